@@ -1,0 +1,20 @@
+"""The house bots by game and name."""
+
+from collections.abc import Callable
+
+from botdrome.bots import noughts_and_crosses
+from botdrome.games.chance import Chance
+from botdrome.games.game import Raw, View
+
+HouseBot = Callable[[View, Chance], Raw]
+"""A plain function: from what a seat may know, and chance, to the move that it sends."""
+
+HOUSE: dict[str, dict[str, HouseBot]] = {
+    "noughts-and-crosses": {"random": noughts_and_crosses.random, "perfect": noughts_and_crosses.perfect},
+}
+
+
+def seated(bot: HouseBot, seed: int) -> Callable[[View], Raw]:
+    """The bot for one match, with chance of its own."""
+    chance = Chance(seed)
+    return lambda view: bot(view, chance)

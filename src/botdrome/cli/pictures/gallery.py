@@ -1,0 +1,25 @@
+"""The pictures by game, and one that suits any game."""
+
+from collections.abc import Callable, Sequence
+
+from rich.pretty import pretty_repr
+from rich.text import Text
+
+from botdrome.cli.pictures import noughts_and_crosses
+from botdrome.games.game import View
+
+Picture = Callable[[View, Sequence[str]], Text]
+
+
+def plain(view: View, names: Sequence[str]) -> Text:
+    """Any view, key by key."""
+    return Text(", ".join(names) + "\n" + pretty_repr(view))
+
+
+PICTURES: dict[str, Picture] = {
+    "noughts-and-crosses": noughts_and_crosses.picture,
+}
+
+
+def picture_of(game: str, view: View, names: Sequence[str]) -> Text:
+    return PICTURES.get(game, plain)(view, names)

@@ -1,0 +1,78 @@
+"""Noughts and crosses: three in a row on a board of three by three."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from botdrome.games.chance import Chance
+from botdrome.games.game import Game, IllegalMove, Raw, Seat, View
+from botdrome.games.reading import an_object, entry, shown, whole_within
+
+Space = int
+"""Row by row, from 0 to 8."""
+Rows = tuple[tuple[str, ...], ...]
+
+MARKS = ("X", "O")
+EMPTY: Rows = (("", "", ""),) * 3
+FULL = 0b111_111_111
+LINES = (0o700, 0o070, 0o007, 0o444, 0o222, 0o111, 0o421, 0o124)
+WON = frozenset(taken for taken in range(FULL + 1) if any(taken & line == line for line in LINES))
+TURNS = ((0,), (1,))
+
+
+class NoughtsAndCrosses(Game[Space], frozen=True):
+    name: ClassVar[str] = "noughts-and-crosses"
+    players: ClassVar[range] = range(2, 3)
+
+    board: Rows = EMPTY
+    taken: tuple[int, int] = (0, 0)
+    """The spaces of either seat, a bit each."""
+    to_move: tuple[Seat, ...] = TURNS[0]
+    scores: tuple[float, ...] = (0.0, 0.0)
+
+    def start(self, players: int, chance: Chance) -> "NoughtsAndCrosses":
+        return NoughtsAndCrosses()
+
+    @property
+    def over(self) -> bool:
+        return not self.to_move
+
+    def parse(self, seat: Seat, raw: Raw) -> Space:
+        turn = an_object(raw)
+        mark = entry(turn, "mark")
+        if mark != MARKS[seat]:
+            raise IllegalMove(f'your mark is "{MARKS[seat]}", not {shown(mark)}')
+        space = entry(turn, "space")
+        if not isinstance(space, list | tuple) or len(space) != 2:
+            raise IllegalMove(f"a space is [row, column], not {shown(space)}")
+        row, column = whole_within(space[0], "a row", 0, 2), whole_within(space[1], "a column", 0, 2)
+        if self.board[row][column]:
+            raise IllegalMove(f"space [{row}, {column}] is taken")
+        return 3 * row + column
+
+    def play(self, moves: Mapping[Seat, Space], chance: Chance) -> "NoughtsAndCrosses":
+        for seat, space in moves.items():
+            return self._marked(seat, space)
+        return NoughtsAndCrosses(self.board, self.taken, TURNS[1 - self.to_move[0]])
+
+    def _marked(self, seat: Seat, space: Space) -> "NoughtsAndCrosses":
+        row, column = divmod(space, 3)
+        cells = self.board[row]
+        cells = (*cells[:column], MARKS[seat], *cells[column + 1 :])
+        board = (*self.board[:row], cells, *self.board[row + 1 :])
+        crosses, noughts = self.taken
+        mine = self.taken[seat] | 1 << space
+        taken = (crosses, mine) if seat else (mine, noughts)
+        if mine in WON:
+            return NoughtsAndCrosses(board, taken, (), (0.0, 1.0) if seat else (1.0, 0.0))
+        if taken[0] | taken[1] == FULL:
+            return NoughtsAndCrosses(board, taken, ())
+        return NoughtsAndCrosses(board, taken, TURNS[1 - seat])
+
+    def view(self, seat: Seat | None) -> View:
+        return {"you": seat, "toMove": self.to_move, "marks": MARKS, "board": self.board}
+
+    def moves(self, seat: Seat) -> Iterator[Raw]:
+        for space in range(9):
+            row, column = divmod(space, 3)
+            if not self.board[row][column]:
+                yield {"mark": MARKS[seat], "space": [row, column]}

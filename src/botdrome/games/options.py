@@ -1,0 +1,61 @@
+"""The options of a game: the fields that carry a description, read and checked in one place."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.inspect import Metadata, type_info
+
+from botdrome.games.game import BadOption, Game
+
+G = TypeVar("G", bound=Game[Any])
+
+
+class Option(Struct, frozen=True):
+    """One option: how it is called, what it means, and what it is when nobody says."""
+
+    name: str
+    description: str
+    default: Any
+
+
+def options_of(game: Game[Any] | type[Game[Any]]) -> dict[str, Option]:
+    """The options in the order in which the game declares them."""
+    info = type_info(game if isinstance(game, type) else type(game))
+    assert isinstance(info, msgspec.inspect.StructType)
+    return {
+        field.name: Option(field.name, description, field.default)
+        for field in info.fields
+        if (description := _description(field.type))
+    }
+
+
+def _description(kind: Any) -> str | None:
+    schema = kind.extra_json_schema if isinstance(kind, Metadata) else None
+    return schema.get("description") if schema else None
+
+
+def options_in(game: Game[Any]) -> dict[str, Any]:
+    """The values of the options, ready for JSON."""
+    return {name: msgspec.to_builtins(getattr(game, name)) for name in options_of(game)}
+
+
+def with_options(game: G, given: Mapping[str, Any]) -> G:
+    """The same set-up with some options changed; text is read as what the option wants. Or BadOption."""
+    known = options_of(game)
+    for name in given:
+        if name not in known:
+            raise BadOption(f"{game.name} has no option {name!r}; it has {', '.join(known) or 'none'}")
+    values = options_in(game) | dict(given)
+    try:
+        changed: G = msgspec.convert(values, type(game), strict=False)
+    except msgspec.ValidationError as error:
+        raise BadOption(f"{game.name}: {_plainly(str(error))}") from None
+    return changed
+
+
+def _plainly(message: str) -> str:
+    """`Expected int >= 5 - at $.size` the other way round: the name first."""
+    words, _, place = message.rpartition(" - at ")
+    return f"{place.strip('`').removeprefix('$.')}: {words.lower()}" if words else message

@@ -1,0 +1,40 @@
+"""Reading what bots send: values out of JSON, or IllegalMove with words that help."""
+
+from typing import Any
+
+from botdrome.games.game import IllegalMove
+
+
+def shown(value: Any) -> str:
+    """A value as an error message quotes it: never longer than a line."""
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def an_object(raw: Any) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise IllegalMove(f"a move is a JSON object, not {shown(raw)}")
+    return raw
+
+
+def entry(raw: dict[str, Any], key: str) -> Any:
+    if key not in raw:
+        raise IllegalMove(f'the key "{key}" is missing')
+    return raw[key]
+
+
+def whole(value: Any, what: str) -> int:
+    """A whole number; 1.0 counts as 1, true does not."""
+    if type(value) is int:
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise IllegalMove(f"{what} is a whole number, not {shown(value)}")
+
+
+def whole_within(value: Any, what: str, low: int, high: int) -> int:
+    """A whole number from low to high, both included."""
+    number = whole(value, what)
+    if low <= number <= high:
+        return number
+    raise IllegalMove(f"{what} is from {low} to {high}, not {shown(number)}")

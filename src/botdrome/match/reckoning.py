@@ -1,0 +1,44 @@
+"""Reckoning: from the last position of a board to its result, and from the boards to the match's."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from botdrome.games.game import Game, Seat
+from botdrome.match.events import BoardResult, Cause, Result
+
+
+def places_by(keys: Sequence[Any]) -> tuple[int, ...]:
+    """1 for the greatest key, the same place for the same key."""
+    return tuple(1 + sum(other > key for other in keys) for key in keys)
+
+
+def board_result(
+    position: Game[Any], seat_of: Sequence[Seat], out: Mapping[Seat, tuple[Cause, int]], otherwise: Cause = "complete"
+) -> BoardResult:
+    """Player by player: the scores of the rules, the places, and why it ended. `out` has the cause and the step."""
+    by_seat = position.scores
+    scores = tuple(by_seat[seat] for seat in seat_of)
+    causes: tuple[Cause, ...] = tuple(out[seat][0] if seat in out else otherwise for seat in seat_of)
+    if not out or position.counts_departures:
+        return BoardResult(scores, places_by(scores), causes)
+    keys = [(0, out[seat][1]) if seat in out else (1, by_seat[seat]) for seat in seat_of]
+    return BoardResult(scores, places_by(keys), causes)
+
+
+def match_result(boards: Sequence[BoardResult]) -> Result:
+    first = boards[0]
+    if len(boards) == 1:
+        return Result(first.places, first.scores, first.causes, (first,))
+    players = range(len(first.places))
+    won = tuple(sum(_share(board.places, player) for board in boards) for player in players)
+    causes = tuple(_last_fault([board.causes[player] for board in boards]) for player in players)
+    return Result(places_by(won), won, causes, tuple(boards))
+
+
+def _share(places: tuple[int, ...], player: int) -> float:
+    return 1 / places.count(1) if places[player] == 1 else 0.0
+
+
+def _last_fault(causes: Sequence[Cause]) -> Cause:
+    faults = [cause for cause in causes if cause != "complete"]
+    return faults[-1] if faults else "complete"
