@@ -4,7 +4,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from botdrome.games.battlecube import Battlecube
+from botdrome.games.battleship import Battleship
+from botdrome.games.bomberman import Bomberman
+from botdrome.games.bumblebots import Bumblebots
 from botdrome.games.game import Game
+from botdrome.games.gomoku import Gomoku
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.terms import Pace, Terms
 
@@ -19,5 +24,13 @@ class Format(Struct, frozen=True):
 
 
 FORMATS: dict[str, Format] = {
-    row.name: row for row in (Format(NoughtsAndCrosses(), Terms(Pace(5000), strikes=3, hasty="illegal")),)
+    row.name: row
+    for row in (
+        Format(NoughtsAndCrosses(), Terms(Pace(5000), strikes=3, hasty="illegal")),
+        Format(Bumblebots(), Terms(Pace(250, first=500, beat=True), late="pass", gone="pass")),
+        Format(Gomoku(), Terms(Pace(5000, grace=10), strikes=1, boards=2)),
+        Format(Battleship(), Terms(Pace(60_000), late="pass", gone="wait", absence=5_000)),
+        Format(Battlecube(), Terms(Pace(5000), strikes=1)),
+        Format(Bomberman(), Terms(Pace(200, beat=True), late="pass", gone="pass")),
+    )
 }

@@ -34,12 +34,14 @@ class Chance:
         return self
 
     def bits(self) -> int:
-        """64 random bits."""
+        """64 random bits; every other draw is made of these. (The mixing is written out: a call would double its cost.)"""
         state = self._state
         if state is None:
             state = _mix((self._seed + _mix(self._step + 1)) & _WORD)
-        self._state = state = (state + _GOLDEN) & _WORD
-        return _mix(state)
+        self._state = word = (state + _GOLDEN) & _WORD
+        word = ((word ^ (word >> 30)) * 0xBF58_476D_1CE4_E5B9) & _WORD
+        word = ((word ^ (word >> 27)) * 0x94D0_49BB_1331_11EB) & _WORD
+        return word ^ (word >> 31)
 
     def random(self) -> float:
         """Uniform in [0, 1)."""
@@ -47,10 +49,10 @@ class Chance:
 
     def below(self, limit: int) -> int:
         """Uniform in 0 .. limit - 1."""
-        return int(self.random() * limit)
+        return (self.bits() >> 11) * limit >> 53
 
     def choice(self, items: Sequence[T]) -> T:
-        return items[self.below(len(items))]
+        return items[(self.bits() >> 11) * len(items) >> 53]
 
     def shuffle(self, items: MutableSequence[T]) -> None:
         for last in range(len(items) - 1, 0, -1):

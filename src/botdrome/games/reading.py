@@ -34,7 +34,7 @@ def whole(value: Any, what: str) -> int:
 
 def whole_within(value: Any, what: str, low: int, high: int) -> int:
     """A whole number from low to high, both included."""
-    number = whole(value, what)
+    number = value if type(value) is int else whole(value, what)
     if low <= number <= high:
         return number
     raise IllegalMove(f"{what} is from {low} to {high}, not {shown(number)}")

@@ -6,17 +6,33 @@ from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
 
 Bot = Callable[[View], Raw]
-"""From what a seat may know to the move that it sends."""
+"""From what a player may know to the move that it sends."""
+
+TRIES = 3
+"""How often a player whose move was refused is asked again before its time is taken to be up."""
 
 
 def simulate(match: Match, bots: Sequence[Bot]) -> Match:
-    """Play the match to its end. No time passes but where the match asks for it."""
+    """Play the match to its end. No time passes but where the match waits for it."""
     match.start()
     now = 0
     while match.result is None:
-        for player in match.awaited:
-            match.submit(player, bots[player](match.view(player)), now)
-        if match.deadline is not None and (match._beat or not match.awaited):
-            now = match.deadline
-            match.wake(now)
+        step = match.steps
+        for _ in range(TRIES):
+            for player in tuple(match.awaited):
+                match.submit(player, bots[player](match.view(player)), now)
+            if match.steps != step:
+                break
+        else:
+            now = _let_time_pass(match, now)
     return match
+
+
+def _let_time_pass(match: Match, now: int) -> int:
+    if match.deadline is None:
+        for player in tuple(match.awaited):
+            match.expel(player, "illegal moves", now)
+        return now
+    now = match.deadline
+    match.wake(now)
+    return now

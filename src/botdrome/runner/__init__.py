@@ -1,0 +1,1 @@
+"""The offline runner: matches and tournaments on this machine, without a server."""

@@ -1,0 +1,113 @@
+"""House bots for gomoku."""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from botdrome.games.chance import Chance
+from botdrome.games.game import Raw, View
+from botdrome.games.gomoku import FREE, MARKS, Point, points, stretches
+
+TRIES = 6
+"""So many cells of the largest board can be had from the 64 bits of one draw."""
+
+Promise = int
+"""What a stone would make, in one number that can be added up over the lines through it: its company (stones with which it may
+yet form a row), and these. A four is a cell that would win next; a three, a line where one more stone would make two fours."""
+THREE, FOUR, WIN = 10**6, 10**7, 10**9
+
+Kind = int
+NOTHING, TWO_THREES, FOUR_AND_THREE, TWO_FOURS, ROW = range(5)
+MAKING = (0, 10**6, 5 * 10**8, 10**9, 10**10)
+"""What each kind is worth to the one who makes it."""
+BREAKING = (0, 5 * 10**5, 5 * 10**7, 10**8, 5 * 10**9)
+"""What it is worth to keep the other from it."""
+
+
+def random(view: View, chance: Chance) -> Raw:
+    """Any free cell."""
+    size, board, draw = view["size"], view["board"], chance.bits()
+    for _ in range(TRIES):
+        draw, cell = divmod(draw, size * size)
+        x, y = cell % size, cell // size
+        if board[y][x] == FREE:
+            return {"x": x, "y": y}
+    return _at(chance.choice([points(size)[cell] for cell in _free("".join(board))]))
+
+
+def threat(view: View, chance: Chance) -> Raw:
+    """Looks one stone ahead: wins or keeps the other from it, makes and breaks fours and threes, stays with the stones."""
+    size, board = view["size"], "".join(view["board"])
+    worth = dict(_worths(board, size, view["winLength"], view["you"]))
+    best = max(worth.values())
+    return _at(points(size)[chance.choice([cell for cell in worth if worth[cell] == best])])
+
+
+def _at(point: Point) -> Raw:
+    return {"x": point[0], "y": point[1]}
+
+
+def _free(cells: str) -> Iterator[int]:
+    return (cell for cell, mark in enumerate(cells) if mark == FREE)
+
+
+def _worths(cells: str, size: int, win_length: int, you: int) -> Iterator[tuple[int, float]]:
+    """Each free cell, and what a stone there is worth to you."""
+    lines, centre = _lines(size, win_length), _nearness_to_centre(size)
+    for cell in _free(cells):
+        mine = theirs = 0
+        for line, at in lines[cell]:
+            promises = _promises(cells[line], at, win_length)
+            mine += promises[you]
+            theirs += promises[1 - you]
+        yield cell, MAKING[_kind(mine)] + BREAKING[_kind(theirs)] + mine % THREE + theirs % THREE + centre[cell]
+
+
+@cache
+def _lines(size: int, win_length: int) -> tuple[tuple[tuple[slice, int], ...], ...]:
+    """The lines through each cell, and where on them it lies."""
+    through = stretches(size, win_length)
+    return tuple(tuple((line, (cell - line.start) // line.step) for line in through[cell]) for cell in range(size * size))
+
+
+@cache
+def _nearness_to_centre(size: int) -> tuple[float, ...]:
+    """From 0 to less than 1: it decides between cells that are worth the same."""
+    middle = (size - 1) / 2
+    return tuple(1 - (abs(x - middle) + abs(y - middle) + 1) / size for x, y in points(size))
+
+
+def _kind(promise: Promise) -> Kind:
+    fours, threes = promise % WIN // FOUR, promise % FOUR // THREE
+    if promise >= WIN:
+        return ROW
+    if fours > 1:
+        return TWO_FOURS
+    if fours and threes:
+        return FOUR_AND_THREE
+    return TWO_THREES if threes > 1 else NOTHING
+
+
+@lru_cache(maxsize=2**17)
+def _promises(line: str, at: int, win_length: int) -> tuple[Promise, ...]:
+    """For each seat, what its stone at this place would make of the line."""
+    return tuple(_promise(line[:at] + mark + line[at + 1 :], mark, win_length) for mark in MARKS)
+
+
+def _promise(line: str, mark: str, win_length: int) -> Promise:
+    """`line` has the stone already, and is so short that every row on it would go through the stone."""
+    gaps = _gaps(line, mark, win_length)
+    company = sum((win_length - len(missing)) ** 2 for missing in gaps)
+    fours = {missing for missing in gaps if len(missing) == 1}
+    halves = [cell for missing in set(gaps) if len(missing) == 2 for cell in missing]
+    three = len(set(halves)) < len(halves)
+    return company + THREE * three + FOUR * len(fours) + WIN * (() in gaps)
+
+
+def _gaps(line: str, mark: str, win_length: int) -> list[tuple[int, ...]]:
+    """For each row that may yet come about on the line, the cells that it lacks."""
+    windows = ((start, line[start : start + win_length]) for start in range(len(line) - win_length + 1))
+    return [
+        tuple(start + gap for gap in _free(window))
+        for start, window in windows
+        if window.count(mark) + window.count(FREE) == win_length
+    ]

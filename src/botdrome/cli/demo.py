@@ -1,0 +1,45 @@
+"""`botdrome demo`: a game of each kind in the terminal, then a small tournament."""
+
+import time
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from botdrome.bots.house import HOUSE, seated
+from botdrome.cli.play import run
+from botdrome.cli.reel import drawn, frames
+from botdrome.formats import FORMATS, Format
+from botdrome.match.match import Match
+from botdrome.match.reader import read
+from botdrome.match.record import written
+from botdrome.match.simulate import simulate
+
+SEED = 7
+MOST_FRAMES = 40
+AT_A_TABLE = 4
+
+
+def show_demo(pause: float) -> int:
+    console = Console()
+    for row in FORMATS.values():
+        _show(row, console, pause)
+    console.print(Text("\nA tournament: noughts and crosses, the perfect bot against a random one", style="bold"))
+    bots = ["house:perfect", "house:random"]
+    return run("noughts-and-crosses", bots, 500, 1, SEED, None, [], None, as_json=False)
+
+
+def _show(row: Format, console: Console, pause: float) -> None:
+    """A match of house bots, the best against the rest, in at most so many pictures."""
+    players = min(AT_A_TABLE, row.game.players[-1])
+    names = [list(HOUSE[row.name])[-1 if player % 2 == 0 else 0] for player in range(players)]
+    bots = [seated(HOUSE[row.name][name], SEED * 10 + player) for player, name in enumerate(names)]
+    match = simulate(Match(row.game, players, row.terms, SEED), bots)
+    record = read(written(match, [f"{name} {player + 1}" for player, name in enumerate(names)]))
+    reel = frames(record, row.game)
+    shown = reel[:: max(1, len(reel) // MOST_FRAMES)]
+    with Live(console=console, auto_refresh=False) as live:
+        for frame in [*shown, reel[-1]]:
+            live.update(Group(Text(""), drawn(row.name, frame)), refresh=True)
+            if console.is_terminal:
+                time.sleep(pause)

@@ -1,0 +1,79 @@
+"""`botdrome games`: the games, their options, and views and moves by example."""
+
+from typing import Any
+
+import msgspec
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from botdrome.bots.house import HOUSE, seated
+from botdrome.cli.problems import REFUSED, Refusal, complain, format_called
+from botdrome.formats import FORMATS, Format
+from botdrome.games.game import Raw, View
+from botdrome.games.options import options_of
+from botdrome.match.match import Match
+
+SEED = 1
+
+
+def show_games(name: str | None) -> int:
+    try:
+        rows = [format_called(name)] if name else list(FORMATS.values())
+    except Refusal as problem:
+        complain(problem)
+        return REFUSED
+    console = Console()
+    for row in rows:
+        console.print(described(row), "", soft_wrap=True)
+    return 0
+
+
+def described(row: Format) -> RenderableType:
+    players = row.game.players
+    count = str(players[0]) if len(players) == 1 else f"{players[0]} to {players[-1]}"
+    head = Text(row.name, style="bold cyan").append(f"   {count} players", style="not bold")
+    house = Text(f"house bots: {', '.join(f'house:{bot}' for bot in HOUSE.get(row.name, {}))}")
+    return Group(head, *(Padding(part, (0, 0, 0, 2)) for part in (house, _options(row), *_examples(row))))
+
+
+def _options(row: Format) -> RenderableType:
+    options = options_of(row.game).values()
+    if not options:
+        return Text("options: none")
+    table = Table("option", "default", "meaning", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for option in options:
+        table.add_row(option.name, msgspec.json.encode(option.default).decode(), option.description)
+    return table
+
+
+def _examples(row: Format) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    for label, view, move in examples(row):
+        parts += [Text(label, style="dim"), Text(f"view: {_json(view)}"), Text(f"move: {_json(move)}", style="green")]
+    return parts
+
+
+def examples(row: Format) -> list[tuple[str, View, Raw]]:
+    """What a bot sees and what it may send, at the start and a few moves later."""
+    match = Match(row.game, row.game.players[0] if row.game.players[0] > 1 else 2, row.terms, SEED)
+    bots = [seated(HOUSE[row.name]["random"], SEED + player) for player in range(match.players)]
+    match.start()
+    found = [("at the start", *_asked(match, bots))]
+    for _ in range(6):
+        for player in tuple(match.awaited):
+            match.submit(player, bots[player](match.view(player)), 0)
+        if match.deadline is not None and not match.awaited:
+            match.wake(match.deadline)
+    return [*found, ("a few moves later", *_asked(match, bots))] if match.awaited else found
+
+
+def _asked(match: Match, bots: list[Any]) -> tuple[View, Raw]:
+    player = match.awaited[0]
+    view = match.view(player)
+    return view, bots[player](view)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,138 @@
+"""Program: a bot in any language, one JSON message a line on its standard input and output."""
+
+import os
+import selectors
+import signal
+import subprocess
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import IO
+
+LONGEST_LINE = 1 << 20
+MOST_LINES = 1000
+"""Lines in one go before a program counts as flooding."""
+KEPT_OF_STDERR = 64 << 10
+FAREWELL = 0.2
+"""Seconds that a program has to end by itself when its match is over."""
+
+
+class CannotStart(Exception):
+    """A bot could not be started, with the reason."""
+
+
+class Program:
+    def __init__(self, command: Sequence[str]) -> None:
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, start_new_session=True
+            )
+        except OSError as error:
+            raise CannotStart(f"{command[0]}: {error.strerror}") from None
+        self.stdin, self.stdout, self.stderr = (_open_end(self._process, end) for end in ("stdin", "stdout", "stderr"))
+        self._unsent = bytearray()
+        self._unread = bytearray()
+        self._errors = bytearray()
+        self.ended = False
+        """Its output has come to an end."""
+        self.flooding = ""
+        """How it floods, if it does."""
+
+    def send(self, messages: Iterable[bytes]) -> None:
+        """Never waits: what the program does not read yet is kept."""
+        for message in messages:
+            self._unsent += message + b"\n"
+        self.flush()
+
+    def flush(self) -> None:
+        try:
+            sent = os.write(self.stdin.fileno(), self._unsent) if self._unsent else 0
+        except BlockingIOError:
+            return
+        except OSError:
+            sent = len(self._unsent)
+        del self._unsent[:sent]
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that the program has not read yet."""
+        return len(self._unsent)
+
+    def receive(self) -> list[bytes]:
+        """The lines that have come since last time."""
+        while not self.flooding and (data := self._read(self.stdout)):
+            self._unread += data
+            self._look_for_floods()
+        *lines, rest = bytes(self._unread).split(b"\n")
+        self._unread = bytearray(rest)
+        return [line for line in lines if line.strip()]
+
+    def _look_for_floods(self) -> None:
+        if self._unread.count(b"\n") > MOST_LINES:
+            self.flooding = f"more than {MOST_LINES} lines at once"
+        elif len(self._unread) - self._unread.rfind(b"\n") > LONGEST_LINE:
+            self.flooding = f"a line of more than {LONGEST_LINE} bytes"
+
+    def _read(self, end: IO[bytes]) -> bytes:
+        try:
+            data = os.read(end.fileno(), 1 << 16)
+        except BlockingIOError:
+            return b""
+        if not data and end is self.stdout:
+            self.ended = True
+        return data
+
+    def hear_errors(self) -> None:
+        while data := self._read(self.stderr):
+            self._errors += data
+            del self._errors[:-KEPT_OF_STDERR]
+
+    @property
+    def errors(self) -> str:
+        """The end of what it wrote to its standard error."""
+        return self._errors.decode(errors="replace")
+
+    def last_words(self) -> str:
+        """How it ended, for the one who wrote it."""
+        status = self._process.poll()
+        how = "it closed its output" if status is None else f"it ended with status {status}"
+        if status is not None and status < 0:
+            how = f"it was ended by {signal.Signals(-status).name}"
+        last_line = self.errors.strip().rpartition("\n")[2]
+        return f"{how}: {last_line}" if last_line else how
+
+    def wait_for_end(self, seconds: float) -> bool:
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def close(self) -> None:
+        """End it: kindly first, with all that it started then."""
+        if self.stdin.closed:
+            return
+        self.stdin.close()
+        self.wait_for_end(FAREWELL)
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self.hear_errors()
+        self.stdout.close()
+        self.stderr.close()
+
+
+def _open_end(process: "subprocess.Popen[bytes]", end: str) -> IO[bytes]:
+    pipe: IO[bytes] = getattr(process, end)
+    os.set_blocking(pipe.fileno(), False)
+    return pipe
+
+
+def wait_for(programs: Iterable[Program], seconds: float | None) -> None:
+    """Return when one of the programs has written, has ended or can take more, or when the time is over."""
+    with selectors.DefaultSelector() as selector:
+        for program in programs:
+            if not program.ended:
+                selector.register(program.stdout, selectors.EVENT_READ)
+            if program.backlog:
+                selector.register(program.stdin, selectors.EVENT_WRITE)
+        selector.select(seconds)

@@ -1,0 +1,40 @@
+"""Rating: the difference in Elo points that results speak for, and how sure that is."""
+
+from math import inf, log10, sqrt
+
+from msgspec import Struct
+
+Z95 = 1.959963984540054
+
+
+class EloDifference(Struct, frozen=True):
+    """Against the mean of the opponents, with the interval that holds the truth in 95 of 100 cases."""
+
+    points: float
+    low: float
+    high: float
+
+
+def elo_points(share: float) -> float:
+    """The difference at which this share of the points is to be expected."""
+    if share <= 0:
+        return -inf
+    return inf if share >= 1 else 400 * log10(share / (1 - share))
+
+
+def elo_difference(wins: int, draws: int, losses: int) -> EloDifference:
+    """Wilson's interval, narrowed by what draws take out of the variance: it is sound after one game, and at 0 and 1."""
+    games = wins + draws + losses
+    if games == 0:
+        return EloDifference(0.0, -inf, inf)
+    share = (wins + draws / 2) / games
+    spread = _spread(share, draws / games)
+    shrink = 1 + Z95**2 / games
+    middle = (share + Z95**2 / (2 * games)) / shrink
+    reach = Z95 / shrink * sqrt(spread / games + Z95**2 / (4 * games**2))
+    return EloDifference(elo_points(share), elo_points(middle - reach), elo_points(middle + reach))
+
+
+def _spread(share: float, drawn: float) -> float:
+    """The variance of one game's points: a draw is half a point for certain."""
+    return max(0.0, share * (1 - share) - drawn / 4)

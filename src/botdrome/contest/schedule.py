@@ -1,0 +1,33 @@
+"""Schedule: who meets whom, at which seats, with which seed."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from msgspec import Struct
+
+
+class Fixture(Struct, frozen=True):
+    """One match to play: the entrants by their seats, and the seed."""
+
+    number: int
+    entrants: tuple[int, ...]
+    seed: int
+
+
+def meetings(entrants: int, seats: int) -> list[tuple[int, ...]]:
+    """Every choice of entrants for one table."""
+    return list(combinations(range(entrants), seats))
+
+
+def fixtures(entrants: int, seats: int, matches: int, seed: int) -> Iterator[Fixture]:
+    """Every meeting so many times, the seats moved on by one each time; a seed serves once for every way to sit."""
+    number = 0
+    for played in range(matches):
+        for meeting in meetings(entrants, seats):
+            yield Fixture(number, moved_on(meeting, played), seed + played // seats)
+            number += 1
+
+
+def moved_on(meeting: Sequence[int], by: int) -> tuple[int, ...]:
+    by %= len(meeting)
+    return (*meeting[by:], *meeting[:by])

@@ -1,0 +1,233 @@
+"""Battlecube: bots in a cube of cells step and drop bombs; whoever stands longest wins."""
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import product
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from botdrome.games.battlecube_answer import Cell, Plan, Task, plan_in
+from botdrome.games.chance import Chance
+from botdrome.games.game import BadOption, Game, Raw, Seat, View
+from botdrome.games.options import with_options
+
+Start = tuple[Annotated[int, Meta(ge=0)], Annotated[int, Meta(ge=0)], Annotated[int, Meta(ge=0)]]
+Happening = dict[str, Any]
+"""What a seat did, or why it lost; ready for the view, which shows a copy."""
+Row = tuple[Task, ...]
+"""What is planned for one tick, seat by seat."""
+Loss = tuple[Seat, int, str | None]
+"""Who, in which tick, and why; None: the match put the seat out."""
+
+STEPS: dict[str, Cell] = {
+    "+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 0), "+Z": (0, 0, 1), "-Z": (0, 0, -1),
+}  # fmt: skip
+OUTSIDE = "Player moved out of bounds"
+BOMBED = "Player stepped on a BOMB"
+CRASHED = "Player crashed to other player"
+TOO_MANY = "Too many players for the selected game area size"
+NO_STARTS = "There are no player start positions for all players in the game"
+
+
+class Battlecube(Game[Plan], frozen=True):
+    name: ClassVar[str] = "battlecube"
+    players: ClassVar[range] = range(1, 65)
+    counts_departures: ClassVar[bool] = True
+
+    edge: Annotated[int, Meta(description="cells along each edge of the cube", ge=1, le=1000)] = 8
+    ticks: Annotated[int, Meta(description="the game ends after so many ticks", ge=1, le=1_000_000)] = 1000
+    tasks: Annotated[int, Meta(description="a bot plans so many ticks with each answer", ge=1, le=1000)] = 1
+    starts: Annotated[tuple[Start, ...], Meta(description="the first cell of each seat, [x, y, z]; none: drawn by lot")] = ()
+
+    tick: int = 0
+    seats: tuple[Seat, ...] = ()
+    """Those that live; always in ascending order."""
+    cells: tuple[Cell, ...] = ()
+    """Where they stand, one for one."""
+    bombs: tuple[Cell, ...] = ()
+    """In order of placing."""
+    mined: frozenset[Cell] = frozenset()
+    """The same cells, to look them up."""
+    coming: tuple[Row, ...] = ()
+    """The ticks that are left of the round. Shown to nobody."""
+    happened: tuple[Happening, ...] = ()
+    lost: tuple[Loss, ...] = ()
+    leaving: tuple[tuple[Seat, Cell], ...] = ()
+    """Seats put out since the last tick: each blocks its cell for one more."""
+    amended: tuple[int, int, int] | None = None
+    """Edge, ticks and tasks from the next round on, where they were changed."""
+    over: bool = False
+
+    def start(self, players: int, chance: Chance) -> "Battlecube":
+        if players > self.edge**3:
+            raise BadOption(f"{TOO_MANY}: edge {self.edge} has room for {self.edge**3}, not {players}")
+        if self.starts:
+            self._check_starts(players)
+        cells = self.starts or _drawn(players, self.edge, chance)
+        return replace(self, seats=tuple(range(players)), cells=cells)
+
+    def _check_starts(self, players: int) -> None:
+        if len(self.starts) != players:
+            raise BadOption(f"{NO_STARTS}: starts has {len(self.starts)}, not {players}")
+        for number, start in enumerate(self.starts):
+            if max(start) >= self.edge:
+                raise BadOption(f"starts: {list(start)} is outside a cube of edge {self.edge}")
+            if start in self.starts[:number]:
+                raise BadOption(f"starts: {list(start)} is given twice")
+
+    @property
+    def to_move(self) -> tuple[Seat, ...]:
+        """Asked at the first tick of a round only: the others are planned."""
+        return () if self.coming or self.over else self.seats
+
+    @property
+    def secret(self) -> bool:
+        return self.tasks > 1
+
+    def parse(self, seat: Seat, raw: Raw) -> Plan:
+        return plan_in(raw, self.tasks)
+
+    # One tick.
+
+    def play(self, moves: Mapping[Seat, Plan], chance: Chance) -> "Battlecube":
+        rows = self.coming or self._round(moves)
+        cells, placed, happened = self._act(rows[0])
+        bombs, mined = (self.bombs + placed, self.mined.union(placed)) if placed else (self.bombs, self.mined)
+        crowd = cells + [cell for _, cell in self.leaving]
+        taken = set(crowd)
+        if len(taken) < len(crowd) or not mined.isdisjoint(taken):
+            happened += self._clash(cells, mined, outside=_fallen(happened))
+            burst = mined & taken
+            bombs, mined = tuple(bomb for bomb in bombs if bomb not in burst), mined - burst
+        after = self._after(cells, bombs, mined, rows[1:], happened)
+        return after._amend_now(chance) if after.amended and not after.coming and not after.over else after
+
+    def _round(self, moves: Mapping[Seat, Plan]) -> tuple[Row, ...]:
+        """The plans tick by tick; a seat without one does nothing."""
+        idle: Plan = (None,) * self.tasks
+        return tuple(zip(*[moves.get(seat, idle) for seat in range(len(self.seats) + len(self.lost))], strict=True))
+
+    def _act(self, row: Row) -> tuple[list[Cell], tuple[Cell, ...], list[Happening]]:
+        """Everybody does its task, seat by seat: where they stand then, the bombs that are new, and what happened."""
+        edge, mined, happened = self.edge, self.mined, list[Happening]()
+        cells, placed = list(self.cells), dict[Cell, None]()
+        for at, seat in enumerate(self.seats):
+            task, (x, y, z) = row[seat], cells[at]
+            if task is None:
+                happened.append({"seat": seat, "did": "nothing", "x": x, "y": y, "z": z})
+            elif isinstance(task, str):
+                right, down, back = STEPS[task]
+                cells[at] = x, y, z = x + right, y + down, z + back
+                happened.append({"seat": seat, "did": "move", "direction": task, "x": x, "y": y, "z": z})
+                if not (0 <= x < edge and 0 <= y < edge and 0 <= z < edge):
+                    happened.append({"seat": seat, "lost": OUTSIDE})
+            else:
+                x, y, z = task
+                happened.append({"seat": seat, "did": "bomb", "x": x, "y": y, "z": z})
+                if task not in mined:
+                    placed[task] = None
+        return cells, tuple(placed), happened
+
+    def _clash(self, cells: list[Cell], mined: frozenset[Cell], outside: Collection[Seat]) -> list[Happening]:
+        """Whoever stands on a bomb or with another loses. Who has lost before only stands there."""
+        crowds: dict[Cell, list[Seat]] = {}
+        for seat, cell in sorted((*zip(self.seats, cells, strict=True), *self.leaving)):
+            crowds.setdefault(cell, []).append(seat)
+        causes = {cell: BOMBED if cell in mined else CRASHED for cell in crowds if cell in mined or len(crowds[cell]) > 1}
+        return [
+            {"seat": seat, "lost": cause}
+            for cell, cause in causes.items()
+            for seat in crowds[cell]
+            if seat in self.seats and seat not in outside
+        ]
+
+    def _after(
+        self, cells: list[Cell], bombs: tuple[Cell, ...], mined: frozenset[Cell], coming: tuple[Row, ...], events: list[Happening]
+    ) -> "Battlecube":
+        seats, lost, tick = self.seats, self.lost, self.tick + 1
+        if fallen := _fallen(events):
+            cells = [cell for seat, cell in zip(seats, cells, strict=True) if seat not in fallen]
+            seats = tuple(seat for seat in seats if seat not in fallen)
+            lost += tuple((seat, self.tick, cause) for seat, cause in fallen.items())
+        over = len(seats) <= 1 or tick >= self.ticks
+        return Battlecube(
+            self.edge, self.ticks, self.tasks, self.starts,
+            tick, seats, tuple(cells), bombs, mined, coming, tuple(events), lost, (), self.amended, over,
+        )  # fmt: skip
+
+    # What may happen between ticks.
+
+    def without(self, seat: Seat) -> "Battlecube":
+        """The seat loses in the tick to come, and stands where it is until that is over."""
+        if self.over or seat not in self.seats:
+            return self
+        at = self.seats.index(seat)
+        return replace(
+            self,
+            seats=self.seats[:at] + self.seats[at + 1 :],
+            cells=self.cells[:at] + self.cells[at + 1 :],
+            leaving=(*self.leaving, (seat, self.cells[at])),
+            lost=(*self.lost, (seat, self.tick, None)),
+        )
+
+    def amend(self, options: Mapping[str, Any]) -> "Battlecube":
+        """Other edge, ticks and tasks, in force when the round that runs is over; starts are of the past."""
+        edge, ticks, tasks = self.amended or (self.edge, self.ticks, self.tasks)
+        wanted = with_options(Battlecube(edge, ticks, tasks), options)
+        if len(self.seats) > wanted.edge**3:
+            raise BadOption(f"{TOO_MANY}: edge {wanted.edge} has room for {wanted.edge**3}, not {len(self.seats)}")
+        return replace(self, amended=(wanted.edge, wanted.ticks, wanted.tasks))
+
+    def _amend_now(self, chance: Chance) -> "Battlecube":
+        """Another edge means another cube: the bombs are gone and everybody is dropped somewhere."""
+        edge, ticks, tasks = self.amended or (self.edge, self.ticks, self.tasks)
+        after = replace(self, edge=edge, ticks=ticks, tasks=tasks, amended=None, over=self.tick >= ticks)
+        if edge == self.edge:
+            return after
+        return replace(after, cells=_drawn(len(self.seats), edge, chance), bombs=(), mined=frozenset())
+
+    # What there is to know.
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The ticks that each seat outlived."""
+        lost = {seat: tick for seat, tick, _ in self.lost}
+        return tuple(lost.get(seat, self.tick) for seat in range(len(self.seats) + len(lost)))
+
+    def view(self, seat: Seat | None) -> View:
+        return {
+            "you": seat,
+            "toMove": self.to_move,
+            "edge": self.edge,
+            "tasks": self.tasks,
+            "tick": self.tick,
+            "ticks": self.ticks,
+            "players": [{"seat": other, "x": x, "y": y, "z": z} for other, (x, y, z) in zip(self.seats, self.cells, strict=True)],
+            "bombs": self.bombs,
+            "happened": [happening.copy() for happening in self.happened],
+            "lost": [{"seat": other, "tick": tick, "cause": cause} for other, tick, cause in self.lost],
+        }
+
+    def moves(self, seat: Seat) -> Iterator[Raw]:
+        """Every answer of one task; longer plans are too many to be listed."""
+        if self.tasks > 1:
+            return
+        for direction in STEPS:
+            yield [{"task": "MOVE", "direction": direction}]
+        yield [{"task": "NOOP"}]
+        for x, y, z in product(range(self.edge), repeat=3):
+            yield [{"task": "BOMB", "x": x, "y": y, "z": z}]
+
+
+def _drawn(count: int, edge: int, chance: Chance) -> tuple[Cell, ...]:
+    """So many different cells by lot."""
+    cells: dict[Cell, None] = {}
+    while len(cells) < count:
+        cells[chance.below(edge), chance.below(edge), chance.below(edge)] = None
+    return tuple(cells)
+
+
+def _fallen(happened: list[Happening]) -> dict[Seat, str]:
+    """Who lost and why, in the order of losing."""
+    return {happening["seat"]: happening["lost"] for happening in happened if "lost" in happening}

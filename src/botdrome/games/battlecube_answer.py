@@ -1,0 +1,98 @@
+"""Answers in battlecube: from what a bot sends to the plan that the rules play."""
+
+import re
+from typing import Any
+
+import msgspec
+
+from botdrome.games.game import IllegalMove, Raw
+from botdrome.games.reading import shown, whole_within
+
+Cell = tuple[int, int, int]
+"""x from left to right, y from top to bottom, z from front to back."""
+Task = str | Cell | None
+"""A direction to step in, a cell to bomb, or None: nothing."""
+Plan = tuple[Task, ...]
+"""A task for each tick of a round."""
+Wish = tuple[str, Task]
+"""The word of a task with its direction or cell, of the right shape but not yet understood."""
+
+FARTHEST = 1_000_000
+"""The greatest coordinate of a bomb: the cube does not bound them, but the memory of a server does."""
+WRONG_COUNT = "Invalid amount of directions sent"
+AXES = {"x": "X", "X": "X", "y": "Y", "Y": "Y", "z": "Z", "Z": "Z"}
+BOMB_WORDS = ("BOMB", "PLACE_BOMB")
+SHAPES = 'a task is {"task"}, {"task", "direction"} or {"task", "x", "y", "z"}'
+A_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+
+
+def plan_in(raw: Raw, tasks: int) -> Plan:
+    """The plan that an answer stands for. First the shape of every task is judged, then their number, then their sense."""
+    answer = _unpacked(raw) if isinstance(raw, str) else raw
+    if not isinstance(answer, list | tuple):
+        raise IllegalMove(f"an answer is a JSON list of tasks, not {shown(raw)}")
+    wishes = [_wish(element, at) for at, element in enumerate(answer)]
+    if len(wishes) != tasks:
+        raise IllegalMove(f"{WRONG_COUNT}: {len(wishes)}, where exactly {tasks} must be")
+    return tuple([_task(wish, at) for at, wish in enumerate(wishes)])
+
+
+def _unpacked(raw: str) -> Any:
+    """JSON inside a JSON text counts as what it holds."""
+    try:
+        return msgspec.json.decode(raw)
+    except (ValueError, RecursionError):
+        return raw
+
+
+def _wish(raw: Any, at: int) -> Wish:
+    task = _unpacked(raw) if isinstance(raw, str) else raw
+    if not isinstance(task, dict):
+        raise _fault(at, f"{SHAPES}, not {shown(raw)}")
+    word = _text(task.get("task"), "task", at)
+    if len(task) == 1:
+        return word, None
+    if len(task) == 2 and "direction" in task:
+        return word, _text(task["direction"], "direction", at)
+    if task.keys() == {"task", "x", "y", "z"}:
+        return word, (_coordinate(task, "x", at), _coordinate(task, "y", at), _coordinate(task, "z", at))
+    raise _fault(at, f"{SHAPES}, not one with {shown(list(task))}")
+
+
+def _text(value: Any, key: str, at: int) -> str:
+    if isinstance(value, str) and value:
+        return value
+    raise _fault(at, f'"{key}" is a text that is not empty, not {shown(value)}')
+
+
+def _coordinate(task: dict[str, Any], key: str, at: int) -> int:
+    value = task[key]
+    number = float(value) if isinstance(value, str) and A_NUMBER.fullmatch(value) else value
+    try:
+        return whole_within(number, f'"{key}"', 0, FARTHEST)
+    except IllegalMove as fault:
+        raise _fault(at, str(fault)) from None
+
+
+def _task(wish: Wish, at: int) -> Task:
+    word, what = wish
+    if word == "MOVE":
+        if not isinstance(what, str):
+            raise _fault(at, 'MOVE needs a "direction"')
+        return _direction(what, at)
+    if word in BOMB_WORDS:
+        if not isinstance(what, tuple):
+            raise _fault(at, f'{word} needs "x", "y" and "z"')
+        return what
+    return None
+
+
+def _direction(text: str, at: int) -> str:
+    axis = AXES.get(text[1:2])
+    if axis is None:
+        raise _fault(at, f'"direction" is a sign and an axis such as "+X", not {shown(text)}')
+    return ("+" if text[0] == "+" else "-") + axis
+
+
+def _fault(at: int, words: str) -> IllegalMove:
+    return IllegalMove(f"task at position {at}: {words}")

@@ -1,0 +1,207 @@
+"""Battleship: find the other fleets by shooting at their boards; every hit is a point, and all have the same number of turns."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from botdrome.games.chance import Chance
+from botdrome.games.fleet import WATER, Rows, boats_in, check_fleet, check_room, random_fleet, rows_of, squares_from
+from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
+from botdrome.games.reading import an_object, entry, shown, whole, whole_within
+
+T = TypeVar("T")
+
+HIT, MISS = "X", "0"
+TURNS = tuple((seat,) for seat in range(9))
+EXAMPLES = 8
+"""So many of the fleets that could be placed are listed."""
+
+
+class Shot(Struct, frozen=True):
+    target: Seat
+    x: int
+    y: int
+
+
+Act = Rows | Shot | None
+"""A fleet in the first step; then a shot, or None for a skip."""
+
+
+class Battleship(Game[Act], frozen=True):
+    name: ClassVar[str] = "battleship"
+    players: ClassVar[range] = range(2, 10)
+
+    width: Annotated[int, Meta(ge=5, le=26, description="columns of each board")] = 10
+    height: Annotated[int, Meta(ge=5, le=26, description="rows of each board")] = 10
+    boats: Annotated[str, Meta(description="each boat's letter (A to W) and length (2 to 8)")] = "A5 B4 C3 D3 E2"
+    goal: Annotated[int, Meta(ge=0, description="hits that end the game with the round; 0: all squares of one fleet")] = 0
+    rounds: Annotated[int, Meta(ge=0, description="the game ends after so many rounds; 0: there is no limit")] = 1000
+
+    fleets: tuple[Rows, ...] = ()
+    """Seat by seat: letters, lower case where hit, and the misses. None before they are placed."""
+    boards: tuple[Rows, ...] = ()
+    """Seat by seat: hits and misses alone."""
+    to_move: tuple[Seat, ...] = ()
+    scores: tuple[int, ...] = ()
+    skips: tuple[int, ...] = ()
+    turn: int = 0
+    """How many turns all seats together had."""
+    shot: Shot | None = None
+    """The last turn's; None: it was skipped."""
+
+    def start(self, players: int, chance: Chance) -> "Battleship":
+        boats = boats_in(self.boats)
+        check_room(boats, self.width, self.height)
+        if self.goal > boats.squares:
+            raise BadOption(f"goal: {shown(self.goal)} is more than the {boats.squares} squares of a fleet")
+        blank = (WATER * self.width,) * self.height
+        nothing = (0,) * players
+        return replace(self, boards=(blank,) * players, to_move=tuple(range(players)), scores=nothing, skips=nothing)
+
+    @property
+    def secret(self) -> bool:
+        return not self.fleets
+
+    @property
+    def over(self) -> bool:
+        return not self.to_move
+
+    def parse(self, seat: Seat, raw: Raw) -> Act:
+        words = an_object(raw)
+        if self.fleets:
+            return self._shot_in(seat, words)
+        squares = squares_from(entry(words, "board"), self.width, self.height)
+        check_fleet(squares, boats_in(self.boats), self.width)
+        return rows_of(squares, self.width)
+
+    def _shot_in(self, seat: Seat, words: dict[str, Any]) -> Shot | None:
+        if "skip" in words and _skips(words["skip"]):
+            return None
+        target = self._target_in(seat, words)
+        x = whole_within(entry(words, "x"), "x", 0, self.width - 1)
+        y = whole_within(entry(words, "y"), "y", 0, self.height - 1)
+        if self.boards[target][y][x] != WATER:
+            raise IllegalMove(f"x {x}, y {y} of seat {target} has already been shot at")
+        return Shot(target, x, y)
+
+    def _target_in(self, seat: Seat, words: dict[str, Any]) -> Seat:
+        seats = len(self.boards)
+        if seats == 2 and "target" not in words:
+            return 1 - seat
+        target = whole(entry(words, "target"), "target")
+        if target == seat:
+            raise IllegalMove("don't shoot at yourself")
+        if not 0 <= target < seats:
+            raise IllegalMove(f"there is no seat {shown(target)}; seats are from 0 to {seats - 1}")
+        return target
+
+    def play(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
+        if not self.fleets:
+            return self._placed(moves, chance)
+        seat = self.to_move[0]
+        shot = moves.get(seat)
+        return self._fired(seat, shot) if isinstance(shot, Shot) else self._skipped(seat)
+
+    def _placed(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
+        """Who let the placing pass gets a fleet by chance."""
+        names = boats_in(self.boats).names
+        sent = [moves.get(seat) for seat in self.to_move]
+        fleets = tuple(fleet if isinstance(fleet, tuple) else random_fleet(self.width, self.height, names, chance) for fleet in sent)
+        return replace(self, fleets=fleets, to_move=TURNS[0])
+
+    def _skipped(self, seat: Seat) -> "Battleship":
+        skips = _raised(self.skips, seat)
+        return replace(self, to_move=self._next(self.scores), skips=skips, turn=self.turn + 1, shot=None)
+
+    def _fired(self, seat: Seat, shot: Shot) -> "Battleship":
+        target, x, y = shot.target, shot.x, shot.y
+        fleet, scores = self.fleets[target], self.scores
+        square = fleet[y][x]
+        if square == WATER:
+            mark = square = MISS
+        else:
+            mark, square, scores = HIT, square.lower(), _raised(scores, seat)
+        return replace(
+            self,
+            fleets=_with(self.fleets, target, _marked(fleet, x, y, square)),
+            boards=_with(self.boards, target, _marked(self.boards[target], x, y, mark)),
+            to_move=self._next(scores),
+            scores=scores,
+            turn=self.turn + 1,
+            shot=shot,
+        )
+
+    def _next(self, scores: tuple[int, ...]) -> tuple[Seat, ...]:
+        """Who has the next turn; nobody when the game is over."""
+        seats = len(scores)
+        rounds, seat = divmod(self.turn + 1, seats)
+        squares = boats_in(self.boats).squares
+        if not seat and (max(scores) >= (self.goal or squares) or rounds == self.rounds):
+            return ()
+        return () if sum(scores) == seats * squares else TURNS[seat]
+
+    def view(self, seat: Seat | None) -> View:
+        boats, seats, over = boats_in(self.boats), len(self.boards), self.over
+        placed = bool(self.fleets)
+        rounds, ahead = divmod(self.turn, seats)
+        return {
+            "you": seat,
+            "toMove": self.to_move,
+            "phase": "over" if over else "shooting" if placed else "placement",
+            "width": self.width,
+            "height": self.height,
+            "boats": boats.names,
+            "goal": self.goal or boats.squares,
+            "round": rounds,
+            "boards": self.boards,
+            "own": self.fleets[seat] if placed and seat is not None else None,
+            "fleets": self.fleets if over else None,
+            "placed": (placed,) * seats,
+            "scores": self.scores,
+            "skips": self.skips,
+            "turns": (rounds + 1,) * ahead + (rounds,) * (seats - ahead),
+            "last": self._last() if self.turn else None,
+        }
+
+    def _last(self) -> View:
+        shooter, shot = (self.turn - 1) % len(self.boards), self.shot
+        if shot is None:
+            return {"shooter": shooter, "skip": True}
+        target, x, y = shot.target, shot.x, shot.y
+        return {"shooter": shooter, "target": target, "x": x, "y": y, "hit": self.boards[target][y][x] == HIT}
+
+    def moves(self, seat: Seat) -> Iterator[Raw]:
+        """All shots and the skip; of the fleets, far too many to list, a few examples."""
+        if not self.fleets:
+            for seed in range(EXAMPLES):
+                yield {"board": list(random_fleet(self.width, self.height, boats_in(self.boats).names, Chance(seed)))}
+            return
+        for target, board in enumerate(self.boards):
+            for y, row in enumerate(board):
+                for x, mark in enumerate(row):
+                    if mark == WATER and target != seat:
+                        yield {"target": target, "x": x, "y": y}
+        yield {"skip": True}
+
+
+def _skips(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise IllegalMove(f"skip is true or false, not {shown(value)}")
+
+
+def _raised(counts: tuple[int, ...], seat: Seat) -> tuple[int, ...]:
+    return _with(counts, seat, counts[seat] + 1)
+
+
+def _marked(board: Rows, x: int, y: int, mark: str) -> Rows:
+    row = board[y]
+    return _with(board, y, f"{row[:x]}{mark}{row[x + 1 :]}")
+
+
+def _with(items: tuple[T, ...], at: int, item: T) -> tuple[T, ...]:
+    copy = list(items)
+    copy[at] = item
+    return tuple(copy)

@@ -1,0 +1,38 @@
+"""Who and what is on the map of Bomberman: users, bombs and upgrades."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from botdrome.games.bomberman_map import ADDITIONAL_BOMB, Place
+from botdrome.games.game import Seat
+
+
+class User(Struct, frozen=True):
+    """What a seat has and has done. Where it stands is in the position."""
+
+    bombs_left: int
+    range: int
+    kills: int = 0
+    crates: int = 0
+    upgrades: int = 0
+    died: int | None = None
+    """The round; None: it lives."""
+
+    def upgraded(self, kind: str) -> "User":
+        taken = self.upgrades + 1
+        if kind == ADDITIONAL_BOMB:
+            return replace(self, upgrades=taken, bombs_left=self.bombs_left + 1)
+        return replace(self, upgrades=taken, range=self.range + 1)
+
+
+class Bomb(Struct, frozen=True):
+    at: Place
+    due: int
+    """The round at whose end it goes off."""
+    range: int
+    seat: Seat
+
+
+class Upgrade(Struct, frozen=True):
+    at: Place
+    type: str

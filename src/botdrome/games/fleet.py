@@ -1,0 +1,151 @@
+"""Fleet: the boats of a battleship game, how they are read from options and moves, and how chance lays them out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+
+from botdrome.games.chance import Chance
+from botdrome.games.game import BadOption, IllegalMove
+from botdrome.games.reading import shown
+
+Rows = tuple[str, ...]
+"""A board, a text for each row from the top."""
+Square = int
+"""Row by row, from 0."""
+Mask = int
+"""A bit for each of some squares."""
+
+WATER = "."
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
+LENGTHS = "2345678"
+RESTARTS = 50
+
+
+class Boats(Struct, frozen=True):
+    """The boats that every player has."""
+
+    names: tuple[str, ...]
+    """As the option and the view have them: A5 is boat A, five squares long."""
+    lengths: Mapping[str, int]
+    squares: int
+    """All that a fleet covers."""
+
+
+@cache
+def boats_in(text: str) -> Boats:
+    """The boats of "A5 B4", or BadOption."""
+    names = tuple(text.split())
+    lengths: dict[str, int] = {}
+    for name in names:
+        if len(name) != 2 or name[0] not in LETTERS or name[1] not in LENGTHS:
+            raise BadOption(f"boats: {shown(name)} is not a boat; A5 is boat A of length 5, from A to W and from 2 to 8")
+        if name[0] in lengths:
+            raise BadOption(f"boats: there are two boats {name[0]}")
+        lengths[name[0]] = int(name[1])
+    if not names:
+        raise BadOption("boats: there is none")
+    return Boats(names, lengths, sum(lengths.values()))
+
+
+def check_room(boats: Boats, width: int, height: int) -> None:
+    """BadOption where the boats are too long or too many for the board.
+
+    While they cover at most half of it, each of them fits between the others: see `_packed`.
+    """
+    for name, length in zip(boats.names, boats.lengths.values(), strict=True):
+        if length > max(width, height):
+            raise BadOption(f"boats: {name} is too long for a board of {width} by {height}")
+    if 2 * boats.squares > width * height:
+        raise BadOption(f"boats: they cover {boats.squares} squares, more than half of a board of {width} by {height}")
+
+
+def squares_from(raw: Any, width: int, height: int) -> str:
+    """The squares of a board that a bot sent as one text or as a list of rows, or IllegalMove."""
+    if isinstance(raw, str):
+        if len(raw) != width * height:
+            raise IllegalMove(f"a board has {width * height} squares ({height} rows of {width}), not {len(raw)}")
+        return raw
+    if not isinstance(raw, list | tuple):
+        raise IllegalMove(f"a board is a text of {width * height} squares or a list of {height} rows, not {shown(raw)}")
+    if len(raw) != height:
+        raise IllegalMove(f"a board has {height} rows, not {len(raw)}")
+    for y, row in enumerate(raw):
+        if not isinstance(row, str) or len(row) != width:
+            raise IllegalMove(f"row {y} of a board is a text of {width} squares, not {shown(row)}")
+    return "".join(raw)
+
+
+def check_fleet(squares: str, boats: Boats, width: int) -> None:
+    """IllegalMove unless every boat is there as one straight run, and nothing else."""
+    for square, letter in enumerate(squares):
+        if letter != WATER and letter not in boats.lengths:
+            raise IllegalMove(f"{shown(letter)} at {_place(square, width)} is neither a boat of this game nor water, which is '.'")
+    for letter, length in boats.lengths.items():
+        count, first = squares.count(letter), squares.find(letter)
+        if not count:
+            raise IllegalMove(f"boat {letter} is missing")
+        if count != length:
+            raise IllegalMove(f"boat {letter} is {count} long, it should be {length} (it begins at {_place(first, width)})")
+        across = first % width + length <= width and squares[first : first + length] == letter * length
+        if not across and squares[first : first + length * width : width] != letter * length:
+            raise IllegalMove(f"boat {letter} is not one straight line (it begins at {_place(first, width)})")
+
+
+def _place(square: Square, width: int) -> str:
+    y, x = divmod(square, width)
+    return f"x {x}, y {y}"
+
+
+def rows_of(squares: str, width: int) -> Rows:
+    return tuple(squares[at : at + width] for at in range(0, len(squares), width))
+
+
+@cache
+def berths(width: int, height: int, length: int) -> dict[Mask, tuple[Square, ...]]:
+    """Every place where a boat of this length can lie, across and then down."""
+    across = [range(width * y + x, width * y + x + length) for y in range(height) for x in range(width - length + 1)]
+    down = [range(first, first + width * length, width) for first in range(width * (height - length + 1))]
+    return {sum(1 << square for square in berth): tuple(berth) for berth in (*across, *down)}
+
+
+def random_fleet(width: int, height: int, boats: Sequence[str], chance: Chance) -> Rows:
+    """Boat by boat, the longest first, each in any berth that the others left free.
+
+    Chance may wall a boat out: then all begin again, and after some attempts they are packed row by row.
+    """
+    by_length = sorted(boats, key=lambda name: -int(name[1]))
+    for _ in range(RESTARTS):
+        if squares := _scattered(width, height, by_length, chance):
+            return rows_of(squares, width)
+    return _packed(width, height, by_length)
+
+
+def _scattered(width: int, height: int, boats: Iterable[str], chance: Chance) -> str | None:
+    squares = [WATER] * (width * height)
+    taken = 0
+    for name in boats:
+        places = berths(width, height, int(name[1]))
+        free = [mask for mask in places if not mask & taken]
+        if not free:
+            return None
+        mask = chance.choice(free)
+        taken |= mask
+        for square in places[mask]:
+            squares[square] = name[0]
+    return "".join(squares)
+
+
+def _packed(width: int, height: int, boats: Iterable[str]) -> Rows:
+    """Each boat in the first line along the longer side that has room for it.
+
+    Two lines that follow each other hold more than one line's squares together, or the boats of the later one would lie in the
+    earlier: so boats that cover at most half of the board never need more lines than there are.
+    """
+    long, lines = max(width, height), [""] * min(width, height)
+    for name in boats:
+        first = next(at for at, line in enumerate(lines) if len(line) + int(name[1]) <= long)
+        lines[first] += name[0] * int(name[1])
+    full = tuple(line.ljust(long, WATER) for line in lines)
+    return full if width >= height else tuple("".join(column) for column in zip(*full, strict=True))

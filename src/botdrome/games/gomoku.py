@@ -1,0 +1,122 @@
+"""Gomoku: five or more in a row, on a board of any size, without openings or forbidden moves."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Annotated, ClassVar
+
+from msgspec import Meta, field
+
+from botdrome.games.chance import Chance
+from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
+from botdrome.games.history import History
+from botdrome.games.reading import an_object, entry, whole_within
+
+Point = tuple[int, int]
+"""Column and row."""
+
+MARKS = ("X", "O")
+FREE = "."
+TURNS = ((0,), (1,))
+WINS = ((1.0, 0.0), (0.0, 1.0))
+
+
+@cache
+def points(size: int) -> tuple[Point, ...]:
+    """Where each cell is."""
+    return tuple((x, y) for y in range(size) for x in range(size))
+
+
+@cache
+def stretches(size: int, win_length: int) -> tuple[tuple[slice, ...], ...]:
+    """For each cell, the parts of a board's string in which a stone there may complete a row: at most one in each direction."""
+    return tuple(tuple(_stretches_through(x, y, size, win_length)) for x, y in points(size))
+
+
+def _stretches_through(x: int, y: int, size: int, win_length: int) -> Iterator[slice]:
+    cell, reach = y * size + x, win_length - 1
+    left, right, up, down = (min(room, reach) for room in (x, size - 1 - x, y, size - 1 - y))
+    for step, before, after in (
+        (1, left, right),
+        (size, up, down),
+        (size + 1, min(left, up), min(right, down)),
+        (size - 1, min(right, up), min(left, down)),
+    ):
+        if before + after >= reach:
+            yield slice(cell - before * step, cell + after * step + 1, step)
+
+
+class Gomoku(Game[Point], frozen=True):
+    name: ClassVar[str] = "gomoku"
+    players: ClassVar[range] = range(2, 3)
+
+    size: Annotated[int, Meta(description="rows and columns of the board", ge=5, le=25)] = 15
+    win_length: Annotated[int, Meta(description="how many stones in a row win; more do too", ge=3, le=25)] = 5
+
+    cells: str = ""
+    """A character for each cell."""
+    rows: tuple[str, ...] = ()
+    """The same, row by row."""
+    history: History[Point] = field(default_factory=History)
+    to_move: tuple[Seat, ...] = TURNS[0]
+    scores: tuple[float, ...] = (0.0, 0.0)
+    line: tuple[Point, ...] | None = None
+    """The row that won."""
+
+    def start(self, players: int, chance: Chance) -> "Gomoku":
+        if self.win_length > self.size:
+            raise BadOption(f"win_length: {self.win_length} in a row do not fit on a board of size {self.size}")
+        rows = (FREE * self.size,) * self.size
+        return Gomoku(self.size, self.win_length, "".join(rows), rows)
+
+    @property
+    def over(self) -> bool:
+        return not self.to_move
+
+    def parse(self, seat: Seat, raw: Raw) -> Point:
+        point, last = an_object(raw), self.size - 1
+        x, y = whole_within(entry(point, "x"), "x", 0, last), whole_within(entry(point, "y"), "y", 0, last)
+        if self.rows[y][x] != FREE:
+            raise IllegalMove(f"[{x}, {y}] is taken")
+        return x, y
+
+    def play(self, moves: Mapping[Seat, Point], chance: Chance) -> "Gomoku":
+        for seat, point in moves.items():
+            return self._with_stone(seat, point)
+        turn = TURNS[1 - self.to_move[0]]
+        return Gomoku(self.size, self.win_length, self.cells, self.rows, self.history, turn)
+
+    def _with_stone(self, seat: Seat, point: Point) -> "Gomoku":
+        size, win_length, mark, (x, y) = self.size, self.win_length, MARKS[seat], point
+        cell, rows, history = y * size + x, list(self.rows), self.history.then(point)
+        cells = self.cells[:cell] + mark + self.cells[cell + 1 :]
+        rows[y] = cells[y * size : (y + 1) * size]
+        winning = mark * win_length
+        for stretch in stretches(size, win_length)[cell]:
+            if winning in cells[stretch]:
+                line = _line(winning, cells[stretch], points(size)[stretch])
+                return Gomoku(size, win_length, cells, tuple(rows), history, (), WINS[seat], line)
+        turn = TURNS[1 - seat] if FREE in cells else ()
+        return Gomoku(size, win_length, cells, tuple(rows), history, turn)
+
+    def view(self, seat: Seat | None) -> View:
+        return {
+            "you": seat,
+            "toMove": self.to_move,
+            "size": self.size,
+            "winLength": self.win_length,
+            "board": self.rows,
+            "moves": self.history.listed(),
+            "line": self.line,
+        }
+
+    def moves(self, seat: Seat) -> Iterator[Raw]:
+        for (x, y), mark in zip(points(self.size), self.cells, strict=True):
+            if mark == FREE:
+                yield {"x": x, "y": y}
+
+
+def _line(winning: str, marks: str, where: tuple[Point, ...]) -> tuple[Point, ...]:
+    """All stones of the row that won, also where it is longer than it need be."""
+    before, _, after = marks.partition(winning)
+    more = len(after) - len(after.lstrip(winning))
+    return where[len(before) : len(before) + len(winning) + more]

@@ -1,0 +1,53 @@
+"""A hexagonal board: where its hexes are, the six ways out of each, and how things spread on it.
+
+The board is an array of rows whose axes run along two sides from the top left corner. With n hexes a side it has 2n - 1
+rows; the upper ones are shorter at their end, the lower ones begin with places that are not on the board.
+"""
+
+from collections.abc import Iterable, Iterator
+
+Hex = tuple[int, int]
+"""Row and column."""
+
+STEPS: dict[str, Hex] = {"UL": (-1, -1), "UR": (-1, 0), "R": (0, 1), "DR": (1, 1), "DL": (1, 0), "L": (0, -1)}
+
+
+def columns(side: int, row: int) -> range:
+    """The columns that are on the board in this row."""
+    return range(max(0, row - side + 1), min(2 * side - 1, side + row))
+
+
+def within(side: int) -> list[Hex]:
+    """Row by row, the hexes inside the border."""
+    return [(row, column) for row in range(1, 2 * side - 2) for column in columns(side, row)[1:-1]]
+
+
+def opposite(spot: Hex, side: int) -> Hex:
+    """The hex on the other side of the centre."""
+    return 2 * side - 2 - spot[0], 2 * side - 2 - spot[1]
+
+
+def around(spot: Hex) -> Iterator[Hex]:
+    row, column = spot
+    return ((row + down, column + right) for down, right in STEPS.values())
+
+
+def bits(spots: Iterable[Hex], width: int) -> int:
+    """Hexes as a number with a bit for each; `width` is the number of rows of the board."""
+    number = 0
+    for row, column in spots:
+        number |= 1 << row * width + column
+    return number
+
+
+def rings(start: int, ground: int, width: int) -> Iterator[int]:
+    """`start`, then what is one step away from it over the ground, then two, and so on; all of them as bits.
+
+    No hex of the ground may lie on the border of the board: there a step leads into the next row.
+    """
+    ring = reached = start
+    while ring:
+        yield ring
+        near = ring << 1 | ring >> 1 | ring << width | ring >> width | ring << width + 1 | ring >> width + 1
+        ring = near & ground & ~reached
+        reached |= ring

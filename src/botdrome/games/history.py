@@ -1,0 +1,34 @@
+"""History: what was played so far, in order."""
+
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, field
+
+T = TypeVar("T")
+
+
+class History(Struct, Generic[T], frozen=True, eq=False):
+    """Immutable as seen from outside; to add to it costs the same however long it is.
+
+    Histories that grow out of one another share one tape, of which each knows only its own beginning. The first that goes on
+    from the end of the tape writes there; any other takes a copy of its part first.
+    """
+
+    _tape: list[T] = field(default_factory=list)
+    _length: int = 0
+
+    def then(self, item: T) -> "History[T]":
+        tape, length = self._tape, self._length
+        if len(tape) != length:
+            tape = tape[:length]
+        tape.append(item)
+        return History(tape, length + 1)
+
+    def listed(self) -> list[T]:
+        return self._tape[: self._length]
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, History) and self.listed() == other.listed()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.listed()))

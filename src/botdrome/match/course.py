@@ -1,0 +1,169 @@
+"""Course: how a match runs, board by board and step by step, until its result."""
+
+from collections.abc import Collection
+from typing import Any
+
+from botdrome.games.chance import Chance
+from botdrome.games.game import BadOption, Game, Raw, Seat, View
+from botdrome.match.events import Began, BoardEnded, BoardResult, Cause, Ended, Event, Out, Played, Player, Result
+from botdrome.match.reckoning import board_result, match_result
+from botdrome.match.terms import Milliseconds, Terms
+
+News = list[tuple[Event, Game[Any]]]
+
+
+class Course:
+    """The mechanics of a match; `Match` is what drives it.
+
+    A step opens for the seats that the position awaits. It closes when all of them have answered or committed a fault or, in
+    a beat, when its time is up: then the seats at fault go out together, the position is played on, and the next step opens.
+    """
+
+    __slots__ = (
+        "_allowed", "_away", "_beat", "_boards", "_chance", "_dismissed", "_disturbed", "_faults", "_moves", "_open", "_opened",
+        "_out", "_pause", "_raws", "_resting", "_seat_of", "_strikes", "awaited", "board", "deadline", "game", "order",
+        "players", "position", "result", "seed", "steps", "terms",
+    )  # fmt: skip
+
+    def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int) -> None:
+        if players not in game.players:
+            raise BadOption(f"{game.name} is for {game.players.start} to {game.players.stop - 1} players, not {players}")
+        self.game, self.players, self.terms, self.seed = game, players, terms, seed
+        self.steps = 0
+        """How many steps were played."""
+        self.deadline: Milliseconds | None = None
+        """When the next `wake` is due."""
+        self.result: Result | None = None
+        self._beat, self._pause, self._allowed = terms.pace.beat, terms.pace.pause, terms.pace.allowed(1)
+        self._disturbed = False
+        """True as soon as somebody is away or out: until then there is nothing to look out for."""
+        self._away: set[Player] = set()
+        self._dismissed: dict[Player, Cause] = {}
+        self._boards: list[BoardResult] = []
+        self._chance = Chance(seed)
+        self._lay_board(0, game.start(players, self._chance))
+
+    @property
+    def strikes(self) -> tuple[int, ...]:
+        """The illegal moves on this board, player by player, where the terms count them."""
+        return tuple(self._strikes)
+
+    def view(self, player: Player | None) -> View:
+        """The position as this player (None: the public) may know it."""
+        view: View = self.position.view(None if player is None else self._seat_of[player])
+        return view
+
+    # Boards.
+
+    def _lay_board(self, board: int, position: Game[Any]) -> None:
+        players = range(self.players)
+        self.board, self.position = board, position
+        self.order = tuple([(seat + board) % self.players for seat in players])
+        """The player at each seat."""
+        self._seat_of = tuple([(player - board) % self.players for player in players])
+        self._out: dict[Seat, tuple[Cause, int]] = {}
+        """Seats that are out of this board, why, and since which step."""
+        self._strikes = [0 for _ in players]
+        self._clear()
+
+    def _clear(self) -> None:
+        self._resting = False
+        self._open: Collection[Seat] = ()
+        self.awaited: list[Player] = []
+        """The players that have yet to answer in this step."""
+        self._moves: dict[Seat, Any] = {}
+        self._raws: dict[Player, Raw] = {}
+        self._faults: dict[Seat, tuple[Cause, str]] = {}
+
+    def _begin(self, now: Milliseconds, news: News) -> None:
+        news.append((Began(self.board, self.order), self.position))
+        for player, cause in self._dismissed.items():
+            self._put_out(self._seat_of[player], cause, "", news)
+        self._go_on(now, news)
+
+    def _end_board(self, now: Milliseconds, news: News) -> None:
+        result = board_result(self.position, self._seat_of, self._out)
+        self._boards.append(result)
+        news.append((BoardEnded(self.board, result), self.position))
+        if self.board + 1 == self.terms.boards:
+            return self._end(match_result(self._boards), news)
+        self._lay_board(self.board + 1, self.game.start(self.players, self._chance.turn_to(self.steps)))
+        return self._begin(now, news)
+
+    def _end(self, result: Result, news: News) -> None:
+        self._clear()
+        self.deadline = None
+        self.result = result
+        news.append((Ended(result), self.position))
+
+    def _end_here(self, cause: Cause, news: News) -> None:
+        board = board_result(self.position, self._seat_of, self._out, cause)
+        self._end(match_result([*self._boards, board]), news)
+
+    # Steps.
+
+    def _go_on(self, now: Milliseconds, news: News) -> None:
+        """Lead the board on to a step that awaits somebody, or to its end."""
+        while not self.position.over:
+            if self._disturbed and self._forfeited():
+                break
+            self._open = seats = self._seats_to_ask() if self._disturbed else self.position.to_move
+            self.awaited = [self.order[seat] for seat in seats]
+            if seats or self._beat:
+                self._opened = now
+                return self._set_deadline(now)
+            self._play(news)
+            if self._pause:
+                return self._rest(now)
+        return self._end_board(now, news)
+
+    def _forfeited(self) -> bool:
+        """All but one are out, and the rules leave it to the match to say what that means."""
+        return not self.game.counts_departures and 0 < len(self._out) >= self.players - 1
+
+    def _seats_to_ask(self) -> tuple[Seat, ...]:
+        silent = self._away if self.terms.gone == "pass" else ()
+        return tuple(seat for seat in self.position.to_move if seat not in self._out and self.order[seat] not in silent)
+
+    def _set_deadline(self, base: Milliseconds) -> None:
+        allowed = self._allowed if self.steps else self.terms.pace.allowed(0)
+        if self._away and self.awaited and self._away.issuperset(self.awaited):
+            allowed = self.terms.absence
+        self.deadline = None if allowed is None else base + allowed
+
+    def _rest(self, now: Milliseconds) -> None:
+        self._clear()
+        self._resting = True
+        self.deadline = now + self._pause
+
+    def _answered(self, player: Player, now: Milliseconds, news: News) -> None:
+        """This player need not be waited for any longer; the step closes with the last one."""
+        awaited = self.awaited
+        if player in awaited:
+            awaited.remove(player)
+        if not awaited and not self._beat:
+            self._close(now, news)
+
+    def _close(self, now: Milliseconds, news: News) -> None:
+        """The step is over: seats at fault go out together, the others' moves are played."""
+        if self._faults:
+            for seat in sorted(self._faults):
+                self._put_out(seat, *self._faults[seat], news)
+            self._faults = {}
+            if self.position.over or self._forfeited():
+                return self._end_board(now, news)
+        self._play(news)
+        return self._rest(now) if self._pause else self._go_on(now, news)
+
+    def _play(self, news: News) -> None:
+        step, position = self.steps, self.position
+        self.position = after = position.play(self._moves, self._chance.turn_to(step))
+        news.append((Played(step, {} if position.secret else self._raws), after))
+        self.steps = step + 1
+        self._moves, self._raws = {}, {}
+
+    def _put_out(self, seat: Seat, cause: Cause, detail: str, news: News) -> None:
+        self._disturbed = True
+        self._out[seat] = (cause, self.steps)
+        self.position = self.position.without(seat)
+        news.append((Out(self.order[seat], cause, detail), self.position))

@@ -1,0 +1,71 @@
+"""Reading match files: into a record, or to the first place where a file is not what it should be."""
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from botdrome.games.game import BadOption, Game, IllegalMove
+from botdrome.match.record import VERSION, BadRecord, Close, Line, Record, Setup, check_of, new_match, tell
+
+
+def read(data: bytes) -> Record:
+    """The record in a file, or BadRecord. A file that was cut off between two lines gives a record without result."""
+    lines = data.splitlines(keepends=True)
+    if not lines or not lines[-1].endswith(b"\n"):
+        raise BadRecord(max(len(lines), 1), "the file is cut off in this line" if lines else "the file is empty")
+    setup = _setup(lines[0])
+    inputs: list[Line] = []
+    for number, text in enumerate(lines[1:], 2):
+        if text.startswith(b'{"result":'):
+            return Record(setup, tuple(inputs), _result(lines, number))
+        inputs.append(_decoded(text, number, Line))
+    return Record(setup, tuple(inputs))
+
+
+def _decoded(text: bytes, number: int, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError as error:
+        raise BadRecord(number, str(error)) from None
+
+
+def _setup(text: bytes) -> Setup:
+    head = _decoded(text, 1, dict[str, Any])
+    if head.get("botdrome") != VERSION:
+        raise BadRecord(1, f"this is not a match file of version {VERSION}")
+    setup: Setup = _decoded(text, 1, Setup)
+    return setup
+
+
+def _result(lines: list[bytes], number: int) -> Any:
+    """The result at this line, when nothing but the digest of all before it follows."""
+    result = _decoded(lines[number - 1], number, Close).result
+    if len(lines) != number + 1:
+        raise BadRecord(min(number + 2, len(lines)), "after the result comes the digest and nothing else")
+    digest = "sha256:" + hashlib.sha256(b"".join(lines[:number])).hexdigest()
+    if _decoded(lines[number], number + 1, Close).digest != digest:
+        raise BadRecord(number + 1, "the digest does not fit the lines before it")
+    return result
+
+
+def verify(record: Record, game: Game[Any]) -> None:
+    """Play a match again; BadRecord at the first line that leads elsewhere now."""
+    setup = record.setup
+    if setup.rules != game.rules:
+        raise BadRecord(1, f"it was played by version {setup.rules} of the rules of {setup.game}, and this is {game.rules}")
+    match = new_match(setup, game)
+    _compare(1, setup.news, check_of(match.start()))
+    for number, line in enumerate(record.lines, 2):
+        try:
+            news = tell(match, line.input)
+        except (BadOption, IllegalMove, LookupError, TypeError, ValueError) as error:
+            raise BadRecord(number, f"it cannot be played: {error}") from None
+        _compare(number, line.news, check_of(news))
+    if record.result != match.result:
+        raise BadRecord(len(record.lines) + 2, "the match does not come to this result")
+
+
+def _compare(line: int, then: str, now: str) -> None:
+    if then != now:
+        raise BadRecord(line, f"the news differ from here on: check {now}, in the file {then or 'none'}")

@@ -1,0 +1,148 @@
+"""Record: all that a match was told, as a file of JSON lines from which it can be played again.
+
+The first line is the set-up, then comes a line for each input, then the result, last a digest of all that stands before it.
+Set-up and inputs also carry a check: the CRC-32 of the news that they led to, so that a difference is found where it begins.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from botdrome.games.game import Game
+from botdrome.games.options import options_in
+from botdrome.match.course import News
+from botdrome.match.events import Player, Result
+from botdrome.match.inputs import Input, Kind
+from botdrome.match.match import Match
+from botdrome.match.terms import Milliseconds, Terms
+
+VERSION = 1
+
+
+class BadRecord(Exception):
+    """A file that is not a match file, or not a whole one: with the line and the reason."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}")
+        self.line = line
+
+
+class Setup(Struct, frozen=True):
+    """The first line."""
+
+    botdrome: int
+    """The version of the format."""
+    game: str
+    rules: int
+    options: dict[str, Any]
+    terms: Terms
+    seed: int
+    names: tuple[str, ...]
+    news: str = ""
+
+
+class Line(Struct, frozen=True, omit_defaults=True):
+    """An input: when, what, who, with which words."""
+
+    t: Milliseconds
+    do: Kind
+    by: Player | None = None
+    say: Any = None
+    news: str = ""
+
+    @property
+    def input(self) -> Input:
+        return (self.t, self.do, self.by, self.say)
+
+
+class Close(Struct, frozen=True, omit_defaults=True):
+    """One of the last two lines."""
+
+    result: Result | UnsetType = UNSET
+    digest: str | UnsetType = UNSET
+
+
+class Record(Struct, frozen=True):
+    setup: Setup
+    lines: tuple[Line, ...] = ()
+    result: Result | None = None
+    """None: the match was still running when the file ends."""
+
+
+def setup_of(match: Match, names: Iterable[str]) -> Setup:
+    return Setup(VERSION, match.game.name, match.game.rules, options_in(match.game), match.terms, match.seed, tuple(names))
+
+
+def new_match(setup: Setup, game: Game[Any]) -> Match:
+    """The match at its start; `game` has the options of the set-up."""
+    return Match(game, len(setup.names), setup.terms, setup.seed)
+
+
+def tell(match: Match, told: Input) -> News:
+    """Tell a match what it was told before."""
+    now, kind, player, words = told
+    if player is None:
+        return _tell_all(match, kind, words, now)
+    if kind == "move":
+        return match.submit(player, words, now)
+    if kind == "expel":
+        return match.expel(player, words[0], now, words[1])
+    return match.leave(player, now) if kind == "leave" else match.rejoin(player, now)
+
+
+def _tell_all(match: Match, kind: Kind, words: Any, now: Milliseconds) -> News:
+    if kind == "amend":
+        return match.amend(words[0], now, words[1])
+    return match.wake(now) if kind == "wake" else match.abort(now)
+
+
+def replay(record: Record, game: Game[Any]) -> Iterator[News]:
+    """Play a match again: the news of its start, then those of each input."""
+    match = new_match(record.setup, game)
+    yield match.start()
+    for line in record.lines:
+        yield tell(match, line.input)
+
+
+def news_as_bytes(news: News) -> bytes:
+    """The news as anybody may see them: the same on every machine."""
+    return b"\n".join(msgspec.json.encode((event, position.view(None))) for event, position in news)
+
+
+def check_of(news: News) -> str:
+    return f"{zlib.crc32(news_as_bytes(news)):08x}"
+
+
+class Scribe:
+    """Writes a match file, line by line, while the match goes on."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+
+    def _line(self, line: Struct) -> bytes:
+        text = msgspec.json.encode(line) + b"\n"
+        self._digest.update(text)
+        return text
+
+    def begin(self, setup: Setup, news: News) -> bytes:
+        return self._line(msgspec.structs.replace(setup, news=check_of(news)))
+
+    def input(self, told: Input, news: News) -> bytes:
+        return self._line(Line(*told, news=check_of(news)))
+
+    def end(self, result: Result) -> bytes:
+        line = self._line(Close(result=result))
+        return line + msgspec.json.encode(Close(digest="sha256:" + self._digest.hexdigest())) + b"\n"
+
+
+def written(match: Match, names: Iterable[str]) -> bytes:
+    """The whole file of a match that has been played: it is played again for its checks."""
+    setup, scribe = setup_of(match, names), Scribe()
+    again = new_match(setup, match.game)
+    lines = [scribe.begin(setup, again.start())]
+    lines += [scribe.input(told, tell(again, told)) for told in match.inputs]
+    return b"".join(lines) + (scribe.end(match.result) if match.result else b"")

@@ -1,0 +1,144 @@
+"""Table: one match of the offline runner, with functions and programs in any mix."""
+
+import traceback
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+import msgspec
+
+from botdrome.client.program import wait_for
+from botdrome.match.course import News
+from botdrome.match.events import Cause, Late, Out, Player, Refused
+from botdrome.match.match import Match
+from botdrome.match.simulate import TRIES
+from botdrome.runner.clock import Clock
+from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat
+from botdrome.wire.vocabulary import notices_for, standing
+
+UNLIMITED = 60.0
+"""Seconds that a function has where the terms set no limit."""
+UNASKED = 200
+"""Messages out of turn in one step before a program counts as flooding."""
+
+
+class Table:
+    def __init__(self, match: Match, seats: Sequence[Seat]) -> None:
+        self._match = match
+        self._functions = {player: seat for player, seat in enumerate(seats) if isinstance(seat, FunctionSeat)}
+        self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
+        self._clock = Clock(ticking=bool(self._programs))
+        self._unasked = dict.fromkeys(self._programs, 0)
+        self.faults: dict[Player, str] = {}
+        """Why a bot went out, in words for its author."""
+        self.refused = [0] * match.players
+        """How many moves of each player were not taken."""
+
+    def play(self) -> None:
+        match = self._match
+        self._tell(match.start())
+        while match.result is None:
+            step = match.steps
+            self._ask_functions()
+            if match.result is None and match.steps == step:
+                self._let_time_pass()
+
+    def _tell(self, news: News) -> None:
+        for event, _ in news:
+            if isinstance(event, Out):
+                self.faults[event.player] = f"{event.cause}: {event.detail}" if event.detail else event.cause
+            elif isinstance(event, Refused | Late):
+                self.refused[event.player] += 1
+        for player, seat in self._programs.items() if news else ():
+            standing_now = standing(self._match, self._clock.now())
+            seat.program.send(seat.dialect.on_notices(notices_for(player, news, self._match), standing_now))
+            seat.asked = perf_counter()
+
+    def _expel(self, player: Player, cause: Cause, why: str) -> None:
+        if seat := self._programs.pop(player, None):
+            seat.program.close()
+        self._tell(self._match.expel(player, cause, self._clock.now(), why))
+
+    # Functions.
+
+    def _ask_functions(self) -> None:
+        """Ask every function that is awaited; one whose move is refused may try again."""
+        step = self._match.steps
+        for _ in range(TRIES):
+            for player in tuple(self._match.awaited):
+                if player in self._functions and self._match.steps == step and self._match.result is None:
+                    self._ask(player, self._functions[player])
+
+    def _ask(self, player: Player, seat: FunctionSeat) -> None:
+        match, began = self._match, perf_counter()
+        limit = match.terms.pace.limit
+        seconds = UNLIMITED if limit is None else limit / 1000
+        try:
+            raw, spent = seat.ask(match.view(player), 2 * seconds + 1)
+        except Overdue:
+            return self._clock.advance(match.deadline or 0)
+        except Exception as error:
+            return self._expel(player, "crash", _place(error))
+        finally:
+            self._clock.leave_out(perf_counter() - began)
+        if spent > seconds and match.deadline is not None:
+            self._clock.advance(match.deadline + int((spent - seconds) * 1000) + 1)
+        self._tell(match.submit(player, raw, self._clock.now()))
+
+    # Programs and time.
+
+    def _let_time_pass(self) -> None:
+        match, now = self._match, self._clock.now()
+        awaited = [player for player in match.awaited if player in self._programs]
+        if match.deadline is not None and now >= match.deadline:
+            self._tell(match.wake(now))
+        elif awaited:
+            left = None if match.deadline is None else (match.deadline - now) / 1000
+            wait_for([seat.program for seat in self._programs.values()], left)
+            self._hear()
+        elif match.deadline is not None:
+            self._clock.advance(match.deadline)
+        else:
+            for player in tuple(match.awaited):
+                self._expel(player, "illegal moves", "no legal move came, and there is no time limit to wait for")
+
+    def _hear(self) -> None:
+        for player, seat in list(self._programs.items()):
+            seat.program.flush()
+            seat.program.hear_errors()
+            for line in seat.program.receive():
+                if player in self._programs:
+                    self._take(player, seat, line)
+            if player not in self._programs:
+                continue
+            if seat.program.flooding:
+                self._expel(player, "flood", seat.program.flooding)
+            elif seat.program.ended:
+                seat.program.wait_for_end(0.2)
+                self._expel(player, "crash", seat.program.last_words())
+
+    def _take(self, player: Player, seat: ProgramSeat, line: bytes) -> None:
+        first, seat.greeted = not seat.greeted, True
+        try:
+            raw = msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return self._expel(player, "unreadable", f"{error}: {line[:80].decode(errors='replace')}")
+        if first and isinstance(raw, dict) and "gameType" in raw:
+            return None
+        return self._submit(player, seat, raw)
+
+    def _submit(self, player: Player, seat: ProgramSeat, raw: Any) -> None:
+        if player in self._match.awaited:
+            seat.effort.add(perf_counter() - seat.asked)
+            self._unasked[player] = 0
+        else:
+            self._unasked[player] += 1
+        if self._unasked[player] > UNASKED:
+            return self._expel(player, "flood", f"more than {UNASKED} messages that nobody asked for")
+        return self._tell(self._match.submit(player, raw, self._clock.now()))
+
+
+def _place(error: Exception) -> str:
+    """What was raised, and in which line of the bot."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__name__}: {error} (line {frames[-1].lineno} of {frames[-1].filename.rpartition('/')[2]})"

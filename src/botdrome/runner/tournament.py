@@ -1,0 +1,135 @@
+"""Tournament: many matches of the same bots, in this process or in several."""
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+
+from botdrome.contest.schedule import Fixture, fixtures
+from botdrome.formats import FORMATS
+from botdrome.games.options import with_options
+from botdrome.match.events import Result
+from botdrome.match.match import Match
+from botdrome.match.record import written
+from botdrome.match.terms import offline
+from botdrome.runner import entrants
+from botdrome.runner.seats import Effort, ProgramSeat, Seat
+from botdrome.runner.table import Table
+from botdrome.wire.battlebot import Battlebot
+
+
+class Plan(Struct, frozen=True):
+    """What is to be played."""
+
+    game: str
+    entrants: tuple[str, ...]
+    names: tuple[str, ...]
+    seats: int
+    matches: int
+    seed: int
+    options: dict[str, Any] = field(default_factory=dict)
+    save: str = ""
+    """The folder for match files; none: they are not kept."""
+
+    def fixtures(self) -> list[Fixture]:
+        return list(fixtures(len(self.entrants), self.seats, self.matches, self.seed))
+
+
+class Outcome(Struct, frozen=True):
+    """How one match went, seat by seat."""
+
+    fixture: Fixture
+    result: Result
+    efforts: tuple[Effort, ...]
+    refused: tuple[int, ...]
+    faults: dict[int, str]
+    file: str = ""
+
+
+def play_fixture(plan: Plan, fixture: Fixture) -> Outcome:
+    row = FORMATS[plan.game]
+    match = Match(with_options(row.game, plan.options), plan.seats, offline(row.terms), fixture.seed)
+    names = tuple(plan.names[entrant] for entrant in fixture.entrants)
+    seats: list[Seat] = []
+    try:
+        for player, entrant in enumerate(fixture.entrants):
+            dialect = Battlebot(plan.game, names, player, int(time.time() * 1000))
+            seats.append(entrants.seat(plan.entrants[entrant], plan.game, 1000 * fixture.seed + player, dialect))
+        table = Table(match, seats)
+        table.play()
+    finally:
+        _send_home(seats)
+    assert match.result is not None
+    efforts = tuple(seat.effort for seat in seats)
+    file = _save(plan, fixture, match, names, seats) if plan.save else ""
+    return Outcome(fixture, match.result, efforts, tuple(table.refused), table.faults, file)
+
+
+def _send_home(seats: Iterable[Seat]) -> None:
+    for seat in seats:
+        if isinstance(seat, ProgramSeat):
+            seat.program.close()
+
+
+def _save(plan: Plan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
+    """Write the match file, and beside it what its programs wrote to their standard error."""
+    path = Path(plan.save) / f"{plan.game}-{fixture.seed}-{fixture.number + 1:05}.jsonl"
+    path.write_bytes(written(match, names))
+    for player, seat in enumerate(seats):
+        if isinstance(seat, ProgramSeat) and seat.program.errors:
+            path.with_suffix(f".{player}.stderr").write_text(seat.program.errors)
+    return str(path)
+
+
+def play_all(plan: Plan, jobs: int) -> Iterator[Outcome]:
+    """The outcomes as they come in. Closing the iterator ends what still runs."""
+    if plan.save:
+        Path(plan.save).mkdir(parents=True, exist_ok=True)
+    for entrant in plan.entrants:
+        entrants.check(entrant, plan.game)
+    if jobs == 1:
+        return (play_fixture(plan, fixture) for fixture in plan.fixtures())
+    return _play_in_processes(plan, jobs)
+
+
+def _play_in_processes(plan: Plan, jobs: int) -> Iterator[Outcome]:
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_signals_to_the_parent)
+    try:
+        waiting = _in_portions(plan.fixtures(), jobs)
+        running = {pool.submit(_play_portion, plan, portion) for portion in islice(waiting, 2 * jobs)}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {pool.submit(_play_portion, plan, portion) for portion in islice(waiting, len(done))}
+            for future in done:
+                yield from future.result()
+    finally:
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _in_portions(played: list[Fixture], jobs: int) -> Iterator[list[Fixture]]:
+    """Portions large enough that handing them over costs little, and small enough that all processes end together."""
+    size = max(1, min(50, len(played) // (8 * jobs)))
+    return (played[at : at + size] for at in range(0, len(played), size))
+
+
+def _play_portion(plan: Plan, portion: list[Fixture]) -> list[Outcome]:
+    return [play_fixture(plan, fixture) for fixture in portion]
+
+
+def _leave_signals_to_the_parent() -> None:
+    """Ctrl-C is the parent's; its SIGTERM unwinds, so that programs are ended too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _unwind)
+
+
+def _unwind(*_: Any) -> None:
+    raise SystemExit(1)
