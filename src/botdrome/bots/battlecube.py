@@ -2,8 +2,7 @@
 
 from functools import lru_cache
 
-from botdrome.games.battlecube import STEPS
-from botdrome.games.battlecube_answer import Cell
+from botdrome.games.battlecube_answer import STEPS, Cell
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 

@@ -97,8 +97,8 @@ def _promise(line: str, mark: str, win_length: int) -> Promise:
     """`line` has the stone already, and is so short that every row on it would go through the stone."""
     gaps = _gaps(line, mark, win_length)
     company = sum((win_length - len(missing)) ** 2 for missing in gaps)
-    fours = {missing for missing in gaps if len(missing) == 1}
-    halves = [cell for missing in set(gaps) if len(missing) == 2 for cell in missing]
+    fours = {cell for missing in gaps if len(missing) == 1 for cell in missing}
+    halves = [cell for missing in set(gaps) if len(missing) == 2 and fours.isdisjoint(missing) for cell in missing]
     three = len(set(halves)) < len(halves)
     return company + THREE * three + FOUR * len(fours) + WIN * (() in gaps)
 

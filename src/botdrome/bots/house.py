@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from botdrome.bots import battlecube, battleship, bomberman, bumblebots, gomoku, noughts_and_crosses
+from botdrome.bots import battlecube, battleship, bomberman, bomberman_sapper, bumblebots, gomoku, noughts_and_crosses
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 
@@ -12,8 +12,8 @@ HouseBot = Callable[[View, Chance], Raw]
 HOUSE: dict[str, dict[str, HouseBot]] = {
     "noughts-and-crosses": {"random": noughts_and_crosses.random, "perfect": noughts_and_crosses.perfect},
     "battlecube": {"random": battlecube.random, "survivor": battlecube.survivor},
-    "battleship": {"random": battleship.random},
-    "bomberman": {"random": bomberman.random},
+    "battleship": {"random": battleship.random, "hunter": battleship.hunter},
+    "bomberman": {"random": bomberman.random, "sapper": bomberman_sapper.sapper},
     "bumblebots": {"random": bumblebots.random, "forager": bumblebots.forager},
     "gomoku": {"random": gomoku.random, "threat": gomoku.threat},
 }

@@ -95,11 +95,11 @@ def score_table(report: Report) -> RenderableType:
     plan, standings = report.plan, report.standings
     last = plan.seed + (plan.matches - 1) // plan.seats
     title = f"{plan.game}: {standings.matches} matches, seeds {plan.seed} to {last}"
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("bot", overflow="fold", min_width=12)
     for heading in ("wins", "draws", "losses", "points", "Elo", "95 %", "a move"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("faults", overflow="fold")
+    table.add_column("faults", overflow="fold", min_width=12)
     for tally in standings.ranked():
         table.add_row(plan.names[tally.entrant], *_cells(report, tally))
     examples = report.examples()
@@ -129,6 +129,8 @@ def elo_text(points: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
+    if not seconds:
+        return "-"
     if seconds >= 1:
         return f"{seconds:.1f} s"
     return f"{seconds * 1000:.1f} ms" if seconds >= 0.001 else f"{seconds * 1e6:.0f} us"

@@ -32,8 +32,8 @@ class Program:
         self._unsent = bytearray()
         self._unread = bytearray()
         self._errors = bytearray()
-        self.ended = False
-        """Its output has come to an end."""
+        self._ends: set[IO[bytes]] = set()
+        """The pipes that have come to an end."""
         self.flooding = ""
         """How it floods, if it does."""
 
@@ -51,11 +51,6 @@ class Program:
         except OSError:
             sent = len(self._unsent)
         del self._unsent[:sent]
-
-    @property
-    def backlog(self) -> int:
-        """Bytes that the program has not read yet."""
-        return len(self._unsent)
 
     def receive(self) -> list[bytes]:
         """The lines that have come since last time."""
@@ -77,9 +72,22 @@ class Program:
             data = os.read(end.fileno(), 1 << 16)
         except BlockingIOError:
             return b""
-        if not data and end is self.stdout:
-            self.ended = True
+        if not data:
+            self._ends.add(end)
         return data
+
+    @property
+    def ended(self) -> bool:
+        """Its output has come to an end."""
+        return self.stdout in self._ends
+
+    def watched_by(self, selector: selectors.BaseSelector) -> None:
+        """Have the selector tell when the program has written, has ended, or can take more."""
+        for pipe in (self.stdout, self.stderr):
+            if pipe not in self._ends:
+                selector.register(pipe, selectors.EVENT_READ)
+        if self._unsent:
+            selector.register(self.stdin, selectors.EVENT_WRITE)
 
     def hear_errors(self) -> None:
         while data := self._read(self.stderr):
@@ -131,8 +139,5 @@ def wait_for(programs: Iterable[Program], seconds: float | None) -> None:
     """Return when one of the programs has written, has ended or can take more, or when the time is over."""
     with selectors.DefaultSelector() as selector:
         for program in programs:
-            if not program.ended:
-                selector.register(program.stdout, selectors.EVENT_READ)
-            if program.backlog:
-                selector.register(program.stdin, selectors.EVENT_WRITE)
+            program.watched_by(selector)
         selector.select(seconds)

@@ -5,6 +5,8 @@ from math import inf, log10, sqrt
 from msgspec import Struct
 
 Z95 = 1.959963984540054
+CERTAIN = 1e-9
+"""Nearer to 0 or 1 than this is as good as there."""
 
 
 class EloDifference(Struct, frozen=True):
@@ -17,9 +19,9 @@ class EloDifference(Struct, frozen=True):
 
 def elo_points(share: float) -> float:
     """The difference at which this share of the points is to be expected."""
-    if share <= 0:
+    if share < CERTAIN:
         return -inf
-    return inf if share >= 1 else 400 * log10(share / (1 - share))
+    return inf if share > 1 - CERTAIN else 400 * log10(share / (1 - share))
 
 
 def elo_difference(wins: int, draws: int, losses: int) -> EloDifference:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta
 from msgspec.structs import replace
 
-from botdrome.games.battlecube_answer import Cell, Plan, Task, plan_in
+from botdrome.games.battlecube_answer import STEPS, Cell, Plan, Task, plan_in
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, Raw, Seat, View
 from botdrome.games.options import with_options
@@ -20,9 +20,6 @@ Row = tuple[Task, ...]
 Loss = tuple[Seat, int, str | None]
 """Who, in which tick, and why; None: the match put the seat out."""
 
-STEPS: dict[str, Cell] = {
-    "+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 0), "+Z": (0, 0, 1), "-Z": (0, 0, -1),
-}  # fmt: skip
 OUTSIDE = "Player moved out of bounds"
 BOMBED = "Player stepped on a BOMB"
 CRASHED = "Player crashed to other player"
@@ -205,7 +202,7 @@ class Battlecube(Game[Plan], frozen=True):
             "ticks": self.ticks,
             "players": [{"seat": other, "x": x, "y": y, "z": z} for other, (x, y, z) in zip(self.seats, self.cells, strict=True)],
             "bombs": self.bombs,
-            "happened": [happening.copy() for happening in self.happened],
+            "happened": list(map(dict.copy, self.happened)),
             "lost": [{"seat": other, "tick": tick, "cause": cause} for other, tick, cause in self.lost],
         }
 

@@ -20,6 +20,9 @@ Wish = tuple[str, Task]
 FARTHEST = 1_000_000
 """The greatest coordinate of a bomb: the cube does not bound them, but the memory of a server does."""
 WRONG_COUNT = "Invalid amount of directions sent"
+STEPS: dict[str, Cell] = {
+    "+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 0), "+Z": (0, 0, 1), "-Z": (0, 0, -1),
+}  # fmt: skip
 AXES = {"x": "X", "X": "X", "y": "Y", "Y": "Y", "z": "Z", "Z": "Z"}
 BOMB_WORDS = ("BOMB", "PLACE_BOMB")
 SHAPES = 'a task is {"task"}, {"task", "direction"} or {"task", "x", "y", "z"}'
@@ -31,6 +34,8 @@ def plan_in(raw: Raw, tasks: int) -> Plan:
     answer = _unpacked(raw) if isinstance(raw, str) else raw
     if not isinstance(answer, list | tuple):
         raise IllegalMove(f"an answer is a JSON list of tasks, not {shown(raw)}")
+    if len(answer) == tasks == 1:
+        return (_task(_wish(answer[0], 0), 0),)
     wishes = [_wish(element, at) for at, element in enumerate(answer)]
     if len(wishes) != tasks:
         raise IllegalMove(f"{WRONG_COUNT}: {len(wishes)}, where exactly {tasks} must be")
@@ -54,7 +59,7 @@ def _wish(raw: Any, at: int) -> Wish:
         return word, None
     if len(task) == 2 and "direction" in task:
         return word, _text(task["direction"], "direction", at)
-    if task.keys() == {"task", "x", "y", "z"}:
+    if len(task) == 4 and "x" in task and "y" in task and "z" in task:
         return word, (_coordinate(task, "x", at), _coordinate(task, "y", at), _coordinate(task, "z", at))
     raise _fault(at, f"{SHAPES}, not one with {shown(list(task))}")
 
@@ -79,7 +84,7 @@ def _task(wish: Wish, at: int) -> Task:
     if word == "MOVE":
         if not isinstance(what, str):
             raise _fault(at, 'MOVE needs a "direction"')
-        return _direction(what, at)
+        return what if what in STEPS else _direction(what, at)
     if word in BOMB_WORDS:
         if not isinstance(what, tuple):
             raise _fault(at, f'{word} needs "x", "y" and "z"')

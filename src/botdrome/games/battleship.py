@@ -40,7 +40,7 @@ class Battleship(Game[Act], frozen=True):
     rounds: Annotated[int, Meta(ge=0, description="the game ends after so many rounds; 0: there is no limit")] = 1000
 
     fleets: tuple[Rows, ...] = ()
-    """Seat by seat: letters, lower case where hit, and the misses. None before they are placed."""
+    """Seat by seat: letters, lower case where hit, and misses; empty until they are placed."""
     boards: tuple[Rows, ...] = ()
     """Seat by seat: hits and misses alone."""
     to_move: tuple[Seat, ...] = ()
@@ -106,14 +106,17 @@ class Battleship(Game[Act], frozen=True):
 
     def _placed(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
         """Who let the placing pass gets a fleet by chance."""
-        names = boats_in(self.boats).names
-        sent = [moves.get(seat) for seat in self.to_move]
-        fleets = tuple(fleet if isinstance(fleet, tuple) else random_fleet(self.width, self.height, names, chance) for fleet in sent)
-        return replace(self, fleets=fleets, to_move=TURNS[0])
+        fleets = []
+        for seat in self.to_move:
+            sent = moves.get(seat)
+            fleets.append(sent if isinstance(sent, tuple) else self._drawn(chance))
+        return replace(self, fleets=tuple(fleets), to_move=TURNS[0])
+
+    def _drawn(self, chance: Chance) -> Rows:
+        return random_fleet(self.width, self.height, boats_in(self.boats).names, chance)
 
     def _skipped(self, seat: Seat) -> "Battleship":
-        skips = _raised(self.skips, seat)
-        return replace(self, to_move=self._next(self.scores), skips=skips, turn=self.turn + 1, shot=None)
+        return replace(self, to_move=self._next(self.scores), skips=_raised(self.skips, seat), turn=self.turn + 1, shot=None)
 
     def _fired(self, seat: Seat, shot: Shot) -> "Battleship":
         target, x, y = shot.target, shot.x, shot.y
@@ -155,6 +158,7 @@ class Battleship(Game[Act], frozen=True):
             "boats": boats.names,
             "goal": self.goal or boats.squares,
             "round": rounds,
+            "rounds": self.rounds,
             "boards": self.boards,
             "own": self.fleets[seat] if placed and seat is not None else None,
             "fleets": self.fleets if over else None,
@@ -176,7 +180,7 @@ class Battleship(Game[Act], frozen=True):
         """All shots and the skip; of the fleets, far too many to list, a few examples."""
         if not self.fleets:
             for seed in range(EXAMPLES):
-                yield {"board": list(random_fleet(self.width, self.height, boats_in(self.boats).names, Chance(seed)))}
+                yield {"board": list(self._drawn(Chance(seed)))}
             return
         for target, board in enumerate(self.boards):
             for y, row in enumerate(board):

@@ -200,7 +200,7 @@ class Bomberman(Game[Move], frozen=True):
 
     def _turned_to(self, number: int) -> "Bomberman":
         """With the round of this number ahead, and the living to move, unless the game is over."""
-        living = tuple([seat for seat in self.to_move if self.at[seat]])
+        living = tuple([seat for seat in self.to_move if self.at[seat] is not None])
         return replace(self, round=number, to_move=living if len(living) > 1 and number < self.rounds else ())
 
     def without(self, seat: Seat) -> "Bomberman":

@@ -27,13 +27,14 @@ def blasts(tiles: Rows, lying: Sequence[Bomb], now: int, pierces: bool) -> list[
     going_off = [bomb for bomb in lying if bomb.due <= now]
     found = []
     for bomb in going_off:  # grows on the way
-        burned = _flames(tiles, bomb, pierces)
+        burned = flames(tiles, bomb, pierces)
         found.append((bomb, burned))
         going_off += [waiting.pop(place) for place in burned if place in waiting]
     return found
 
 
-def _flames(tiles: Rows, bomb: Bomb, pierces: bool) -> list[Place]:
+def flames(tiles: Rows, bomb: Bomb, pierces: bool) -> list[Place]:
+    """What one bomb burns, its own place first."""
     burned = [bomb.at]
     for arm in arms(len(tiles), len(tiles[0]))[bomb.at]:
         for place in arm[: bomb.range]:

@@ -223,7 +223,7 @@ def _free(spots: Iterable[Hex], swarms: Sequence[Swarm]) -> list[Hex]:
 
 
 def _drawn(before: Sequence[Hex], now: Sequence[Hex], chance: Chance) -> Hex:
-    """One of the hexes that were free before the tick; if it no longer is, one of those that are now."""
+    """One of the hexes that were free before the tick, as the game was always played; if it no longer is, one that is now."""
     spot = chance.choice(before or now)
     return spot if spot in now else chance.choice(now)
 
@@ -233,7 +233,7 @@ def _with(items: tuple[T, ...], seat: Seat, item: T) -> tuple[T, ...]:
 
 
 def _changed(board: Rows, cells: Mapping[Hex, int]) -> Rows:
-    rows = [list(row) for row in board]
+    rows = list(board)
     for (row, column), value in cells.items():
-        rows[row][column] = value
-    return tuple([tuple(row) for row in rows])
+        rows[row] = (*rows[row][:column], value, *rows[row][column + 1 :])
+    return tuple(rows)

@@ -81,7 +81,7 @@ def check_fleet(squares: str, boats: Boats, width: int) -> None:
     """IllegalMove unless every boat is there as one straight run, and nothing else."""
     for square, letter in enumerate(squares):
         if letter != WATER and letter not in boats.lengths:
-            raise IllegalMove(f"{shown(letter)} at {_place(square, width)} is neither a boat of this game nor water, which is '.'")
+            raise IllegalMove(f"{shown(letter)} at {_place(square, width)} is neither a boat nor water, which is '.'")
     for letter, length in boats.lengths.items():
         count, first = squares.count(letter), squares.find(letter)
         if not count:

@@ -128,7 +128,7 @@ class Course:
     def _set_deadline(self, base: Milliseconds) -> None:
         allowed = self._allowed if self.steps else self.terms.pace.allowed(0)
         if self._away and self.awaited and self._away.issuperset(self.awaited):
-            allowed = self.terms.absence
+            allowed = self.terms.absence if allowed is None else min(allowed, self.terms.absence)
         self.deadline = None if allowed is None else base + allowed
 
     def _rest(self, now: Milliseconds) -> None:

@@ -90,7 +90,7 @@ class Match(Course):
         self.inputs.append((now, "rejoin", player, None))
         self._away.remove(player)
         if player in self.awaited and not self._beat:
-            self._set_deadline(now)
+            self._set_deadline(self._opened)
         return [(Returned(player), self.position)]
 
     def expel(self, player: Player, cause: Cause, now: Milliseconds, detail: str = "") -> News:
@@ -147,11 +147,13 @@ class Match(Course):
             self._faults[self._seat_of[player]] = ("timeout", f"no move within {terms.pace.limit} ms")
 
     def _wait_no_longer_for(self, player: Player, now: Milliseconds, news: News) -> None:
-        if player in self.awaited and not self._beat:
-            if self.terms.gone == "wait":
-                self._set_deadline(now)
-            else:
-                self._answered(player, now, news)
+        if player not in self.awaited or self._beat:
+            return
+        if self.terms.gone == "pass":
+            self._answered(player, now, news)
+        elif self._away.issuperset(self.awaited):
+            soon = now + self.terms.absence
+            self.deadline = soon if self.deadline is None else min(soon, self.deadline)
 
     # Faults.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from botdrome.client.program import wait_for
+from botdrome.client.program import FAREWELL, Program, wait_for
 from botdrome.match.course import News
 from botdrome.match.events import Cause, Late, Out, Player, Refused
 from botdrome.match.match import Match
@@ -18,8 +18,8 @@ from botdrome.wire.vocabulary import notices_for, standing
 
 UNLIMITED = 60.0
 """Seconds that a function has where the terms set no limit."""
-UNASKED = 200
-"""Messages out of turn in one step before a program counts as flooding."""
+IN_VAIN = 200
+"""Messages in a row that are not taken before a program counts as flooding."""
 
 
 class Table:
@@ -28,7 +28,7 @@ class Table:
         self._functions = {player: seat for player, seat in enumerate(seats) if isinstance(seat, FunctionSeat)}
         self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
         self._clock = Clock(ticking=bool(self._programs))
-        self._unasked = dict.fromkeys(self._programs, 0)
+        self._in_vain = dict.fromkeys(self._programs, 0)
         self.faults: dict[Player, str] = {}
         """Why a bot went out, in words for its author."""
         self.refused = [0] * match.players
@@ -76,7 +76,7 @@ class Table:
         try:
             raw, spent = seat.ask(match.view(player), 2 * seconds + 1)
         except Overdue:
-            return self._clock.advance(match.deadline or 0)
+            return self._stop(player)
         except Exception as error:
             return self._expel(player, "crash", _place(error))
         finally:
@@ -84,6 +84,14 @@ class Table:
         if spent > seconds and match.deadline is not None:
             self._clock.advance(match.deadline + int((spent - seconds) * 1000) + 1)
         self._tell(match.submit(player, raw, self._clock.now()))
+
+    def _stop(self, player: Player) -> None:
+        """A function ran far beyond its time and was stopped."""
+        deadline = self._match.deadline
+        if deadline is None:
+            return self._expel(player, "timeout", f"no move within {UNLIMITED:g} s")
+        self._clock.advance(deadline)
+        return self._tell(self._match.wake(deadline))
 
     # Programs and time.
 
@@ -106,36 +114,42 @@ class Table:
         for player, seat in list(self._programs.items()):
             seat.program.flush()
             seat.program.hear_errors()
-            for line in seat.program.receive():
-                if player in self._programs:
-                    self._take(player, seat, line)
-            if player not in self._programs:
-                continue
+            lines = seat.program.receive()
             if seat.program.flooding:
                 self._expel(player, "flood", seat.program.flooding)
-            elif seat.program.ended:
-                seat.program.wait_for_end(0.2)
-                self._expel(player, "crash", seat.program.last_words())
+            for line in lines:
+                if player in self._programs:
+                    self._take(player, seat, line)
+            if seat.program.ended and player in self._programs:
+                self._bury(player, seat.program)
+
+    def _bury(self, player: Player, program: Program) -> None:
+        program.wait_for_end(FAREWELL)
+        program.hear_errors()
+        self._expel(player, "crash", program.last_words())
 
     def _take(self, player: Player, seat: ProgramSeat, line: bytes) -> None:
         first, seat.greeted = not seat.greeted, True
         try:
             raw = msgspec.json.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return self._expel(player, "unreadable", f"{error}: {line[:80].decode(errors='replace')}")
+            self._expel(player, "unreadable", f"{error}: {line[:80].decode(errors='replace')}")
+            return
         if first and isinstance(raw, dict) and "gameType" in raw:
-            return None
-        return self._submit(player, seat, raw)
+            return
+        self._submit(player, seat, raw)
 
     def _submit(self, player: Player, seat: ProgramSeat, raw: Any) -> None:
-        if player in self._match.awaited:
-            seat.effort.add(perf_counter() - seat.asked)
-            self._unasked[player] = 0
-        else:
-            self._unasked[player] += 1
-        if self._unasked[player] > UNASKED:
-            return self._expel(player, "flood", f"more than {UNASKED} messages that nobody asked for")
-        return self._tell(self._match.submit(player, raw, self._clock.now()))
+        spent, before = perf_counter() - seat.asked, self.refused[player]
+        awaited = player in self._match.awaited
+        self._tell(self._match.submit(player, raw, self._clock.now()))
+        if awaited and self.refused[player] == before:
+            seat.effort.add(spent)
+            self._in_vain[player] = 0
+            return
+        self._in_vain[player] += 1
+        if self._in_vain[player] > IN_VAIN:
+            self._expel(player, "flood", f"more than {IN_VAIN} messages in a row that were not taken")
 
 
 def _place(error: Exception) -> str:

@@ -96,7 +96,7 @@ def _result(scene: Scene, reasons: dict[Cause, str]) -> Message | None:
     if scene.result is None:
         return None
     reason = reasons.get(_cause(scene.result), reasons.get("disconnect", "disconnect"))
-    return {"victor": _victor(scene), "reason": reason}
+    return {"reason": reason, "victor": _victor(scene)}
 
 
 def _full_result(scene: Scene) -> Message | None:
@@ -107,4 +107,4 @@ def _full_result(scene: Scene) -> Message | None:
         name: {"place": place, "score": score, "cause": cause}
         for name, place, score, cause in zip(scene.names, result.places, result.scores, result.causes, strict=True)
     }
-    return {"victor": _victor(scene), "reason": _cause(result), "players": by_name}
+    return {"reason": _cause(result), "victor": _victor(scene), "players": by_name}

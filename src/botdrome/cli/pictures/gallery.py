@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from rich.pretty import pretty_repr
 from rich.text import Text
 
-from botdrome.cli.pictures import battlecube, bumblebots, gomoku, noughts_and_crosses
+from botdrome.cli.pictures import battlecube, battleship, bumblebots, gomoku, noughts_and_crosses
 from botdrome.games.game import View
 
 Picture = Callable[[View, Sequence[str]], Text]
@@ -19,6 +19,7 @@ def plain(view: View, names: Sequence[str]) -> Text:
 PICTURES: dict[str, Picture] = {
     "bumblebots": bumblebots.picture,
     "battlecube": battlecube.picture,
+    "battleship": battleship.picture,
     "noughts-and-crosses": noughts_and_crosses.picture,
     "gomoku": gomoku.picture,
 }

@@ -1,0 +1,49 @@
+# One word a command. Each installs what it needs into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PURE := games match contest wire bots formats
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench lock picture clean
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(READY) ## make the virtual environment at .venv
+
+$(READY): requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: $(READY) ## show a game of each kind in the terminal, then a small tournament
+	$(BIN)/botdrome demo
+
+test: $(READY) check ## run the checks and all tests, with full branch coverage of the pure rooms
+	$(BIN)/python -m pytest -n auto --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100
+
+check: $(READY) ## ruff, mypy --strict (tests too), layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_layers.py
+
+format: $(READY) ## let ruff put the code in order
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(READY) ## measure, in CPU time; takes about a minute
+	$(BIN)/python -m bench.games
+
+picture: $(READY) ## draw the picture of the README anew
+	$(BIN)/python -m docs.picture
+
+lock: $(READY) ## write requirements.lock anew from pyproject.toml
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --universal --generate-hashes --extra dev --upgrade --no-header --quiet -o requirements.lock pyproject.toml
+
+clean: ## remove the environment and what the tools left behind
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist

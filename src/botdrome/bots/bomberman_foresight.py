@@ -1,0 +1,60 @@
+"""What can be foreseen in Bomberman: which tiles burn when, and where one may stand to live on."""
+
+from collections.abc import Iterable, Iterator
+
+from botdrome.bots.bomberman_scene import Scene, Tiles
+from botdrome.games.bomberman_map import CRATE, FREE, WALL, Place, neighbours, with_tiles
+from botdrome.games.bomberman_round import blasts, flames
+from botdrome.games.bomberman_things import Bomb
+
+ALL: Tiles = -1
+
+
+def burned_by(scene: Scene, bomb: Bomb) -> list[Place]:
+    """What this bomb alone would burn on the map as it is."""
+    return flames(scene.rows, bomb, scene.pierces)
+
+
+def forecast(scene: Scene, placed: Iterable[Bomb]) -> Iterator[tuple[Tiles, Tiles]]:
+    """Round by round, until the last bomb has gone off: what can be entered, and what is deadly at its end.
+
+    As if nobody placed a bomb but those that are said to be placed now.
+    """
+    rows, lying = scene.rows, [*scene.lying, *placed]
+    for now in range(scene.round, scene.round + scene.fuse + 1):
+        can_enter = scene.can_enter(rows, lying)
+        blown = blasts(rows, lying, now, scene.pierces)
+        deadly = {place for _, places in blown for place in places}
+        rows = with_tiles(rows, [(row, column) for row, column in deadly if rows[row][column] == CRATE], FREE)
+        gone = [bomb for bomb, _ in blown]
+        lying = [bomb for bomb in lying if bomb not in gone]
+        if now == scene.closing_at:
+            deadly.update(scene.closing)
+            rows = with_tiles(rows, scene.closing, WALL)
+        yield can_enter, scene.tiles(deadly)
+
+
+def refuges(scene: Scene, placed: Iterable[Bomb], crowd: Tiles, spreading: bool) -> Tiles:
+    """Where one may stand after the moves of this round and live on, keeping off the crowd, which may spread a step each round."""
+    rounds = []
+    for can_enter, deadly in forecast(scene, placed):
+        crowd |= scene.with_neighbours(crowd) & can_enter if spreading else 0
+        rounds.append((can_enter & ~crowd, deadly))
+    living = can_enter_next = ALL
+    for can_enter, deadly in reversed(rounds):
+        living = (living | scene.with_neighbours(living & can_enter_next)) & ~deadly
+        can_enter_next = can_enter
+    return living
+
+
+def distances(scene: Scene, start: Place) -> dict[Place, int]:
+    """The places that can be reached as things are, each with the number of steps to it, the nearest first."""
+    beside = neighbours(scene.height, scene.width)
+    can_enter = scene.can_enter(scene.rows, scene.lying)
+    found, reached = [start], {start: 0}
+    for place in found:  # grows on the way
+        for after in beside[place]:
+            if after is not None and after not in reached and scene.tile(after) & can_enter:
+                reached[after] = reached[place] + 1
+                found.append(after)
+    return reached

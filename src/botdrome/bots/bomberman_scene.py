@@ -1,0 +1,87 @@
+"""The scene: a view of Bomberman as a bot that thinks ahead reads it.
+
+Sets of tiles are whole numbers with a bit for each tile, row by row from the lowest.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from botdrome.games.bomberman_map import CRATE, FREE, WALL, Place, Rows
+from botdrome.games.bomberman_round import flames
+from botdrome.games.bomberman_things import Bomb
+from botdrome.games.game import View
+
+Tiles = int
+
+
+class Scene(Struct, frozen=True):
+    height: int
+    width: int
+    round: int
+    fuse: int
+    pierces: bool
+    rows: Rows
+    lying: list[Bomb]
+    doomed: set[Place]
+    """What each of them would burn by itself as things are."""
+    upgrades: list[Place]
+    closing_at: int | None
+    closing: list[Place]
+    own: Bomb
+    """The bomb that one would place now; its place is where one stands."""
+    can_place: bool
+    rivals: list[Place]
+    threats: list[Bomb]
+    """The bombs that the rivals could place now."""
+
+    def tile(self, place: Place) -> Tiles:
+        return 1 << place[0] * self.width + place[1]
+
+    def tiles(self, places: Iterable[Place]) -> Tiles:
+        return sum(map(self.tile, set(places)))
+
+    def can_enter(self, rows: Rows, lying: Iterable[Bomb]) -> Tiles:
+        free = "".join(rows)[::-1].replace(FREE, "1").replace(CRATE, "0").replace(WALL, "0")
+        return int(free, 2) & ~self.tiles(bomb.at for bomb in lying)
+
+    def with_neighbours(self, tiles: Tiles) -> Tiles:
+        """May hold bits that are off the map."""
+        left_edge = self.tiles((row, 0) for row in range(self.height))
+        right_edge = left_edge << self.width - 1
+        beside = (tiles & ~left_edge) >> 1 | (tiles & ~right_edge) << 1
+        return tiles | beside | tiles >> self.width | tiles << self.width
+
+
+def scene_of(view: View) -> Scene:
+    rows = tuple(view["tiles"])
+    now, own, closing = view["round"], view["users"][view["you"]], view["closing"]
+    lying = [Bomb(_place(bomb["at"]), now + bomb["turnsLeft"] - 1, bomb["range"], bomb["seat"]) for bomb in view["bombs"]]
+    mined = {bomb.at for bomb in lying}
+    rivals = [user for user in view["users"] if user["alive"] and user["seat"] != own["seat"]]
+    could_be = {
+        user["seat"]: Bomb(_place(user["at"]), now + view["fuse"], user["range"], user["seat"]) for user in (own, *rivals)
+    }
+    able = [user["seat"] for user in (own, *rivals) if user["bombsLeft"] and could_be[user["seat"]].at not in mined]
+    return Scene(
+        height=view["height"],
+        width=view["width"],
+        round=now,
+        fuse=view["fuse"],
+        pierces=view["flamePierces"],
+        rows=rows,
+        lying=lying,
+        doomed={place for bomb in lying for place in flames(rows, bomb, view["flamePierces"])},
+        upgrades=[_place(upgrade["at"]) for upgrade in view["upgrades"]],
+        closing_at=closing["at"],
+        closing=[_place(place) for place in closing["next"]],
+        own=could_be[own["seat"]],
+        can_place=own["seat"] in able,
+        rivals=[could_be[user["seat"]].at for user in rivals],
+        threats=[could_be[seat] for seat in able if seat != own["seat"]],
+    )
+
+
+def _place(pair: Iterable[int]) -> Place:
+    row, column = pair
+    return row, column

@@ -1,0 +1,381 @@
+"""The rules of battleship."""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from botdrome.bots.battleship import random
+from botdrome.bots.house import seated
+from botdrome.games.battleship import Battleship
+from botdrome.games.chance import Chance
+from botdrome.games.game import BadOption, IllegalMove, Raw, View
+from botdrome.games.options import options_in, with_options
+
+SMALL = Battleship(width=5, height=5, boats="A3 B2")
+FLEET = ["AAA..", ".....", "....B", "....B", "....."]
+SKIP = {"skip": True}
+RECORDED = Path(__file__).with_name("battleship_recorded.jsonl")
+
+
+def begun(players: int = 2, game: Battleship = SMALL) -> Battleship:
+    """All have the same fleet, and seat 0 is to shoot."""
+    position = game.start(players, Chance(0))
+    return position.play({seat: position.parse(seat, {"board": FLEET}) for seat in range(players)}, Chance(0))
+
+
+def after(position: Battleship, *raws: Raw) -> Battleship:
+    for raw in raws:
+        (seat,) = position.to_move
+        position = position.play({seat: position.parse(seat, raw)}, Chance(0))
+    return position
+
+
+def at(x: int, y: int, target: int | None = None) -> Raw:
+    return {"x": x, "y": y} | ({} if target is None else {"target": target})
+
+
+def refusal(position: Battleship, raw: Raw, seat: int = 0) -> str:
+    with pytest.raises(IllegalMove) as fault:
+        position.parse(seat, raw)
+    return str(fault.value)
+
+
+BOATS = [(0, 0), (1, 0), (2, 0), (4, 2), (4, 3)]
+WATERS = [(x, y) for y in range(5) for x in range(5) if (x, y) not in BOATS]
+
+
+# Placing.
+
+
+def test_all_place_at_once_and_in_secret() -> None:
+    position = SMALL.start(3, Chance(0))
+    assert position.to_move == (0, 1, 2)
+    assert position.secret
+    position = begun(3)
+    assert position.to_move == (0,)
+    assert not position.secret
+
+
+def test_before_the_fleets_are_placed_there_is_nothing_to_see() -> None:
+    position = SMALL.start(2, Chance(0))
+    view = position.view(1)
+    assert view["phase"] == "placement"
+    assert view["placed"] == (False, False)
+    assert view["own"] is view["fleets"] is view["last"] is None
+    assert view["boards"] == ((".....",) * 5,) * 2
+
+
+def test_a_fleet_is_sent_as_text_or_as_rows() -> None:
+    position = SMALL.start(2, Chance(0))
+    assert position.parse(0, {"board": FLEET}) == position.parse(0, {"board": "".join(FLEET)}) == tuple(FLEET)
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ("".join(FLEET), "a move is a JSON object, not 'AAA...........B....B.....'"),
+        ({"x": 1, "y": 1}, 'the key "board" is missing'),
+        ({"board": "AAA"}, "a board has 25 squares (5 rows of 5), not 3"),
+        ({"board": FLEET[:4]}, "a board has 5 rows, not 4"),
+        ({"board": "AA." + "".join(FLEET)[3:]}, "boat A is 2 long, it should be 3 (it begins at x 0, y 0)"),
+    ],
+)
+def test_what_is_no_fleet_is_refused(raw: Raw, words: str) -> None:
+    assert refusal(SMALL.start(2, Chance(0)), raw) == words
+
+
+def test_who_lets_the_placing_pass_gets_a_fleet_by_chance() -> None:
+    start = SMALL.start(3, Chance(0))
+    position = start.play({1: start.parse(1, {"board": FLEET})}, Chance(6))
+    first, own, third = (position.view(seat)["own"] for seat in range(3))
+    assert own == tuple(FLEET)
+    assert first != third
+    for fleet in (first, third):
+        start.parse(0, {"board": fleet})
+    assert start.play({}, Chance(6)) != start.play({}, Chance(7))
+
+
+# Shooting.
+
+
+def test_a_hit_is_a_point_and_the_turn_goes_on_to_the_next_seat() -> None:
+    position = after(begun(), at(1, 0))
+    assert position.scores == (1, 0)
+    assert position.to_move == (1,)
+    view = position.view(1)
+    assert view["boards"] == ((".....",) * 5, (".X...", *[".....",] * 4))
+    assert view["own"] == ("AaA..", *FLEET[1:])
+    assert view["last"] == {"shooter": 0, "target": 1, "x": 1, "y": 0, "hit": True}
+
+
+def test_a_miss_is_none() -> None:
+    position = after(begun(), at(1, 0), at(3, 4))
+    assert position.scores == (1, 0)
+    assert position.to_move == (0,)
+    view = position.view(0)
+    assert view["boards"][0] == (".....", ".....", ".....", ".....", "...0.")
+    assert view["own"] == (*FLEET[:4], "...0.")
+    assert view["last"] == {"shooter": 1, "target": 0, "x": 3, "y": 4, "hit": False}
+
+
+def test_others_see_hits_and_misses_alone() -> None:
+    position = after(begun(3), at(1, 0, target=2), at(2, 2, target=2))
+    assert position.view(0)["boards"][2] == (".X...", ".....", "..0..", ".....", ".....")
+    assert position.view(0)["own"] == tuple(FLEET)
+    assert position.view(2)["own"] == ("AaA..", ".....", "..0.B", "....B", ".....")
+    assert position.view(None)["own"] is None
+    hidden = [position.view(seat) for seat in (None, 0, 1)]
+    assert not any("a" in row for view in hidden for board in view["boards"] for row in board)
+
+
+def test_with_one_opponent_the_target_need_not_be_named() -> None:
+    position = begun()
+    assert position.parse(0, at(1, 0)) == position.parse(0, at(1, 0, target=1))
+    assert position.parse(1, at(1, 0)) == position.parse(1, at(1, 0, target=0))
+    assert refusal(begun(3), at(1, 0)) == 'the key "target" is missing'
+
+
+def test_whole_numbers_may_be_written_as_floats() -> None:
+    position = begun(3)
+    assert position.parse(0, {"target": 2.0, "x": 1.0, "y": -0.0}) == position.parse(0, at(1, 0, target=2))
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (None, "a move is a JSON object, not None"),
+        ({"board": FLEET}, 'the key "target" is missing'),
+        (at(1, 1, target=0), "don't shoot at yourself"),
+        (at(1, 1, target=3), "there is no seat 3; seats are from 0 to 2"),
+        (at(1, 1, target=-1), "there is no seat -1; seats are from 0 to 2"),
+        ({"target": True, "x": 1, "y": 1}, "target is a whole number, not True"),
+        ({"target": "1", "x": 1, "y": 1}, "target is a whole number, not '1'"),
+        ({"target": 1, "y": 1}, 'the key "x" is missing'),
+        ({"target": 1, "x": 1}, 'the key "y" is missing'),
+        (at(5, 1, target=1), "x is from 0 to 4, not 5"),
+        (at(1, -1, target=1), "y is from 0 to 4, not -1"),
+        ({"target": 1, "x": 1.5, "y": 1}, "x is a whole number, not 1.5"),
+        ({"target": 1, "x": 1, "y": float("nan")}, "y is a whole number, not nan"),
+        ({"target": 1, "x": float("inf"), "y": 1}, "x is a whole number, not inf"),
+        (at(2, 4, target=1), "x 2, y 4 of seat 1 has already been shot at"),
+        (at(2, 0, target=2), "x 2, y 0 of seat 2 has already been shot at"),
+        ({"skip": 1}, "skip is true or false, not 1"),
+        ({"skip": False}, 'the key "target" is missing'),
+    ],
+)
+def test_what_is_no_shot_is_refused(raw: Raw, words: str) -> None:
+    position = after(begun(3), at(2, 4, target=1), at(2, 0, target=2), SKIP)
+    assert refusal(position, raw) == words
+
+
+def test_a_board_of_which_all_boats_are_sunk_may_still_be_shot_at() -> None:
+    position = begun(3)
+    for x, y in BOATS:
+        position = after(position, at(x, y, target=2), SKIP, SKIP) if not position.over else position
+    assert position.over, "the goal is reached by sinking one fleet"
+    larger = begun(3)
+    for shooter, (x, y) in enumerate(BOATS[:4] + BOATS[4:]):
+        larger = after(larger, *[at(x, y, target=2) if seat == shooter % 2 else SKIP for seat in range(3)])
+    assert larger.scores == (3, 2, 0)
+    assert after(larger, at(4, 4, target=2)).view(None)["last"]["hit"] is False
+
+
+# Skips.
+
+
+def test_a_skip_is_a_turn_and_counts_as_one() -> None:
+    position = after(begun(3), at(4, 4, target=1), SKIP, {"skip": True, "reason": "thinking"}, SKIP)
+    view = position.view(None)
+    assert view["skips"] == (1, 1, 1)
+    assert view["turns"] == (2, 1, 1)
+    assert view["round"] == 1
+    assert view["last"] == {"shooter": 0, "skip": True}
+    assert view["toMove"] == (1,)
+
+
+def test_who_lets_a_turn_pass_skips() -> None:
+    position = begun()
+    assert position.play({}, Chance(0)) == after(position, SKIP)
+    assert position.without(0) == position
+
+
+def test_a_shot_may_say_that_it_is_no_skip() -> None:
+    assert after(begun(), at(0, 0) | {"skip": False}).scores == (1, 0)
+
+
+# The end.
+
+
+def duel(first: Iterable[tuple[int, int]], second: Iterable[tuple[int, int]], game: Battleship = SMALL) -> Battleship:
+    """Both shoot at the same fleet, in turn, until the game is over."""
+    position = begun(2, game)
+    for one, other in zip(first, second, strict=False):
+        assert not position.over
+        position = after(position, at(*one))
+        assert position.to_move == (1,), "the round is always completed"
+        position = after(position, at(*other))
+    return position
+
+
+def test_the_goal_ends_the_game_with_the_round() -> None:
+    position = duel(BOATS, WATERS)
+    assert position.over
+    assert position.to_move == ()
+    assert position.scores == (5, 0)
+    assert position.view(None)["turns"] == (5, 5)
+
+
+def test_the_last_shot_of_the_round_may_tie() -> None:
+    position = duel(BOATS, BOATS)
+    assert position.over
+    assert position.scores == (5, 5)
+
+
+def test_the_second_seat_may_reach_the_goal_first() -> None:
+    position = duel(WATERS, BOATS)
+    assert position.over
+    assert position.scores == (0, 5)
+
+
+def test_the_fleets_are_shown_when_it_is_over() -> None:
+    position = duel(BOATS, WATERS)
+    view = position.view(None)
+    assert view["phase"] == "over"
+    assert view["fleets"] == (("AAA00", "000..", "....B", "....B", "....."), ("aaa..", ".....", "....b", "....b", "....."))
+    assert view["boards"][1] == ("XXX..", ".....", "....X", "....X", ".....")
+    assert duel(BOATS[:4], WATERS).view(None)["fleets"] is None
+
+
+def test_a_lower_goal_ends_it_earlier() -> None:
+    game = with_options(SMALL, {"goal": "2"})
+    assert not duel(BOATS[:1], WATERS, game).over
+    assert duel(BOATS[:2], WATERS, game).over
+    assert game.start(2, Chance(0)).view(0)["goal"] == 2
+    assert SMALL.start(2, Chance(0)).view(0)["goal"] == 5
+
+
+def test_when_nothing_is_left_to_hit_it_is_over_at_once() -> None:
+    """Three seats share all hits: the first of the last round sinks the last boat, and the others have no turn."""
+    position = begun(3)
+    shots = [(1, 0), (2, 1), (0, 2), (1, 1), (2, 2), (0, 3), (1, 2), (2, 3), (0, 4), (2, 0), (0, 1), (1, 3), (2, 4), (0, 0), (1, 4)]
+    shots = [*shots[:12], (2, 4), (0, 0)]
+    for target, boat in shots:
+        position = after(position, at(*BOATS[boat], target=target))
+    assert position.scores == (5, 5, 4)
+    assert position.to_move == (2,)
+    assert after(position, SKIP).over, "the round is complete and the goal reached"
+    early = begun(3)
+    for target, boat in [*shots[:12], (2, 4)]:
+        early = after(early, at(*BOATS[boat], target=target))
+    assert not early.over
+
+
+def test_skippers_end_at_the_limit_of_rounds() -> None:
+    position = after(begun(2, with_options(SMALL, {"rounds": 3})), *[SKIP] * 5)
+    assert position.to_move == (1,)
+    assert after(position, SKIP).over
+    assert after(position, SKIP).scores == (0, 0)
+
+
+def test_without_a_limit_they_go_on() -> None:
+    position = after(begun(2, with_options(SMALL, {"rounds": 0})), *[SKIP] * 2500)
+    assert not position.over
+    assert after(begun(), *[SKIP] * 2000).over, "by default there is one of a thousand rounds"
+
+
+# Options.
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"boats": ""}, "boats: there is none"),
+        ({"boats": "A5 B9"}, "boats: 'B9' is not a boat"),
+        ({"width": 7, "height": 7, "boats": "A8"}, "boats: A8 is too long for a board of 7 by 7"),
+        ({"width": 5, "height": 6}, "boats: they cover 17 squares, more than half of a board of 5 by 6"),
+        ({"goal": 18}, "goal: 18 is more than the 17 squares of a fleet"),
+    ],
+)
+def test_options_must_fit_together(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadOption, match=words):
+        with_options(Battleship(), options).start(2, Chance(0))
+
+
+@pytest.mark.parametrize("options", [{"width": 4}, {"height": 27}, {"goal": -1}, {"rounds": -1}, {"size": 10}])
+def test_options_have_their_limits(options: dict[str, Any]) -> None:
+    with pytest.raises(BadOption):
+        with_options(Battleship(), options)
+
+
+def test_the_standard_game() -> None:
+    assert options_in(Battleship()) == {"width": 10, "height": 10, "boats": "A5 B4 C3 D3 E2", "goal": 0, "rounds": 1000}
+    view = Battleship().start(9, Chance(0)).view(8)
+    assert view["boats"] == ("A5", "B4", "C3", "D3", "E2")
+    assert (view["width"], view["height"], view["goal"], view["rounds"]) == (10, 10, 17, 1000)
+
+
+def test_width_and_height_are_not_mixed_up() -> None:
+    position = Battleship(width=8, height=5, boats="A5").start(2, Chance(0))
+    board = ["........", "...AAAAA", "........", "........", "........"]
+    position = position.play({seat: position.parse(seat, {"board": board}) for seat in range(2)}, Chance(0))
+    assert after(position, at(7, 1)).view(0)["boards"][1] == ("........", ".......X", "........", "........", "........")
+    assert refusal(position, at(8, 1)) == "x is from 0 to 7, not 8"
+    assert refusal(position, at(1, 5)) == "y is from 0 to 4, not 5"
+
+
+# Moves that are listed.
+
+
+def test_every_square_of_others_that_nobody_shot_at_is_listed() -> None:
+    position = after(begun(3), at(1, 0, target=2), at(2, 2, target=0))
+    shots = list(position.moves(2))
+    assert shots.pop() == SKIP
+    assert len(shots) == 24 + 25
+    assert {shot["target"] for shot in shots} == {0, 1}
+    assert at(2, 2, target=0) not in shots
+
+
+def test_some_fleets_are_listed() -> None:
+    fleets = [raw["board"] for raw in SMALL.start(2, Chance(0)).moves(0)]
+    assert len({tuple(fleet) for fleet in fleets}) > 3
+
+
+# Whole games.
+
+
+@pytest.mark.parametrize("line", RECORDED.read_bytes().splitlines(), ids=lambda line: str(msgspec.json.decode(line)["recording"]))
+def test_games_of_the_original_go_the_same_way(line: bytes) -> None:
+    recorded = msgspec.json.decode(line)
+    position = Battleship().start(2, Chance(0))
+    placed = {seat: position.parse(seat, {"board": fleet}) for seat, fleet in enumerate(recorded["fleets"])}
+    position = position.play(placed, Chance(0))
+    for x, y, hit in recorded["shots"]:
+        assert not position.over
+        position = after(position, at(x, y))
+        assert position.view(None)["last"]["hit"] == hit
+    assert position.over
+    view = position.view(None)
+    assert ["".join(board) for board in view["boards"]] == recorded["boards"]
+    assert [list(view[key]) for key in ("scores", "skips", "turns")] == [recorded[key] for key in ("scores", "skips", "turns")]
+    assert view["round"] == recorded["rounds"]
+
+
+def story(players: int, seed: int) -> list[View]:
+    chance = Chance(seed)
+    bots = [seated(random, seed + seat) for seat in range(players)]
+    position, views = Battleship().start(players, chance), []
+    while not position.over:
+        raws = {seat: bots[seat](position.view(seat)) for seat in position.to_move}
+        position = position.play({seat: position.parse(seat, raw) for seat, raw in raws.items()}, chance)
+        views.append(position.view(None))
+    return views
+
+
+def test_a_golden_game() -> None:
+    views = story(players=3, seed=11)
+    print(views[-1]["scores"], len(views), sha256(msgspec.json.encode(views)).hexdigest()[:16])
+    assert views[-1]["scores"] == ()

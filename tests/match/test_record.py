@@ -1,0 +1,118 @@
+"""Match files: written, read, replayed, and what happens to those that are not as they should be."""
+
+import pytest
+
+from botdrome.bots.house import HOUSE, seated
+from botdrome.formats import FORMATS
+from botdrome.games.options import with_options
+from botdrome.match.match import Match
+from botdrome.match.reader import read, verify
+from botdrome.match.record import BadRecord, news_as_bytes, replay, written
+from botdrome.match.simulate import simulate
+from tests.match.telling import mark
+
+NOUGHTS = FORMATS["noughts-and-crosses"]
+
+
+def played(name: str, seed: int = 5) -> Match:
+    row = FORMATS[name]
+    players = min(3, row.game.players[-1])
+    bots = [seated(HOUSE[name]["random"], seed + player) for player in range(players)]
+    return simulate(Match(row.game, players, row.terms, seed), bots)
+
+
+def names(match: Match) -> list[str]:
+    return [f"bot {player}" for player in range(match.players)]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_match_replays_from_its_file_to_the_same_news(name: str) -> None:
+    match = played(name)
+    data = written(match, names(match))
+    record = read(data)
+    assert record.result == match.result
+    game = with_options(FORMATS[name].game, record.setup.options)
+    verify(record, game)
+    again = [news_as_bytes(news) for news in replay(record, game)]
+    assert again == [news_as_bytes(news) for news in replay(read(data), game)]
+
+
+def test_every_kind_of_input_replays() -> None:
+    row = FORMATS["battleship"]
+    match = Match(row.game, 3, row.terms, 2)
+    match.start()
+    match.submit(0, "rubbish", 5)
+    match.leave(1, 10)
+    match.wake(60_000)
+    match.rejoin(1, 60_100)
+    match.amend({}, 60_200, pause=5)
+    match.expel(2, "crash", 60_300, "oh")
+    match.submit(0, {"skip": True}, 60_400)
+    match.wake(60_405)
+    match.abort(60_500)
+    kinds = {kind for _, kind, _, _ in match.inputs}
+    assert kinds == {"move", "leave", "wake", "rejoin", "amend", "expel", "abort"}
+    verify(read(written(match, names(match))), row.game)
+
+
+def test_the_file_of_a_match_that_goes_on_has_no_result_yet() -> None:
+    match = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
+    match.start()
+    match.submit(0, mark(0, 1, 1), 17)
+    record = read(written(match, ["a", "b"]))
+    assert record.result is None
+    assert record.lines[0].input == match.inputs[0]
+    verify(record, NOUGHTS.game)
+
+
+DATA = written(played("noughts-and-crosses"), ["a", "b"])
+LINES = DATA.splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "line 1: the file is empty"),
+        (b"{}", "line 1: the file is cut off in this line"),
+        (b"{}\n", "line 1: this is not a match file of version 1"),
+        (b"[1]\n", "line 1: Expected `object`, got `array`"),
+        (b"\xff\n", "line 1: JSON is malformed"),
+        (b'{"botdrome":1}\n', "line 1: Object missing required field `game`"),
+        (DATA[:-5], f"line {len(LINES)}: the file is cut off"),
+        (DATA.replace(LINES[2], b"what?\n"), "line 3: JSON is malformed"),
+        (DATA.replace(LINES[2], b'{"t":1,"do":"dance"}\n'), "line 3: Invalid enum value 'dance'"),
+        (DATA.replace(b'"t":0', b'"t":1', 1), f"line {len(LINES)}: the digest does not fit"),
+        (b"".join(LINES[:-1]), f"line {len(LINES) - 1}: after the result comes the digest"),
+        (DATA + b"{}\n", f"line {len(LINES) + 1}: after the result comes the digest and nothing else"),
+    ],
+)
+def test_a_file_that_is_not_whole_says_where(data: bytes, problem: str) -> None:
+    with pytest.raises(BadRecord) as caught:
+        read(data)
+    assert str(caught.value).startswith(problem)
+
+
+def test_the_first_line_that_leads_elsewhere_is_named() -> None:
+    body = LINES[:-2]
+    third = body[2].replace(b'"by":1', b'"by":0')
+    with pytest.raises(BadRecord, match="line 3: the news differ from here on: check"):
+        verify(read(b"".join([*body[:2], third, *body[3:]])), NOUGHTS.game)
+
+
+def test_a_line_that_cannot_be_played_is_named() -> None:
+    second = LINES[1].replace(b'"by":0', b'"by":7')
+    with pytest.raises(BadRecord, match="line 2: it cannot be played"):
+        verify(read(LINES[0] + second), NOUGHTS.game)
+
+
+def test_a_result_that_does_not_follow_is_named() -> None:
+    record = read(DATA)
+    shorter = type(record)(record.setup, record.lines[:-1], record.result)
+    with pytest.raises(BadRecord, match=f"line {len(record.lines) + 1}: the match does not come to this result"):
+        verify(shorter, NOUGHTS.game)
+
+
+def test_other_rules_are_named() -> None:
+    data = LINES[0].replace(b'"rules":1', b'"rules":99')
+    with pytest.raises(BadRecord, match="line 1: it was played by version 99 of the rules of noughts-and-crosses, and this is 1"):
+        verify(read(data), NOUGHTS.game)
