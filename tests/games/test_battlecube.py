@@ -1,6 +1,7 @@
 """The rules of battlecube: how it starts, one tick, how it ends, and what is seen of it."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -240,6 +241,14 @@ def test_the_view_tells_it_all() -> None:
         ],
         "lost": [{"seat": 0, "tick": 0, "cause": OUTSIDE}],
     }
+
+
+def test_the_page_for_authors_shows_a_view_as_it_is() -> None:
+    page = Path(__file__).parents[2] / "docs" / "games" / "battlecube.md"
+    start = cube((7, 0, 0), (2, 3, 3), (5, 5, 5), (0, 7, 7), edge=8, ticks=1000).without(3)
+    position = after(start, step("+X"), step("-X"), bomb(2, 3, 3))
+    example = page.read_text().partition("```json\n")[2].partition("```")[0]
+    assert msgspec.json.decode(example) == msgspec.json.decode(msgspec.json.encode(position.view(1)))
 
 
 def test_who_scribbles_on_a_view_spoils_no_other() -> None:

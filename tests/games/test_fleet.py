@@ -13,18 +13,18 @@ from botdrome.games.fleet import berths, boats_in, check_fleet, check_room, rand
 from botdrome.games.game import BadOption, IllegalMove
 
 STANDARD = "A5 B4 C3 D3 E2"
-EXAMPLE = """
-    ..........
-    ..........
-    .....B..EE
-    .....B....
-    CCC..B....
-    .....B....
-    ..........
-    ......DDD.
-    ..........
-    .AAAAA....
-""".split()
+EXAMPLE = [
+    "..........",
+    "..........",
+    ".....B..EE",
+    ".....B....",
+    "CCC..B....",
+    ".....B....",
+    "..........",
+    "......DDD.",
+    "..........",
+    ".AAAAA....",
+]
 
 SMALL = "A3 B2"
 GOOD = "AAA.. ..... ....B ....B ....."
@@ -184,7 +184,9 @@ def test_chance_is_all_that_a_fleet_hangs_on() -> None:
 FULL = [f"{letter}5" for letter in "ABCDEFGHIJKLMNOPQRST"]
 
 
-@pytest.mark.parametrize(("width", "height", "first"), [(10, 10, "AAAAABBBBB"), (20, 5, "AAAAABBBBBCCCCCDDDDD"), (5, 20, "AEIMQ")])
+@pytest.mark.parametrize(
+    ("width", "height", "first"), [(10, 10, "AAAAABBBBB"), (20, 5, "AAAAABBBBBCCCCCDDDDD"), (5, 20, "AEIMQ")]
+)
 def test_boats_that_chance_cannot_place_are_packed(width: int, height: int, first: str) -> None:
     """A board without any water: every attempt by chance walls some boat out."""
     fleet = random_fleet(width, height, FULL, Chance(0))

@@ -81,7 +81,14 @@ def test_a_turn_has_the_time_of_day() -> None:
 
 @pytest.mark.parametrize(
     ("sent", "spread"),
-    [(["a", 1], {"0": "a", "1": 1}), ("no", {"0": "n", "1": "o"}), (5, {}), (None, {}), ([], {}), ({"type": "x", "name": "y"}, {})],
+    [
+        (["a", 1], {"0": "a", "1": 1}),
+        ("no", {"0": "n", "1": "o"}),
+        (5, {}),
+        (None, {}),
+        ([], {}),
+        ({"type": "x", "name": "y"}, {}),
+    ],
 )
 def test_a_turn_that_is_no_object_is_spread_into_one(sent: Any, spread: dict[str, Any]) -> None:
     talk = Conversation(FORMATS["noughts-and-crosses"])

@@ -28,6 +28,8 @@ def sapper(view: View, chance: Chance) -> Raw:
     way = distances(scene, _goal(scene))
     nearest = min(way.get(place, FAR) for place in steps.values())
     best = [action for action, place in steps.items() if way.get(place, FAR) == nearest]
+    if WAIT in steps and scene.tiles(steps[action] for action in best) & scene.with_neighbours(scene.tiles(scene.rivals)):
+        best.append(WAIT)  # lest two that want the same tile stop each other for ever
     return {"action": WORDS[chance.choice(best)]}
 
 

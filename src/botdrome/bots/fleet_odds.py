@@ -30,7 +30,9 @@ class Berth(Struct, frozen=True):
 
     mask: Mask
     length: int
-    hits: int
+    crowd: float
+    pull: float
+    """How much a guess is drawn to it, for each boat of the length that it has left."""
 
 
 class Waters(Struct, frozen=True):
@@ -39,7 +41,7 @@ class Waters(Struct, frozen=True):
     hits: Mask
     boats: Mapping[int, int]
     """How many there are of each length."""
-    open: Mapping[int, Sequence[int]]
+    free: Mapping[int, Sequence[int]]
     """For each length: how many berths in the open go over each square."""
     room: Mapping[int, float]
     """For each length: how many berths it has in the open."""
@@ -67,31 +69,31 @@ def odds(board: Sequence[str], boats: Sequence[str], guesses: int, chance: Chanc
             left[length] += count * guess.weight
     for length, weight in left.items():
         share = weight / waters.room[length]
-        found = [odd + share * count for odd, count in zip(found, waters.open[length], strict=True)]
+        found = [odd + share * count for odd, count in zip(found, waters.free[length], strict=True)]
     afloat = sum(int(name[1]) for name in boats) - waters.hits.bit_count()
     scale = afloat / (sum(found) or 1.0)
     return [odd * scale for odd in found]
 
 
 def survey(board: Sequence[str], boats: Sequence[str]) -> Waters:
-    width, height = len(board[0]), len(board)
     backwards = "".join(board)[::-1]
     hits, shots = int(backwards.translate(_HITS), 2), int(backwards.translate(_SHOTS), 2)
     counts = Counter(int(name[1]) for name in boats)
     over: dict[Mask, list[Berth]] = {1 << square: [] for square in _squares(hits)}
-    open_, room = {}, {}
+    free, room = {}, {}
     for length in counts:
-        free = [0] * (width * height)
-        for mask, squares in berths(width, height, length).items():
-            if not mask & shots:
-                for square in squares:
-                    free[square] += 1
-            elif not mask & (shots ^ hits):
-                berth = Berth(mask, length, (mask & hits).bit_count())
-                for square in _squares(mask & hits):
-                    over[1 << square].append(berth)
-        open_[length], room[length] = free, sum(free) / length or NO_ROOM
-    return Waters(hits, counts, open_, room, over)
+        places = berths(len(board[0]), len(board), length)
+        counted = [0] * len(backwards)
+        for mask in [mask for mask in places if not mask & shots]:
+            for square in places[mask]:
+                counted[square] += 1
+        free[length], room[length] = counted, sum(counted) / length or NO_ROOM
+        for mask in [mask for mask in places if mask & hits and not mask & (shots ^ hits)]:
+            crowd = CROWD ** (mask & hits).bit_count()
+            berth = Berth(mask, length, crowd, crowd / room[length])
+            for square in _squares(mask & hits):
+                over[1 << square].append(berth)
+    return Waters(hits, counts, free, room, over)
 
 
 def _guess(waters: Waters, chance: Chance) -> Guess:
@@ -104,9 +106,9 @@ def _guess(waters: Waters, chance: Chance) -> Guess:
         if not possible:
             weight *= UNEXPLAINED
             continue
-        pulls = list(accumulate(left[berth.length] * CROWD**berth.hits / waters.room[berth.length] for berth in possible))
+        pulls = list(accumulate([left[berth.length] * berth.pull for berth in possible]))
         berth = possible[bisect(pulls, chance.random() * pulls[-1])]
-        weight *= pulls[-1] / CROWD**berth.hits
+        weight *= pulls[-1] / berth.crowd
         taken |= berth.mask
         uncovered &= ~berth.mask
         left[berth.length] -= 1

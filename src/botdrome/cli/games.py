@@ -3,8 +3,7 @@
 from typing import Any
 
 import msgspec
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -26,23 +25,25 @@ def show_games(name: str | None) -> int:
         return REFUSED
     console = Console()
     for row in rows:
-        console.print(described(row), "", soft_wrap=True)
+        for part in described(row):
+            console.print(part, soft_wrap=isinstance(part, Text))
+        console.print()
     return 0
 
 
-def described(row: Format) -> RenderableType:
+def described(row: Format) -> list[RenderableType]:
     players = row.game.players
     count = str(players[0]) if len(players) == 1 else f"{players[0]} to {players[-1]}"
     head = Text(row.name, style="bold cyan").append(f"   {count} players", style="not bold")
     house = Text(f"house bots: {', '.join(f'house:{bot}' for bot in HOUSE.get(row.name, {}))}")
-    return Group(head, *(Padding(part, (0, 0, 0, 2)) for part in (house, _options(row), *_examples(row))))
+    return [head, house, _options(row), *_examples(row)]
 
 
 def _options(row: Format) -> RenderableType:
     options = options_of(row.game).values()
     if not options:
         return Text("options: none")
-    table = Table("option", "default", "meaning", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = Table("option", "default", "meaning", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for option in options:
         table.add_row(option.name, msgspec.json.encode(option.default).decode(), option.description)
     return table

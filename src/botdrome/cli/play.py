@@ -1,7 +1,7 @@
 """`botdrome play`: a tournament, its progress and its table."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -75,13 +75,13 @@ def distinct_names(bots: list[str]) -> tuple[str, ...]:
     return tuple(f"{name} #{again + 1}" if again else name for name, again in zip(short, counts, strict=True))
 
 
-def follow(outcomes: Iterator[Outcome], report: Report) -> int:
+def follow(outcomes: Generator[Outcome, None, None], report: Report) -> int:
     """Take in the outcomes behind a progress bar; Ctrl-C ends it early and keeps what there is."""
     columns: tuple[Any, ...] = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(report.plan.game, total=len(report.plan.fixtures()))
         try:
-            with closing(outcomes):  # type: ignore[type-var]
+            with closing(outcomes):
                 for outcome in outcomes:
                     report.add(outcome)
                     bar.advance(task)

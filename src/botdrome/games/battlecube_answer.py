@@ -32,7 +32,7 @@ A_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re
 def plan_in(raw: Raw, tasks: int) -> Plan:
     """The plan that an answer stands for. First the shape of every task is judged, then their number, then their sense."""
     answer = _unpacked(raw) if isinstance(raw, str) else raw
-    if not isinstance(answer, list | tuple):
+    if not isinstance(answer, (list, tuple)):
         raise IllegalMove(f"an answer is a JSON list of tasks, not {shown(raw)}")
     if len(answer) == tasks == 1:
         return (_task(_wish(answer[0], 0), 0),)

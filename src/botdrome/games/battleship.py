@@ -137,13 +137,14 @@ class Battleship(Game[Act], frozen=True):
         )
 
     def _next(self, scores: tuple[int, ...]) -> tuple[Seat, ...]:
-        """Who has the next turn; nobody when the game is over."""
-        seats = len(scores)
-        rounds, seat = divmod(self.turn + 1, seats)
-        squares = boats_in(self.boats).squares
-        if not seat and (max(scores) >= (self.goal or squares) or rounds == self.rounds):
+        """Who has the next turn; nobody when the game is over.
+
+        The goal is never above the squares of a fleet, so somebody has reached it when there is nothing left to hit.
+        """
+        rounds, seat = divmod(self.turn + 1, len(scores))
+        if not seat and (rounds == self.rounds or max(scores) >= (self.goal or boats_in(self.boats).squares)):
             return ()
-        return () if sum(scores) == seats * squares else TURNS[seat]
+        return TURNS[seat]
 
     def view(self, seat: Seat | None) -> View:
         boats, seats, over = boats_in(self.boats), len(self.boards), self.over

@@ -3,7 +3,7 @@
 import multiprocessing
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
@@ -87,8 +87,8 @@ def _save(plan: Plan, fixture: Fixture, match: Match, names: tuple[str, ...], se
     return str(path)
 
 
-def play_all(plan: Plan, jobs: int) -> Iterator[Outcome]:
-    """The outcomes as they come in. Closing the iterator ends what still runs."""
+def play_all(plan: Plan, jobs: int) -> Generator[Outcome, None, None]:
+    """The outcomes as they come in; closing the generator ends what still runs. Bots that cannot start are named at once."""
     if plan.save:
         Path(plan.save).mkdir(parents=True, exist_ok=True)
     for entrant in plan.entrants:
@@ -98,7 +98,7 @@ def play_all(plan: Plan, jobs: int) -> Iterator[Outcome]:
     return _play_in_processes(plan, jobs)
 
 
-def _play_in_processes(plan: Plan, jobs: int) -> Iterator[Outcome]:
+def _play_in_processes(plan: Plan, jobs: int) -> Generator[Outcome, None, None]:
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_signals_to_the_parent)
     try:

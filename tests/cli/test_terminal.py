@@ -1,0 +1,80 @@
+"""The commands in a real terminal and as real processes."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.test_commands import saved
+from tests.runner.programs import program
+
+BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
+
+
+class Terminal:
+    """A command in a pseudo-terminal of 80 by 24."""
+
+    def __init__(self, *words: str) -> None:
+        self._master, slave = pty.openpty()
+        environment = os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
+        self._process = subprocess.Popen([*BOTDROME, *words], stdin=slave, stdout=slave, stderr=slave, env=environment)
+        os.close(slave)
+        self._seen = ""
+
+    def expect(self, text: str) -> None:
+        """Read on until this text has come."""
+        while text not in self._seen:
+            self._seen += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(self._master, 65536).decode())
+        self._seen = self._seen.partition(text)[2]
+
+    def press(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def end(self) -> int:
+        status = self._process.wait(30)
+        os.close(self._master)
+        return status
+
+
+def test_replay_steps_jumps_and_plays(tmp_path: Path) -> None:
+    terminal = Terminal("replay", str(saved(tmp_path)), "--speed", "60")
+    terminal.expect("0 of 9  paused")
+    terminal.press("\x1b[C")
+    terminal.expect("1 of 9  paused")
+    terminal.press("n\x1b[D")
+    terminal.expect("1 of 9")
+    terminal.press("4")
+    terminal.expect("jump to 4")
+    terminal.press("\r")
+    terminal.expect("4 of 9  paused")
+    terminal.press(" ")
+    terminal.expect("5 of 9  playing")
+    terminal.expect("9 of 9  paused")
+    terminal.press("q")
+    assert terminal.end() == 0
+
+
+def test_ctrl_c_prints_the_table_so_far_and_leaves_nothing_running(tmp_path: Path) -> None:
+    """The program says that it runs through a named pipe, then never answers."""
+    fifo = tmp_path / "running"
+    os.mkfifo(fifo)
+    deaf = program(tmp_path, f"import os, time\nopen({str(fifo)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)")
+    for jobs in ("1", "2"):
+        words = ["play", "noughts-and-crosses", deaf, "house:random", "-n", "1", "-j", jobs, "--json"]
+        process = subprocess.Popen([*BOTDROME, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        program_id = int(fifo.read_text())
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert json.loads(output)["matches"] == []
+        assert not Path(f"/proc/{program_id}").exists()
+
+
+def test_help_answers() -> None:
+    result = subprocess.run([*BOTDROME, "--help"], capture_output=True, text=True, check=True)
+    for command in ("games", "play", "replay", "verify", "demo"):
+        assert command in result.stdout
