@@ -13,6 +13,9 @@ from botdrome.games.chance import Chance
 from botdrome.games.hexagon import around
 from tests.games.bumblebots.arranged import LEFT, MIDDLE, RIGHT, START, Scripted, position, tick
 
+BARE = dict.fromkeys([(4, 4), (7, 12), (11, 5)], WALL)
+"""No flowers."""
+
 
 def play(bots: tuple[HouseBot, HouseBot], seed: int, setup: Bumblebots) -> Bumblebots:
     """A game between two bots, each with chance of its own."""
@@ -55,12 +58,12 @@ def test_the_forager_takes_the_shortest_way() -> None:
 
 def test_the_forager_goes_round_who_stands_in_the_way() -> None:
     walls = dict.fromkeys([(6, 6), (6, 7), (8, 7), (8, 8)], WALL)
-    before = position({"Ann": LEFT}, {"Bob": MIDDLE}, {**walls, RIGHT: FLOWER})
+    before = position({"Ann": LEFT}, {"Bob": MIDDLE}, {**BARE, **walls, RIGHT: FLOWER})
     assert given(forager, before)["Ann"] in ("UL", "DL")
 
 
 def test_the_forager_sends_one_drone_to_each_flower() -> None:
-    cells = {(5, 8): FLOWER, (9, 8): FLOWER, (4, 4): WALL, (7, 12): WALL, (11, 5): WALL}
+    cells = {**BARE, (5, 8): FLOWER, (9, 8): FLOWER}
     before = position({"Ann": (6, 8), "Bea": (6, 7), "Cat": (8, 8)}, cells=cells)
     after = tick(before, given(forager, before))
     assert after.scores == (2, 0)
@@ -68,7 +71,7 @@ def test_the_forager_sends_one_drone_to_each_flower() -> None:
 
 
 def test_the_forager_looks_first_for_a_flower_that_no_rival_is_nearer_to() -> None:
-    cells = {RIGHT: FLOWER, (4, 5): FLOWER, (4, 4): WALL, (7, 12): WALL, (11, 5): WALL}
+    cells = {**BARE, RIGHT: FLOWER, (4, 5): FLOWER}
     rival_beside = position({"Ann": (7, 6)}, {"Bob": (7, 9)}, cells)
     assert given(forager, rival_beside)["Ann"] in ("UL", "UR")
     assert given(forager, position({"Ann": (7, 6)}, {}, cells)) == {"Ann": "R"}
@@ -91,7 +94,7 @@ def test_the_forager_stays_where_it_cannot_go_anywhere() -> None:
 
 
 def test_the_forager_spreads_out_while_there_is_no_flower() -> None:
-    bare = position({"Ann": (1, 3), "Bea": (1, 4), "Cat": (1, 5)}, cells={(4, 4): WALL, (7, 12): WALL, (11, 5): WALL})
+    bare = position({"Ann": (1, 3), "Bea": (1, 4), "Cat": (1, 5)}, cells=BARE)
     for _ in range(14):
         bare = tick(bare, given(forager, bare), Scripted())
     spots = sorted(bare.swarms[0].values())

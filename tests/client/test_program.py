@@ -1,6 +1,7 @@
 """Programs on pipes: nothing that they do makes us wait."""
 
 import sys
+from pathlib import Path
 
 from botdrome.client.program import Program, wait_for
 
@@ -44,7 +45,7 @@ def test_a_program_takes_its_children_along() -> None:
     program.close()
     child = int(lines[0])
     try:
-        with open(f"/proc/{child}/stat") as stat:
-            assert stat.read().rpartition(")")[2].split()[0] == "Z", "it may be left for init to bury, not running"
+        state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
+        assert state == "Z", "it may be left for init to bury, but not run"
     except FileNotFoundError:
         pass

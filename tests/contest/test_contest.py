@@ -12,7 +12,8 @@ from botdrome.match.events import Cause, Result
 
 
 def result(*places: int, causes: tuple[Cause, ...] | None = None) -> Result:
-    return Result(places, tuple(float(-place) for place in places), causes or ("complete",) * len(places), ())
+    complete: tuple[Cause, ...] = tuple("complete" for _ in places)
+    return Result(places, tuple(float(-place) for place in places), causes or complete, ())
 
 
 def test_everybody_meets_everybody() -> None:

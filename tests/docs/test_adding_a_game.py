@@ -4,7 +4,7 @@ import pytest
 
 from botdrome.bots.house import seated
 from botdrome.games.game import BadOption
-from botdrome.games.options import options_of, with_options
+from botdrome.games.options import options_in, options_of, with_options
 from botdrome.match.match import Match
 from botdrome.match.reader import read, verify
 from botdrome.match.record import written
@@ -31,7 +31,7 @@ def test_paper_beats_rock_and_anything_beats_nothing() -> None:
 
 def test_its_option_is_found_and_checked() -> None:
     assert list(options_of(FORMAT.game)) == ["rounds"]
-    assert with_options(FORMAT.game, {"rounds": "9"}).rounds == 9
+    assert options_in(with_options(FORMAT.game, {"rounds": "9"})) == {"rounds": 9}
     with pytest.raises(BadOption, match="rounds: expected `int` >= 1"):
         with_options(FORMAT.game, {"rounds": 0})
 

@@ -141,6 +141,21 @@ def test_others_see_hits_and_misses_alone() -> None:
     assert not any("a" in row for view in hidden for board in view["boards"] for row in board)
 
 
+def test_games_that_differ_in_what_is_hidden_look_alike_until_the_end() -> None:
+    """The other fleet of seat 1 agrees with the first wherever a shot falls."""
+    start = with_options(SMALL, {"goal": 2}).start(2, Chance(0))
+    other = ["A....", "A....", "A....", ".....", "...BB"]
+    one, two = (start.play({0: tuple(FLEET), 1: tuple(fleet)}, Chance(0)) for fleet in (FLEET, other))
+    for raw in (at(0, 0), at(4, 0), at(3, 3), at(1, 0), at(1, 1), SKIP):
+        one, two = after(one, raw), after(two, raw)
+        for looker in (None, 0):
+            assert one.view(looker) == two.view(looker)
+        assert one.view(1) != two.view(1)
+    end = [after(position, SKIP, at(2, 0)).view(0) for position in (one, two)]
+    assert end[0]["phase"] == end[1]["phase"] == "over"
+    assert end[0]["fleets"] != end[1]["fleets"]
+
+
 def test_with_one_opponent_the_target_need_not_be_named() -> None:
     position = begun()
     assert position.parse(0, at(1, 0)) == position.parse(0, at(1, 0, target=1))

@@ -100,9 +100,11 @@ def test_each_seed_draws_its_own() -> None:
 
 @pytest.mark.parametrize("side", [4, 5, 6])
 def test_there_is_room_for_the_most_drones(side: int) -> None:
-    setup = Bumblebots(arena="drawn", side=side, starts="drawn", drones=side - 1, flowers=0)
+    setup = Bumblebots(arena="drawn", side=side, walls=0, starts="drawn", drones=side - 1, flowers=0)
     for seed in range(60):
-        assert [len(points) for points in setup.start(2, Chance(seed)).spawn_points] == [side - 1] * 2
+        position = setup.start(2, Chance(seed))
+        assert [len(points) for points in position.spawn_points] == [side - 1] * 2
+        assert reach(position, 0) == cells(position).keys() - spots(position, WALL) - set(position.spawn_points[1])
 
 
 @pytest.mark.parametrize("starts", STARTS)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption, Game
@@ -17,7 +18,7 @@ WIN_FOR_ONE = [mark(0, 0, 0), mark(1, 1, 0), mark(0, 0, 1), mark(1, 1, 1), mark(
 
 
 def noughts(**changes: Any) -> Match:
-    terms = Terms(**{"pace": Pace(5000), "strikes": 3, "hasty": "illegal"} | changes)
+    terms = replace(NOUGHTS.terms, **changes)
     match = Match(NOUGHTS.game, 2, terms, seed=1)
     assert told(match.start()) == ["board 0 began"]
     return match

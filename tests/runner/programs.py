@@ -25,7 +25,7 @@ RUBBISH = "print('hello world', flush=True)\nimport time; time.sleep(600)"
 FLOODING = "import sys\nwhile True: sys.stdout.write('5\\n' * 1000)"
 ENDLESS_LINE = "import sys\nwhile True: sys.stdout.write('5' * 100000)"
 CHATTING = "import sys, time\nfor _ in range(300): print(5)\nsys.stdout.flush()\ntime.sleep(600)"
-NOISY = "import sys, time\nsys.stderr.write('e' * 1_000_000)\nsys.stderr.write('\\nthe end')\nsys.stderr.flush()\nsys.stdin.readline()\nsys.exit(3)"
+NOISY = "import sys\nsys.stderr.write('e' * 1_000_000 + '\\nthe end')\nsys.stderr.flush()\nsys.stdin.readline()\nsys.exit(3)"
 
 
 def program(folder: Path, code: str, name: str = "prog.py") -> str:

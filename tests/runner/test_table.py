@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from botdrome.client.program import CannotStart
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
@@ -216,14 +217,14 @@ def test_the_alarm_is_for_the_main_thread_only() -> None:
     ],
 )
 def test_what_cannot_be_started_is_named(entrant: str, problem: str) -> None:
-    with pytest.raises(entrants.CannotStart) as caught:
+    with pytest.raises(CannotStart) as caught:
         entrants.check(entrant, "noughts-and-crosses")
     assert str(caught.value).startswith(problem)
 
 
 def test_a_file_with_a_fault_is_named(tmp_path: Path) -> None:
     (tmp_path / "faulty.py").write_text("def bot(view: return 1")
-    with pytest.raises(entrants.CannotStart, match="SyntaxError"):
+    with pytest.raises(CannotStart, match="SyntaxError"):
         entrants.check(str(tmp_path / "faulty.py"), "noughts-and-crosses")
 
 
@@ -231,7 +232,7 @@ def test_a_program_that_is_no_program_cannot_start(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
-    with pytest.raises(entrants.CannotStart, match="No such file or directory"):
+    with pytest.raises(CannotStart, match="No such file or directory"):
         seat(f"cmd:{script}", 0)
 
 

@@ -60,23 +60,21 @@ def _can_get_away(scene: Scene, placed: list[Bomb]) -> bool:
 
 
 def _goal(scene: Scene) -> Place:
-    """The place that is worth most for the way there; no place is worth a bomb that one cannot get away from."""
+    """The place that is worth most for the way there; when walls are about to close in, the innermost."""
     reached = distances(scene, scene.own.at)
-    gains = {place: _gain(scene, place) for place in reached}
-    worth = {place: (gains[place] + _bonus(scene, place)) / (reached[place] + 2) for place in reached}
-    for place in sorted(reached, key=lambda place: -worth[place]):
-        if not gains[place] or _can_get_away(scene, [replace(scene.own, at=place)]):
+    if scene.closing_at is not None and scene.closing_at - scene.round <= SOON:
+        return max(reached, key=lambda place: _depth(scene, place))
+    worth = {place: UPGRADE if place in scene.upgrades else _gain(scene, place) for place in reached}
+    for place in sorted(reached, key=lambda place: -worth[place] / (reached[place] + 2)):
+        if place in scene.upgrades or _can_get_away(scene, [replace(scene.own, at=place)]):
             return place
     return scene.own.at
 
 
-def _bonus(scene: Scene, place: Place) -> int:
-    """What a place is worth without a bomb."""
-    bonus = UPGRADE if place in scene.upgrades else 0
-    if scene.closing_at is None or scene.closing_at - scene.round > SOON:
-        return bonus
+def _depth(scene: Scene, place: Place) -> int:
+    """How many rings of the map are around a place."""
     row, column = place
-    return bonus + min(row, column, scene.height - 1 - row, scene.width - 1 - column)
+    return min(row, column, scene.height - 1 - row, scene.width - 1 - column)
 
 
 def _gain(scene: Scene, place: Place) -> int:

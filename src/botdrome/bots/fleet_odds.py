@@ -107,7 +107,7 @@ def _guess(waters: Waters, chance: Chance) -> Guess:
             weight *= UNEXPLAINED
             continue
         pulls = list(accumulate([left[berth.length] * berth.pull for berth in possible]))
-        berth = possible[bisect(pulls, chance.random() * pulls[-1])]
+        berth = possible[bisect(pulls, chance.random() * pulls[-1], hi=len(pulls) - 1)]
         weight *= pulls[-1] / berth.crowd
         taken |= berth.mask
         uncovered &= ~berth.mask

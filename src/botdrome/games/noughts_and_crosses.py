@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw, Seat, View
-from botdrome.games.reading import an_object, entry, shown, whole_within
+from botdrome.games.reading import entries, shown, whole_within
 
 Space = int
 """Row by row, from 0 to 8."""
@@ -37,11 +37,9 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
         return not self.to_move
 
     def parse(self, seat: Seat, raw: Raw) -> Space:
-        turn = an_object(raw)
-        mark = entry(turn, "mark")
+        mark, space = entries(raw, "mark", "space")
         if mark != MARKS[seat]:
             raise IllegalMove(f'your mark is "{MARKS[seat]}", not {shown(mark)}')
-        space = entry(turn, "space")
         if not isinstance(space, list | tuple) or len(space) != 2:
             raise IllegalMove(f"a space is [row, column], not {shown(space)}")
         row, column = whole_within(space[0], "a row", 0, 2), whole_within(space[1], "a column", 0, 2)

@@ -7,7 +7,10 @@ from botdrome.games.game import IllegalMove
 
 def shown(value: Any) -> str:
     """A value as an error message quotes it: never longer than a line."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of very many digits"
     return text if len(text) <= 40 else text[:37] + "..."
 
 
@@ -21,6 +24,15 @@ def entry(raw: dict[str, Any], key: str) -> Any:
     if key not in raw:
         raise IllegalMove(f'the key "{key}" is missing')
     return raw[key]
+
+
+def entries(raw: Any, *keys: str) -> list[Any]:
+    """What an object has under these keys, all of which it must have."""
+    try:
+        return [raw[key] for key in keys]
+    except (KeyError, TypeError, IndexError):
+        move = an_object(raw)
+        return [entry(move, key) for key in keys]
 
 
 def whole(value: Any, what: str) -> int:

@@ -1,0 +1,40 @@
+"""Draws the picture of the README: a match and a table, as the terminal shows them."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from botdrome.bots.house import HOUSE, seated
+from botdrome.cli.reel import drawn, frames
+from botdrome.cli.tables import Report, score_table
+from botdrome.formats import FORMATS
+from botdrome.match.match import Match
+from botdrome.match.reader import read
+from botdrome.match.record import written
+from botdrome.match.simulate import simulate
+from botdrome.runner.tournament import Plan, play_all
+
+FILE = Path(__file__).with_name("picture.svg")
+BOTS = ("house:sapper", "house:random")
+SEED, STEP = 3, 45
+
+
+def main() -> None:
+    console = Console(record=True, width=84, force_terminal=True, color_system="truecolor", file=Path("/dev/null").open("w"))
+    row, names = FORMATS["bomberman"], ["ada", "bob", "cleo", "dan"]
+    bots = [seated(HOUSE[row.name]["sapper"], player) for player in range(len(names))]
+    match = simulate(Match(row.game, len(names), row.terms, SEED), bots)
+    reel = frames(read(written(match, names)), row.game)
+    console.print(Text("$ botdrome replay matches/bomberman-1-00001.jsonl", style="bold green"))
+    console.print(drawn(row.name, reel[STEP]), "")
+    console.print(Text("$ botdrome play bomberman house:sapper house:random -n 20", style="bold green"))
+    report = Report(Plan("bomberman", BOTS, BOTS, seats=2, matches=20, seed=1))
+    for outcome in play_all(report.plan, jobs=1):
+        report.add(outcome)
+    console.print(score_table(report))
+    FILE.write_text(console.export_svg(title="botdrome"))
+
+
+if __name__ == "__main__":
+    main()

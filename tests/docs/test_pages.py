@@ -1,0 +1,79 @@
+"""The pages are true: what they show runs, and what there is, they name."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from botdrome.cli.app import app
+from botdrome.formats import FORMATS
+from botdrome.games.options import options_of
+from botdrome.match.record import Setup
+from botdrome.match.terms import Pace, Terms
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
+
+
+def blocks(page: str, language: str = "") -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+
+
+def run(folder: Path, command: str) -> str:
+    words = re.findall(r"'[^']*'|\S+", command)
+    assert words[0] == "botdrome"
+    result = subprocess.run(
+        [*BOTDROME, *(word.strip("'") for word in words[1:])], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return result.stdout
+
+
+def test_the_first_bot_plays_in_every_way_that_the_page_shows(tmp_path: Path) -> None:
+    (tmp_path / "my_bot.py").write_text(blocks("first-bot.md", "python")[0])
+    (tmp_path / "my_bot.js").write_text(blocks("first-bot.md", "javascript")[0])
+    commands = [line for block in blocks("first-bot.md") for line in block.splitlines() if line.startswith("botdrome ")]
+    assert len(commands) == 5
+    for command in commands:
+        if "node" in command and not shutil.which("node"):
+            continue
+        output = run(tmp_path, command)
+        assert output
+        if " play " in command:
+            assert output.count("none") == 2, "neither bot is at fault"
+
+
+@pytest.mark.parametrize("game", FORMATS)
+def test_every_format_has_its_page_with_all_options(game: str) -> None:
+    page = (DOCS / "games" / f"{game.replace('-', '_')}.md").read_text()
+    for option in options_of(FORMATS[game].game):
+        assert f"`{option}`" in page, f"the page does not name the option {option}"
+
+
+def test_every_command_and_flag_is_in_the_docs() -> None:
+    text = (ROOT / "README.md").read_text() + "".join(page.read_text() for page in DOCS.rglob("*.md"))
+    for command in app.registered_commands:
+        assert command.callback is not None
+        assert f"botdrome {command.callback.__name__}" in text
+
+
+def test_the_match_file_page_names_every_key() -> None:
+    page = (DOCS / "match-files.md").read_text()
+    for key in (*Setup.__struct_fields__, *(f"pace.{name}" for name in Pace.__struct_fields__), *Terms.__struct_fields__[1:]):
+        assert f"`{key}`" in page
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} leads to {target}"
+
+
+def test_the_commands_of_the_readme_are_there() -> None:
+    readme = (ROOT / "README.md").read_text()
+    makefile = (ROOT / "Makefile").read_text()
+    for command in set(re.findall(r"\bmake ([a-z]+)", readme)):
+        assert re.search(rf"^{command}:", makefile, re.MULTILINE), f"there is no make {command}"
