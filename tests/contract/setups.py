@@ -5,6 +5,7 @@ from typing import Any
 from botdrome.formats import FORMATS
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.battleship import Battleship
+from botdrome.games.bomberman import Bomberman
 from botdrome.games.bumblebots import Bumblebots
 from botdrome.games.game import Game
 from botdrome.games.gomoku import Gomoku
@@ -21,6 +22,10 @@ FURTHER: list[Setup] = [
     (Battleship(width=12, height=6, boats="W8 C2 A4", goal=5), 9),
     (Battleship(width=5, height=9, boats="A5 B5 C4 D3 E3 F2", rounds=4), 4),
     (Battleship(width=26, height=26, boats="Q8 R8 S8 T8 U8 V8 W8", goal=3), 2),
+    (Bomberman(height=5, width=5, closing=20, rounds=60), 2),
+    (Bomberman(height=7, width=15, closing=0, rounds=80, bombs=2), 3),
+    (Bomberman(height=11, width=11, closing=1, rounds=12, upgrades=100), 6),
+    (Bomberman(crates=100, flame_pierces=True, radius=25, fuse=1), 8),
     (Bumblebots(ticks=1), 2),
     (Bumblebots(arena="drawn", side=4, walls=40, flowers=13, ticks=40), 2),
     (Bumblebots(arena="drawn", walls=0, starts="drawn", drones=1, flowers=0, ticks=60), 2),

@@ -20,7 +20,8 @@ BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
 
 
 def blocks(page: str, language: str = "") -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
+    return [code for name, code in found if name == language]
 
 
 def run(folder: Path, command: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
+from re import DOTALL, findall
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ SMALL = Battleship(width=5, height=5, boats="A3 B2")
 FLEET = ["AAA..", ".....", "....B", "....B", "....."]
 SKIP = {"skip": True}
 RECORDED = Path(__file__).with_name("battleship_recorded.jsonl")
+PAGE = Path(__file__).parents[2] / "docs" / "games" / "battleship.md"
 
 
 def begun(players: int = 2, game: Battleship = SMALL) -> Battleship:
@@ -393,3 +395,15 @@ def test_a_golden_game() -> None:
     assert len(views) == 202
     assert views[-1]["scores"] == (9, 17, 13)
     assert sha256(msgspec.json.encode(views)).hexdigest()[:16] == "23b1935c07521c03"
+
+
+def test_the_examples_of_the_page_are_true() -> None:
+    blocks = findall(r"```json\n(.*?)```", PAGE.read_text(), DOTALL)
+    view, text, rows, shot, skip = map(msgspec.json.decode, blocks)
+    start = SMALL.start(2, Chance(0))
+    assert start.parse(1, text) == start.parse(1, rows)
+    position = start.play({0: start.parse(0, {"board": FLEET}), 1: start.parse(1, rows)}, Chance(0))
+    position = after(position, at(4, 2), at(0, 0), at(2, 1), at(1, 1), at(4, 1))
+    assert msgspec.json.decode(msgspec.json.encode(position.view(1))) == view
+    assert after(position, shot).scores == (2, 2)
+    assert after(position, skip).view(None)["skips"] == (0, 1)

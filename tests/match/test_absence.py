@@ -68,10 +68,11 @@ def test_a_shot_at_the_deadline_is_in_time() -> None:
     assert match.position.scores == (1, 0, 0)
 
 
-def test_the_next_player_need_not_wait_for_the_wake() -> None:
+def test_a_shot_sent_before_the_skip_was_told_is_out_of_turn() -> None:
     match = shooting()
-    assert told(match.submit(1, shot(1, 0, 0), 61_250)) == ["step 1 played by []", "step 2 played by [1]"]
-    assert match.position.scores == (0, 1, 0)
+    assert told(match.submit(1, shot(1, 0, 0), 61_250)) == ["step 1 played by []", "1 refused (0): it is not your turn"]
+    assert match.awaited == [1]
+    assert told(match.submit(1, shot(1, 0, 0), 61_260)) == ["step 2 played by [1]"]
 
 
 def test_who_is_late_ever_and_again_stays_in_the_game() -> None:
@@ -158,9 +159,8 @@ def test_who_leaves_while_placing_gets_a_fleet_and_keeps_nobody_from_placing() -
     assert match.deadline == LIMIT
     match.submit(0, FLEET, 1000)
     match.submit(2, FLEET, 2000)
-    due = match.deadline
-    assert due is not None
-    assert told(match.wake(due)) == ["step 0 played by []"]
+    assert (match.awaited, match.deadline) == ([1], 2000 + ABSENCE)
+    assert told(match.wake(7000)) == ["step 0 played by []"]
     assert match.view(None)["placed"] == (True, True, True)
 
 

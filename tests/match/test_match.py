@@ -124,6 +124,12 @@ def test_a_late_turn_may_just_be_passed() -> None:
     assert told(match.submit(1, mark(1, 0, 0), 10_001)) == ["step 1 played by []", "1 late by 1"]
 
 
+def test_a_move_that_comes_when_the_turn_has_just_changed_hands_was_not_meant_for_the_new_turn() -> None:
+    match = noughts(late="pass")
+    assert told(match.submit(1, mark(1, 0, 0), 5001)) == ["step 0 played by []", "1 refused (0): it is not your turn"]
+    assert match.awaited == [1]
+
+
 def test_patience_has_an_end_unless_a_move_comes() -> None:
     match = noughts(late="pass", patience=2)
     match.wake(5000)

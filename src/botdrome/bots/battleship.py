@@ -18,7 +18,9 @@ def random(view: View, chance: Chance) -> Raw:
     if view["phase"] == "placement":
         return {"board": "".join(random_fleet(view["width"], view["height"], view["boats"], chance))}
     you, width, height = view["you"], view["width"], view["height"]
-    squares = "".join(["".join(board) for seat, board in enumerate(view["boards"]) if seat != you])
+    others = list(view["boards"])
+    del others[you]
+    squares = "".join(map("".join, others))
     untried = squares.count(".")
     if not untried:
         return {"skip": True}

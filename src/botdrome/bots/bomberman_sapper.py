@@ -34,10 +34,10 @@ def sapper(view: View, chance: Chance) -> Raw:
 
 
 def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
-    """The steps that one survives, and the bombs that are reckoned with: at best, whatever the rivals do now; else, ever less of it."""
+    """The steps that one survives, and the bombs that are reckoned with: at best whatever the rivals do, else ever less of it."""
     steps = dict(_steps(scene))
-    crowd = scene.tiles(scene.rivals)
-    for feared, blocked, spreading in ((scene.threats, crowd, True), (scene.threats, crowd, False), ([], crowd, False), ([], 0, False)):
+    crowd, threats = scene.tiles(scene.rivals), scene.threats
+    for feared, blocked, spreading in ((threats, crowd, True), (threats, crowd, False), ([], crowd, False), ([], 0, False)):
         safe = refuges(scene, feared, blocked, spreading)
         sure = safe if scene.tile(scene.own.at) & safe else safe & ~scene.with_neighbours(blocked)
         survived = {action: place for action, place in steps.items() if scene.tile(place) & sure}

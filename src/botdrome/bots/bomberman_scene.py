@@ -22,6 +22,7 @@ class Scene(Struct, frozen=True):
     fuse: int
     pierces: bool
     rows: Rows
+    left_edge: Tiles
     lying: list[Bomb]
     doomed: set[Place]
     """What each of them would burn by itself as things are."""
@@ -47,9 +48,8 @@ class Scene(Struct, frozen=True):
 
     def with_neighbours(self, tiles: Tiles) -> Tiles:
         """May hold bits that are off the map."""
-        left_edge = self.tiles((row, 0) for row in range(self.height))
-        right_edge = left_edge << self.width - 1
-        beside = (tiles & ~left_edge) >> 1 | (tiles & ~right_edge) << 1
+        right_edge = self.left_edge << self.width - 1
+        beside = (tiles & ~self.left_edge) >> 1 | (tiles & ~right_edge) << 1
         return tiles | beside | tiles >> self.width | tiles << self.width
 
 
@@ -70,6 +70,7 @@ def scene_of(view: View) -> Scene:
         fuse=view["fuse"],
         pierces=view["flamePierces"],
         rows=rows,
+        left_edge=sum(1 << row * view["width"] for row in range(view["height"])),
         lying=lying,
         doomed={place for bomb in lying for place in flames(rows, bomb, view["flamePierces"])},
         upgrades=[_place(upgrade["at"]) for upgrade in view["upgrades"]],

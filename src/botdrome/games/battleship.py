@@ -147,8 +147,8 @@ class Battleship(Game[Act], frozen=True):
         return TURNS[seat]
 
     def view(self, seat: Seat | None) -> View:
-        boats, seats, over = boats_in(self.boats), len(self.boards), self.over
-        placed = bool(self.fleets)
+        boats, fleets, seats, over = boats_in(self.boats), self.fleets, len(self.boards), not self.to_move
+        placed = bool(fleets)
         rounds, ahead = divmod(self.turn, seats)
         return {
             "you": seat,
@@ -161,8 +161,8 @@ class Battleship(Game[Act], frozen=True):
             "round": rounds,
             "rounds": self.rounds,
             "boards": self.boards,
-            "own": self.fleets[seat] if placed and seat is not None else None,
-            "fleets": self.fleets if over else None,
+            "own": fleets[seat] if placed and seat is not None else None,
+            "fleets": fleets if over else None,
             "placed": (placed,) * seats,
             "scores": self.scores,
             "skips": self.skips,

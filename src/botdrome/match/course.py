@@ -141,8 +141,18 @@ class Course:
         awaited = self.awaited
         if player in awaited:
             awaited.remove(player)
-        if not awaited and not self._beat:
+        if self._beat:
+            return
+        if not awaited:
             self._close(now, news)
+        elif self._away:
+            self._hurry(now)
+
+    def _hurry(self, now: Milliseconds) -> None:
+        """Those who are gone are not waited for as long as the others."""
+        if self._away.issuperset(self.awaited):
+            soon = now + self.terms.absence
+            self.deadline = soon if self.deadline is None else min(soon, self.deadline)
 
     def _close(self, now: Milliseconds, news: News) -> None:
         """The step is over: seats at fault go out together, the others' moves are played."""

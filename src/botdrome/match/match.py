@@ -43,7 +43,7 @@ class Match(Course):
             return news
         self.inputs.append((now, "move", player, raw))
         due = self.deadline
-        if due is not None and now > due and self._overtaken(player, now, now - due, news):
+        if due is not None and now > due and self._overtaken(player, raw, now, now - due, news):
             return news
         seat = self._seat_of[player]
         if seat not in self._open:
@@ -131,14 +131,14 @@ class Match(Course):
             self._miss(player)
         return self._close(due if self._beat and now - due <= limit else now, news)
 
-    def _overtaken(self, player: Player, now: Milliseconds, by: Milliseconds, news: News) -> bool:
-        """Time was up before this move came. In a beat it counts for the next step; elsewhere it is late."""
-        awaited = player in self.awaited
+    def _overtaken(self, player: Player, raw: Raw, now: Milliseconds, by: Milliseconds, news: News) -> bool:
+        """Time was up before this move came. In a beat it counts for the next step; elsewhere it was meant for the last one."""
+        late = self._beat or player in self.awaited
         self._time_up(now, news)
-        late = self.result is not None or (awaited and not self._beat)
-        if late:
-            news.append((Late(player, by), self.position))
-        return late
+        if self._beat and self.result is None:
+            return False
+        news.append((Late(player, by) if late else Refused(player, "it is not your turn", raw, 0), self.position))
+        return True
 
     def _miss(self, player: Player) -> None:
         self._misses[player] += 1
@@ -151,9 +151,8 @@ class Match(Course):
             return
         if self.terms.gone == "pass":
             self._answered(player, now, news)
-        elif self._away.issuperset(self.awaited):
-            soon = now + self.terms.absence
-            self.deadline = soon if self.deadline is None else min(soon, self.deadline)
+        else:
+            self._hurry(now)
 
     # Faults.
 

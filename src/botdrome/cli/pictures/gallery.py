@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from rich.pretty import pretty_repr
 from rich.text import Text
 
-from botdrome.cli.pictures import battlecube, battleship, bumblebots, gomoku, noughts_and_crosses
+from botdrome.cli.pictures import battlecube, battleship, bomberman, bumblebots, gomoku, noughts_and_crosses
 from botdrome.games.game import View
 
 Picture = Callable[[View, Sequence[str]], Text]
@@ -20,6 +20,7 @@ PICTURES: dict[str, Picture] = {
     "bumblebots": bumblebots.picture,
     "battlecube": battlecube.picture,
     "battleship": battleship.picture,
+    "bomberman": bomberman.picture,
     "noughts-and-crosses": noughts_and_crosses.picture,
     "gomoku": gomoku.picture,
 }
