@@ -1,15 +1,14 @@
 """The house bots of Bomberman."""
 
 import msgspec
-import pytest
 
 from botdrome.bots.bomberman import random
 from botdrome.bots.bomberman_sapper import sapper
 from botdrome.bots.house import HouseBot
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.chance import Chance
-from botdrome.games.game import Raw
-from tests.games.bombermen import CHANCE, LETTERS, after, drawn
+from botdrome.games.game import Raw, View
+from tests.games.bombermen import after, drawn
 
 
 def played(bots: list[HouseBot], seed: int, setup: Bomberman | None = None) -> Bomberman:
@@ -52,12 +51,86 @@ def test_random_draws_evenly() -> None:
 # sapper
 
 
+def idle(view: View, chance: Chance) -> Raw:
+    return {"action": "WAIT"}
+
+
+def test_sapper_digs_through_to_one_that_does_nothing_and_kills_it() -> None:
+    for seed in range(6):
+        last = played([sapper, idle], seed)
+        assert last.scores == (2.0, 0.0)
+        assert last.users[0].kills == 1
+        assert last.round < 120, "long before walls close in"
+
+
+def test_sapper_reads_views_that_have_been_json() -> None:
+    chance = Chance(5)
+    position = Bomberman().start(4, chance)
+    for number in range(60):
+        for seat in position.to_move:
+            view = position.view(seat)
+            assert sapper(view, Chance(number)) == sapper(msgspec.json.decode(msgspec.json.encode(view)), Chance(number))
+        moves = {seat: position.parse(seat, sapper(position.view(seat), chance)) for seat in position.to_move}
+        position = position.play(moves, chance)
+    assert position.found
+
+
+def test_sappers_stay_alive_until_walls_close_in() -> None:
+    last = played([sapper] * 4, 3, Bomberman(closing=0, rounds=150))
+    assert None not in last.at
+    assert sum(user.crates for user in last.users) > 60
+    assert sum(user.upgrades for user in last.users) > 8
+
+
+def test_sappers_seek_the_middle_when_walls_close_in() -> None:
+    last = played([sapper, sapper], 1, Bomberman(height=7, width=7, closing=20, rounds=60))
+    assert last.round > 50
+
+
+def test_sapper_leaves_the_tiles_that_will_burn() -> None:
+    fleeing = after(drawn("A......... .#.#.#.#.# .........B"), "A BOMB")
+    actions = []
+    for _ in range(4):
+        actions.append(action(sapper, fleeing))
+        fleeing = after(fleeing, f"A {actions[-1]}")
+    assert fleeing.burned
+    assert fleeing.at[0] is not None
+
+
+def test_sapper_does_not_walk_into_flames() -> None:
+    """The upgrade burns at the end of this round."""
+    waiting = after(drawn("..rA....... .#.#.#.#.#. B.........."), "B UP", "B UP", "B BOMB", "B DOWN", "B DOWN", "", "")
+
+
+def test_sapper_takes_an_upgrade() -> None:
+    assert action(sapper, drawn("A.r....... .#.#.#.#.# .........B")) == "MOVE_RIGHT"
+
+
+def test_sapper_bombs_a_crate_if_it_can_get_away() -> None:
+    assert action(sapper, drawn(".A+....... .#.#.#.#.# .........B")) == "PLACE_BOMB"
+    assert action(sapper, drawn("A+........ +#.#.#.#.# .........B")) == "WAIT"
+
+
+def test_sapper_does_not_waste_a_bomb_on_a_crate_that_burns_anyway() -> None:
+    bombed = after(drawn(".A+....... .#.#.#.#.# .........B", bombs=2), "A BOMB", "A LEFT")
+    assert action(sapper, bombed) == "MOVE_DOWN"
+
+
+def test_sapper_leaves_a_tile_that_closes() -> None:
+    assert action(sapper, drawn("A.... .#.#. ..... .#.#. ....B", closing=1, rounds=40)) in {"MOVE_DOWN", "MOVE_RIGHT"}
+
+
+def test_sapper_does_something_even_if_all_is_lost() -> None:
+    lost = after(drawn("A+...... +#.#.#.# .......B"), "A BOMB")
+    assert action(sapper, lost) == "WAIT"
+
+
 def test_sapper_beats_random_in_nearly_all_games_of_two() -> None:
     """Asked are 80 %; it wins nearly all of 200, whichever seat it has."""
     wins = 0
     for seed in range(200):
         seat = seed % 2
-        bots = [random, random]
+        bots: list[HouseBot] = [random, random]
         bots[seat] = sapper
         scores = played(bots, seed).scores
         wins += scores[seat] > scores[1 - seat]

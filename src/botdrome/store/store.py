@@ -1,0 +1,137 @@
+"""Store: what lasts. Bots, matches with their records, and what contests have played."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from botdrome.match.events import Result
+
+Epoch = int
+"""Milliseconds since 1970."""
+
+Status = Literal["running", "ended", "aborted"]
+
+
+class NameTaken(Exception):
+    """A bot is registered with that name already. Names are unique over all games."""
+
+
+class BotEntry(Struct, frozen=True):
+    """A registered bot. Of its token only the SHA-256 is kept, in hexadecimal; None: it was revoked."""
+
+    name: str
+    game: str
+    owner: str
+    registered: Epoch
+    token_hash: str | None
+
+
+class MatchEntry(Struct, frozen=True):
+    """A match, without the bulk: its record and the flight records of its seats are fetched apart."""
+
+    id: str
+    game: str
+    players: tuple[str, ...]
+    """Names in the order of the match's players."""
+    started: Epoch
+    contest: str | None = None
+    options: dict[str, Any] = {}
+    seed: int = 0
+    status: Status = "running"
+    ended: Epoch | None = None
+    result: Result | None = None
+    view: dict[str, Any] | None = None
+    """The public view of the last position, once it has ended."""
+    reason: str = ""
+    """Why it was aborted."""
+
+
+class Finish(Struct, frozen=True):
+    """All that is kept of a match when it is over."""
+
+    id: str
+    status: Status
+    ended: Epoch
+    result: Result | None
+    view: dict[str, Any]
+    record: bytes
+    """The match file."""
+    flights: tuple[bytes, ...] = ()
+    """The flight record of each player, as JSON lines."""
+    reason: str = ""
+
+
+class Wanted(Struct, frozen=True):
+    """Which matches: all conditions must hold. Newest first."""
+
+    game: str | None = None
+    contest: str | None = None
+    all_of: Sequence[str] = ()
+    """Players who all took part."""
+    any_of: Sequence[str] = ()
+    """Players of whom one took part."""
+    status: Status | None = None
+    limit: int | None = None
+    offset: int = 0
+
+
+class ContestLine(Struct, frozen=True):
+    """What one bot has to show for a contest: ended matches alone count."""
+
+    name: str
+    wins: int
+    draws: int
+    losses: int
+
+
+class Store(Protocol):
+    """Every change is on disk when its call returns, unless it says otherwise. Changes are made in the order of the calls."""
+
+    async def close(self) -> None:
+        """Everything that was handed over is written first."""
+
+    async def register(self, bot: BotEntry) -> None:
+        """NameTaken if there is one with that name."""
+
+    async def bot(self, name: str) -> BotEntry | None: ...
+
+    async def bots(self, game: str | None = None, owner: str | None = None) -> list[BotEntry]:
+        """By the time of registration."""
+
+    async def change_token(self, name: str, token_hash: str | None) -> None: ...
+
+    def begin(self, match: MatchEntry) -> None:
+        """Note that a match runs. Does not wait: it is on disk with the next change at the latest."""
+
+    async def finish(self, finish: Finish) -> None:
+        """Gathered: many at once cost little more than one."""
+
+    async def abort_running(self, reason: str, now: Epoch) -> int:
+        """Mark all matches that run as aborted, as after a crash; how many there were."""
+
+    async def match(self, match_id: str) -> MatchEntry | None: ...
+
+    async def record(self, match_id: str) -> bytes | None:
+        """The match file; None while it runs."""
+
+    async def flight(self, match_id: str, player: int) -> bytes | None: ...
+
+    async def matches(self, wanted: Wanted) -> list[MatchEntry]: ...
+
+    async def count(self, wanted: Wanted) -> int:
+        """How many there are, limit and offset aside."""
+
+    async def contests(self, game: str) -> list[str]:
+        """By their first match."""
+
+    async def contest_lines(self, game: str, contest: str) -> list[ContestLine]: ...
+
+    async def meetings(self, game: str, contest: str) -> Mapping[tuple[str, ...], int]:
+        """How often players have met in this order, in matches that run or have ended; aborted ones do not count."""
+
+    def export(self) -> AsyncIterator[bytes]:
+        """Everything, as JSON lines."""
+
+    async def restore(self, lines: AsyncIterator[bytes]) -> int:
+        """Take in what `export` gave; what is there already stays as it is. How many entries were new."""
