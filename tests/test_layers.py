@@ -15,9 +15,12 @@ MAY_IMPORT = {
     "formats": {"games", "match"},
     "contest": {"games", "match", "formats"},
     "wire": {"games", "match"},
+    "store": {"games", "match"},
+    "server": {"games", "bots", "match", "formats", "contest", "wire", "store"},
+    "api": {"games", "bots", "match", "formats", "contest", "wire", "store", "server"},
     "client": {"wire", "games", "bots"},
     "runner": {"games", "bots", "match", "formats", "contest", "wire", "client"},
-    "cli": {"games", "bots", "match", "formats", "contest", "wire", "client", "runner"},
+    "cli": {"games", "bots", "match", "formats", "contest", "wire", "client", "runner", "store", "server", "api"},
 }
 IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}
 ALLOWED = {

@@ -35,7 +35,7 @@ def forecast(scene: Scene, placed: Iterable[Bomb]) -> Iterator[tuple[Tiles, Tile
 
 
 def refuges(scene: Scene, placed: Iterable[Bomb], crowd: Tiles, spreading: bool) -> Tiles:
-    """Where one may stand after the moves of this round and live on without the crowd's tiles, if it spreads a step each round."""
+    """Where one may stand after the moves of this round and live on without the tiles of a crowd, which may spread."""
     rounds = []
     for can_enter, deadly in forecast(scene, placed):
         crowd |= scene.with_neighbours(crowd) & can_enter if spreading else 0

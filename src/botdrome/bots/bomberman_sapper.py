@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from botdrome.bots.bomberman_foresight import burned_by, distances, refuges
 from botdrome.bots.bomberman_scene import Scene, scene_of
 from botdrome.games.bomberman_actions import PLACE_BOMB, WAIT, WORDS, Action
-from botdrome.games.bomberman_map import CRATE, FREE, Place, neighbours
+from botdrome.games.bomberman_map import CRATE, FREE, Place, closing_groups, neighbours
 from botdrome.games.bomberman_things import Bomb
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
@@ -16,7 +16,7 @@ UPGRADE, RIVAL = 4, 2
 """What they are worth, in crates."""
 FAR = 1000
 SOON = 10
-"""So many rounds before walls close in, the middle of the map begins to draw."""
+"""So many rounds before walls close in, the middle of the map becomes the goal."""
 
 
 def sapper(view: View, chance: Chance) -> Raw:
@@ -60,21 +60,17 @@ def _can_get_away(scene: Scene, placed: list[Bomb]) -> bool:
 
 
 def _goal(scene: Scene) -> Place:
-    """The place that is worth most for the way there; when walls are about to close in, the innermost."""
+    """The place that is worth most for the way there; when walls are about to close in, one where they do so last."""
     reached = distances(scene, scene.own.at)
     if scene.closing_at is not None and scene.closing_at - scene.round <= SOON:
-        return max(reached, key=lambda place: _depth(scene, place))
+        innermost = closing_groups(scene.height, scene.width)[-1]
+        for place in filter(innermost.__contains__, reached):
+            return place
     worth = {place: UPGRADE if place in scene.upgrades else _gain(scene, place) for place in reached}
     for place in sorted(reached, key=lambda place: -worth[place] / (reached[place] + 2)):
         if place in scene.upgrades or _can_get_away(scene, [replace(scene.own, at=place)]):
             return place
     return scene.own.at
-
-
-def _depth(scene: Scene, place: Place) -> int:
-    """How many rings of the map are around a place."""
-    row, column = place
-    return min(row, column, scene.height - 1 - row, scene.width - 1 - column)
 
 
 def _gain(scene: Scene, place: Place) -> int:

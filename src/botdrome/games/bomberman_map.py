@@ -62,6 +62,7 @@ def _arm(place: Place, way: int, beside: dict[Place, tuple[Place | None, ...]]) 
         after = beside[after][way]
 
 
+@per_setup
 def closing_groups(height: int, width: int) -> tuple[tuple[Place, ...], ...]:
     """The tiles that turn into walls together: rings from the edge inwards, each from its corners to the middles of its sides."""
     groups: dict[tuple[int, int], list[Place]] = {}

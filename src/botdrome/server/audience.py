@@ -1,0 +1,61 @@
+"""Audience: those who watch a match. Whatever they are shown is encoded once for all of them."""
+
+from typing import Any, Protocol
+
+import msgspec
+
+from botdrome.games.game import View
+from botdrome.match.events import Event
+from botdrome.match.terms import Milliseconds
+
+
+class Spectator(Protocol):
+    def show(self, message: bytes) -> None:
+        """A JSON message. Never waits and never raises: a spectator that is too slow cuts itself off."""
+
+    def end(self) -> None:
+        """The match is over and everything was shown."""
+
+
+class Billing(msgspec.Struct, frozen=True):
+    """What a spectator wants to know before anything happens."""
+
+    match: str
+    game: str
+    players: tuple[str, ...]
+    contest: str | None
+    started: int
+
+
+class Audience:
+    def __init__(self, billing: Billing) -> None:
+        self.billing = billing
+        self._spectators: dict[Spectator, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._spectators)
+
+    def __bool__(self) -> bool:
+        return bool(self._spectators)
+
+    def join(self, spectator: Spectator, now: Milliseconds, bots: tuple[str, ...], view: View) -> None:
+        """Come in late: the position as it stands, then everything that follows. `bots` are the players by their seats."""
+        snapshot = msgspec.to_builtins(self.billing) | {"snapshot": True, "t": now, "bots": bots, "view": view}
+        self._spectators[spectator] = None
+        spectator.show(msgspec.json.encode(snapshot))
+
+    def leave(self, spectator: Spectator) -> None:
+        self._spectators.pop(spectator, None)
+
+    def see(self, now: Milliseconds, shown: list[tuple[Event, View]]) -> None:
+        """Public events with the public view of the position that each left."""
+        for event, view in shown:
+            message: dict[str, Any] = {"match": self.billing.match, "t": now, "event": event, "view": view}
+            encoded = msgspec.json.encode(message)
+            for spectator in tuple(self._spectators):
+                spectator.show(encoded)
+
+    def dismiss(self) -> None:
+        for spectator in tuple(self._spectators):
+            spectator.end()
+        self._spectators.clear()
