@@ -15,7 +15,6 @@ from botdrome.match.terms import Pace, Terms
 from botdrome.runner import entrants
 from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat, alarm
 from botdrome.runner.table import Table
-from botdrome.wire.battlebot import Battlebot
 from tests.runner import programs
 from tests.runner.programs import program
 
@@ -26,13 +25,13 @@ NAMES = ("one", "two")
 
 
 def seat(entrant: str, player: int) -> Seat:
-    return entrants.seat(entrant, "noughts-and-crosses", 7 + player, Battlebot("noughts-and-crosses", NAMES, player, 0))
+    return entrants.seat(entrant, "noughts-and-crosses", NAMES[player], 7 + player)
 
 
 def played(one: Any, two: Any, terms: Terms = PATIENT, game: Any = NOUGHTS) -> tuple[Match, Table]:
     seats = [seat(bot, player) if isinstance(bot, str) else FunctionSeat(bot, False) for player, bot in enumerate((one, two))]
     match = Match(game, 2, terms, 1)
-    table = Table(match, seats)
+    table = Table(match, seats, NAMES)
     try:
         table.play()
     finally:
@@ -104,11 +103,10 @@ def test_a_program_that_talks_out_of_turn_is_flooding(tmp_path: Path) -> None:
 
 def test_a_program_at_fault_is_ended_while_the_others_play_on(tmp_path: Path) -> None:
     row = FORMATS["battleship"]
-    dialect = Battlebot("battleship", ("a", "b", "c"), 0, 0)
-    house = [entrants.seat("house:random", "battleship", player, dialect) for player in (1, 2)]
-    bad = entrants.seat(program(tmp_path, programs.FLOODING), "battleship", 1, dialect)
+    house = [entrants.seat("house:random", "battleship", "b", seed) for seed in (1, 2)]
+    bad = entrants.seat(program(tmp_path, programs.FLOODING), "battleship", "a", 1)
     match = Match(row.game, 3, row.terms, 1)
-    table = Table(match, [bad, *house])
+    table = Table(match, [bad, *house], ("a", "b", "c"))
     table.play()
     assert match.result is not None
     assert match.result.places[0] == 3

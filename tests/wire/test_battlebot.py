@@ -10,8 +10,8 @@ from botdrome.formats import FORMATS, Format
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.battlebot import Battlebot
-from botdrome.wire.vocabulary import notices_for, standing
+from botdrome.wire.battlebot import Battlebot, greeting
+from botdrome.wire.vocabulary import standing
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark
 
@@ -24,14 +24,14 @@ class Conversation:
 
     def __init__(self, row: Format, names: tuple[str, ...] = NAMES) -> None:
         self.match = Match(row.game, len(names), row.terms, seed=1)
-        self._dialects = [Battlebot(row.name, names, player, epoch=1_000_000) for player in range(len(names))]
+        self._dialect = Battlebot(row.name, names, epoch=1_000_000)
         self.told: list[list[Any]] = [[] for _ in names]
         self.hear(self.match.start(), 0)
 
     def hear(self, news: News, now: int) -> None:
-        for player, dialect in enumerate(self._dialects):
-            notices = notices_for(player, news, self.match)
-            self.told[player] += map(json.loads, dialect.on_notices(notices, standing(self.match, now)))
+        told = self._dialect.on_news(news, standing(self.match, now), range(self.match.players)) if news else {}
+        for player, messages in told.items():
+            self.told[player] += map(json.loads, messages)
 
     def say(self, player: int, raw: Any, now: int = 0) -> None:
         self.hear(self.match.submit(player, raw, now), now)
@@ -69,8 +69,11 @@ def test_the_original_said_the_same(scenario: str) -> None:
 
 
 def test_the_greeting_is_the_answer_to_a_login() -> None:
-    greeting = json.loads(Battlebot("noughts-and-crosses", NAMES, 1, 0).greeting())
-    assert greeting == {"authentication": "OK", "gameType": "NOUGHTS_AND_CROSSES", "name": "Bob"}
+    assert json.loads(greeting("noughts-and-crosses", "Bob")) == {
+        "authentication": "OK",
+        "gameType": "NOUGHTS_AND_CROSSES",
+        "name": "Bob",
+    }
 
 
 def test_a_turn_has_the_time_of_day() -> None:
@@ -187,10 +190,3 @@ def test_a_secret_move_is_told_to_nobody() -> None:
 def test_time_without_limit_has_no_time_left() -> None:
     talk = Conversation(Format(ROCK_PAPER_SCISSORS.game, Terms(Pace(None))))
     assert talk.told[0][0]["state"]["timeLeft"] is None
-
-
-def test_the_public_sees_no_refusals() -> None:
-    match = Match(ROCK_PAPER_SCISSORS.game, 2, ROCK_PAPER_SCISSORS.terms, 1)
-    match.start()
-    news = match.submit(0, "gun", 1)
-    assert notices_for(None, news, match) == []

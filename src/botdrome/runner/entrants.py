@@ -15,7 +15,7 @@ from botdrome.bots.house import HOUSE, seated
 from botdrome.client.program import CannotStart, Program
 from botdrome.games.game import Raw, View
 from botdrome.runner.seats import FunctionSeat, ProgramSeat, Seat
-from botdrome.wire.battlebot import Battlebot
+from botdrome.wire.battlebot import greeting
 
 FUNCTION = "bot"
 """The function that a Python file is asked for when no other is named."""
@@ -31,10 +31,10 @@ def check(entrant: str, game: str) -> None:
         _loaded(entrant)
 
 
-def seat(entrant: str, game: str, seed: int, dialect: Battlebot) -> Seat:
-    """A bot for one match."""
+def seat(entrant: str, game: str, name: str, seed: int) -> Seat:
+    """A bot for one match, in which it has this name."""
     if entrant.startswith("cmd:"):
-        return ProgramSeat(Program(_command(entrant)), dialect)
+        return ProgramSeat(Program(_command(entrant)), greeting(game, name))
     if entrant.startswith("house:"):
         return FunctionSeat(seated(_house(entrant, game), seed), trusted=True)
     loaded = _loaded(entrant)

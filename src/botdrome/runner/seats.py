@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from botdrome.client.program import Program
 from botdrome.games.game import Raw, View
-from botdrome.wire.battlebot import Battlebot
 
 
 class Overdue(BaseException):
@@ -70,15 +69,15 @@ class FunctionSeat:
 
 
 class ProgramSeat:
-    """A bot that is a program, with the dialect in which it is spoken to."""
+    """A bot that is a program."""
 
-    def __init__(self, program: Program, dialect: Battlebot) -> None:
-        self.program, self.dialect = program, dialect
+    def __init__(self, program: Program, greeting: bytes) -> None:
+        self.program = program
         self.effort = Effort()
         self.asked = perf_counter()
         self.greeted = False
         """It has sent its first message."""
-        program.send([dialect.greeting()])
+        program.send([greeting])
 
 
 Seat = FunctionSeat | ProgramSeat

@@ -2,7 +2,7 @@
 
 import traceback
 from collections.abc import Sequence
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any
 
 import msgspec
@@ -14,7 +14,8 @@ from botdrome.match.match import Match
 from botdrome.match.simulate import TRIES
 from botdrome.runner.clock import Clock
 from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat
-from botdrome.wire.vocabulary import notices_for, standing
+from botdrome.wire.battlebot import Battlebot
+from botdrome.wire.vocabulary import standing
 
 UNLIMITED = 60.0
 """Seconds that a function has where the terms set no limit."""
@@ -23,8 +24,9 @@ IN_VAIN = 200
 
 
 class Table:
-    def __init__(self, match: Match, seats: Sequence[Seat]) -> None:
+    def __init__(self, match: Match, seats: Sequence[Seat], names: tuple[str, ...]) -> None:
         self._match = match
+        self._dialect = Battlebot(match.game.name, names, int(time() * 1000))
         self._functions = {player: seat for player, seat in enumerate(seats) if isinstance(seat, FunctionSeat)}
         self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
         self._clock = Clock(ticking=bool(self._programs))
@@ -49,10 +51,11 @@ class Table:
                 self.faults[event.player] = f"{event.cause}: {event.detail}" if event.detail else event.cause
             elif isinstance(event, Refused | Late):
                 self.refused[event.player] += 1
-        for player, seat in self._programs.items() if news else ():
-            standing_now = standing(self._match, self._clock.now())
-            seat.program.send(seat.dialect.on_notices(notices_for(player, news, self._match), standing_now))
-            seat.asked = perf_counter()
+        if news and self._programs:
+            told = self._dialect.on_news(news, standing(self._match, self._clock.now()), self._programs)
+            for player, messages in told.items():
+                self._programs[player].program.send(messages)
+                self._programs[player].asked = perf_counter()
 
     def _expel(self, player: Player, cause: Cause, why: str) -> None:
         if seat := self._programs.pop(player, None):

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import signal
-import time
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from itertools import islice
@@ -21,7 +20,6 @@ from botdrome.match.terms import offline
 from botdrome.runner import entrants
 from botdrome.runner.seats import Effort, ProgramSeat, Seat
 from botdrome.runner.table import Table
-from botdrome.wire.battlebot import Battlebot
 
 
 class Plan(Struct, frozen=True):
@@ -59,9 +57,8 @@ def play_fixture(plan: Plan, fixture: Fixture) -> Outcome:
     seats: list[Seat] = []
     try:
         for player, entrant in enumerate(fixture.entrants):
-            dialect = Battlebot(plan.game, names, player, int(time.time() * 1000))
-            seats.append(entrants.seat(plan.entrants[entrant], plan.game, 1000 * fixture.seed + player, dialect))
-        table = Table(match, seats)
+            seats.append(entrants.seat(plan.entrants[entrant], plan.game, names[player], 1000 * fixture.seed + player))
+        table = Table(match, seats, names)
         table.play()
     finally:
         _send_home(seats)

@@ -1,13 +1,17 @@
 """Battlebot's messages, the native tongue: JSON objects, for all games."""
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
 
 from botdrome.games.game import Raw, View
-from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Late, Played, Player, Refused, Result
-from botdrome.wire.states import Message, Scene, update
-from botdrome.wire.vocabulary import Notices, Standing
+from botdrome.match.course import News
+from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Event, Late, Played, Player, Refused, Result, meant_for
+from botdrome.wire.states import SAME_FOR_ALL, Message, Scene, update
+from botdrome.wire.vocabulary import Standing, boards_of, seat_on
+
+ENCODER = msgspec.json.Encoder()
 
 
 def game_type(game: str) -> str:
@@ -15,50 +19,60 @@ def game_type(game: str) -> str:
     return game.upper().replace("-", "_")
 
 
-class Battlebot:
-    """Speaks to one player of one match."""
+def greeting(game: str, name: str) -> bytes:
+    return ENCODER.encode({"authentication": "OK", "gameType": game_type(game), "name": name})
 
-    def __init__(self, game: str, names: tuple[str, ...], player: Player, epoch: int) -> None:
+
+class Battlebot:
+    """Speaks to the players of one match who speak this tongue."""
+
+    def __init__(self, game: str, names: tuple[str, ...], epoch: int) -> None:
         """`epoch` is when the match starts, in milliseconds since 1970."""
-        self._game, self._names, self._player, self._epoch = game, names, player, epoch
+        self._game, self._names, self._epoch = game, names, epoch
         self._bots = names
         self._boards: tuple[BoardResult, ...] = ()
+        self._alike = game in SAME_FOR_ALL
 
-    def greeting(self) -> bytes:
-        name = self._names[self._player]
-        return msgspec.json.encode({"authentication": "OK", "gameType": game_type(self._game), "name": name})
+    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+        """The messages for the news of one input. What all players are told alike is made once."""
+        told: dict[Player, list[bytes]] = {player: [] for player in players}
+        for number, board in enumerate(boards_of(news, standing.board)):
+            event, position = news[number]
+            scene = self._scene(number, news, standing)
+            if scene is None:
+                continue
+            only = meant_for(event)
+            alike = self._message(scene, position.view(None)) if self._alike else None
+            for player in players if only is None else {only} & set(players):
+                seat = seat_on(board, player, standing.players)
+                told[player].append(alike or self._message(scene, position.view(seat)))
+        return told
 
-    def on_notices(self, notices: Notices, standing: Standing) -> list[bytes]:
-        """The messages for the news of one input."""
-        messages = [self._message(number, notices, standing) for number in range(len(notices))]
-        return [msgspec.json.encode(message) for message in messages if message is not None]
+    def _message(self, scene: Scene, view: View) -> bytes:
+        return ENCODER.encode(update(self._game, scene, view))
 
-    def _message(self, number: int, notices: Notices, standing: Standing) -> Message | None:
-        event, view = notices[number]
-        over = standing.result is not None
+    def _scene(self, number: int, news: News, standing: Standing) -> Scene | None:
+        """What there is to say about a piece of news; None: nothing."""
+        event = news[number][0]
+        over = isinstance(news[-1][0], Ended)
         match event:
             case Began():
-                self._bots = tuple(self._names[player] for player in event.order)
-                return self._update(view, standing)
+                self._bots = tuple([self._names[player] for player in event.order])
+                return self._told(standing)
             case Played():
-                return self._update(view, standing, self._turn(event, standing), result=_result_with(number, notices))
+                return self._told(standing, self._turn(event, standing), result=_result_with(number, news))
             case Refused() if not over:
-                turn = self._named(event.player, event.move, standing, valid=False)
-                return self._update(view, standing, turn, event.why)
+                return self._told(standing, self._named(event.player, event.move, standing, valid=False), event.why)
             case Late() if not over:
-                return self._update(view, standing, None, f"late by {event.by} ms")
+                return self._told(standing, None, f"late by {event.by} ms")
             case BoardEnded():
                 self._boards += (event.result,)
-            case Ended() if not _result_with(number - 2, notices):
-                return self._update(view, standing, result=event.result)
+            case Ended() if not _result_with(number - 2, news):
+                return self._told(standing, result=event.result)
         return None
 
-    def _update(
-        self, view: View, standing: Standing, turn: Message | None = None, why: str = "", result: Result | None = None
-    ) -> Message:
-        time_left, strikes = standing.time_left, standing.strikes
-        scene = Scene(view, self._names, self._bots, time_left, strikes, self._boards, result, turn, why)
-        return update(self._game, scene)
+    def _told(self, standing: Standing, turn: Message | None = None, why: str = "", result: Result | None = None) -> Scene:
+        return Scene(self._names, self._bots, standing.time_left, standing.strikes, self._boards, result, turn, why)
 
     def _turn(self, event: Played, standing: Standing) -> Message | None:
         """The turn that was played, where it was one player's and no secret."""
@@ -68,14 +82,16 @@ class Battlebot:
         return self._named(player, raw, standing, valid=True)
 
     def _named(self, player: Player, raw: Raw, standing: Standing, valid: bool) -> Message:
-        forced = {"name": self._names[player], "time": self._epoch + standing.now, "valid": valid}
-        return {key: value for key, value in _spread(raw).items() if key != "type"} | forced
+        turn = dict(_spread(raw))
+        turn.pop("type", None)
+        turn.update(name=self._names[player], time=self._epoch + standing.now, valid=valid)
+        return turn
 
 
-def _result_with(number: int, notices: Notices) -> Result | None:
+def _result_with(number: int, news: News) -> Result | None:
     """The result of the match, where this turn led to it by the rules: then both are told in one message."""
-    if number >= 0 and number + 3 == len(notices) and isinstance(notices[number][0], Played):
-        last = notices[-1][0]
+    if number >= 0 and number + 3 == len(news) and isinstance(news[number][0], Played):
+        last: Event = news[-1][0]
         return last.result if isinstance(last, Ended) else None
     return None
 

@@ -13,9 +13,8 @@ Message = dict[str, Any]
 
 
 class Scene(Struct, frozen=True):
-    """All that an update is made of."""
+    """All that an update is made of, beside the view."""
 
-    view: View
     names: tuple[str, ...]
     """The players."""
     bots: tuple[str, ...]
@@ -29,15 +28,15 @@ class Scene(Struct, frozen=True):
     """Why a move was not taken."""
 
 
-def update(game: str, scene: Scene) -> Message:
-    return UPDATES.get(game, any_game)(scene)
+def update(game: str, scene: Scene, view: View) -> Message:
+    return UPDATES.get(game, any_game)(scene, view)
 
 
-def any_game(scene: Scene) -> Message:
+def any_game(scene: Scene, view: View) -> Message:
     """The view, with who is who, who is awaited and for how long, and how it ended."""
-    state = scene.view | {
+    state = view | {
         "bots": scene.bots,
-        "waitingFor": waiting_for(scene),
+        "waitingFor": _waiting_for(scene, view),
         "timeLeft": scene.time_left,
         "result": _full_result(scene),
     }
@@ -46,35 +45,43 @@ def any_game(scene: Scene) -> Message:
     return {"state": state} | _kept(turn=scene.turn, why=scene.why)
 
 
-def noughts_and_crosses(scene: Scene) -> Message:
+def noughts_and_crosses(scene: Scene, view: View) -> Message:
     state = {
         "bots": scene.bots,
-        "board": scene.view["board"],
-        "marks": dict(zip(scene.view["marks"], scene.bots, strict=True)),
-        "waitingFor": waiting_for(scene),
-        "result": _result(scene, {"complete": "complete", "timeout": "timeout", "illegal moves": "Didn't write unit tests"}),
+        "board": view["board"],
+        "marks": dict(zip(view["marks"], scene.bots, strict=True)),
+        "waitingFor": _waiting_for(scene, view),
+        "result": _result(scene, NOUGHTS_REASONS),
         "invalidTurns": dict(zip(scene.names, scene.strikes, strict=True)),
     }
     return {"state": state} | _kept(turn=scene.turn)
 
 
-def bumblebots(scene: Scene) -> Message:
+def bumblebots(scene: Scene, view: View) -> Message:
     """Flat, and by names where the rules speak of seats. The record of missed and bad orders comes on top."""
-    view = {key: value for key, value in scene.view.items() if key not in ("you", "toMove")}
+    flat = {key: value for key, value in view.items() if key not in ("you", "toMove")}
     for key in ("spawnPoints", "territory", "drones", "score", "record"):
-        view[key] = dict(zip(scene.bots, view[key], strict=True))
-    reasons: dict[Cause, str] = {"complete": "BUMBLEBOTS_FULL_TIME", "disconnect": "BUMBLEBOTS_DISCONNECT"}
-    return view | {"bots": scene.bots, "result": _result(scene, reasons)}
+        flat[key] = dict(zip(scene.bots, flat[key], strict=True))
+    return flat | {"bots": scene.bots, "result": _result(scene, BUMBLEBOTS_REASONS)}
 
 
-UPDATES: dict[str, Callable[[Scene], Message]] = {
+NOUGHTS_REASONS: dict[Cause, str] = {
+    "complete": "complete",
+    "timeout": "timeout",
+    "illegal moves": "Didn't write unit tests",
+}
+BUMBLEBOTS_REASONS: dict[Cause, str] = {"complete": "BUMBLEBOTS_FULL_TIME", "disconnect": "BUMBLEBOTS_DISCONNECT"}
+
+UPDATES: dict[str, Callable[[Scene, View], Message]] = {
     "noughts-and-crosses": noughts_and_crosses,
     "bumblebots": bumblebots,
 }
+SAME_FOR_ALL = UPDATES.keys()
+"""Games whose updates do not depend on who is told."""
 
 
-def waiting_for(scene: Scene) -> list[str]:
-    return [] if scene.result else [scene.bots[seat] for seat in scene.view["toMove"]]
+def _waiting_for(scene: Scene, view: View) -> list[str]:
+    return [] if scene.result else [scene.bots[seat] for seat in view["toMove"]]
 
 
 def _kept(**entries: Any) -> Message:

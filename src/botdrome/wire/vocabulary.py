@@ -1,17 +1,14 @@
-"""What dialects are told: plain data, so that a dialect knows nothing of matches, sockets or clocks."""
+"""What dialects are told beside the news: how a match stands, and who may hear what."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from msgspec import Struct
 
-from botdrome.games.game import View
+from botdrome.games.game import Seat
 from botdrome.match.course import News
-from botdrome.match.events import Began, Event, Player, Result, meant_for
+from botdrome.match.events import Began, Player
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
-
-Notices = Sequence[tuple[Event, View]]
-"""Events with the position that each left, as one player may see it."""
 
 
 class Standing(Struct, frozen=True):
@@ -21,24 +18,25 @@ class Standing(Struct, frozen=True):
     time_left: Milliseconds | None
     """Until the running step is over, as announced; None: for ever."""
     strikes: tuple[int, ...]
-    result: Result | None
+    players: int
+    board: int
 
 
 def standing(match: Match, now: Milliseconds) -> Standing:
     pace = match.terms.pace
     left = None if match.deadline is None else max(0, match.deadline - now)
     announced = left if left is None or pace.limit is None or not pace.grace else min(left, pace.limit)
-    return Standing(now, announced, match.strikes, match.result)
+    return Standing(now, announced, match.strikes, match.players, match.board)
 
 
-def notices_for(player: Player | None, news: News, match: Match) -> Notices:
-    """The part of the news that a player (None: the public) may see. `news` are the latest of the match."""
-    board = match.board - sum(isinstance(event, Began) for event, _ in news)
-    notices = []
-    for event, position in news:
+def boards_of(news: News, last: int) -> Iterator[int]:
+    """The board that each piece of news is about; `last` is the board of the latest."""
+    board = last - sum([isinstance(event, Began) for event, _ in news])
+    for event, _ in news:
         if isinstance(event, Began):
             board = event.board
-        if meant_for(event) in (None, player):
-            seat = None if player is None else (player - board) % match.players
-            notices.append((event, position.view(seat)))
-    return notices
+        yield board
+
+
+def seat_on(board: int, player: Player, players: int) -> Seat:
+    return (player - board) % players
