@@ -1,0 +1,122 @@
+"""Lobby: who waits for whom. Longest wait first, never against oneself."""
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from botdrome.contest.schedule import moved_on
+
+Ticket = int
+"""Rises with every arrival."""
+Names = tuple[str, ...]
+"""Those who meet, in the order of their seats."""
+
+
+class Wish(Struct, frozen=True):
+    """What a bot wants to play. Only equal wishes meet, whatever opponent they name."""
+
+    game: str
+    players: int = 2
+    options: str = "{}"
+    """The options as JSON with sorted keys."""
+    contest: str | None = None
+
+
+class Seeker(Struct, frozen=True):
+    ticket: Ticket
+    name: str
+    wish: Wish
+    opponent: str | None = None
+    """The only name that it wants to meet; None: any."""
+
+    def accepts(self, other: "Seeker") -> bool:
+        return self.name != other.name and self.opponent in (None, other.name)
+
+
+class ContestBook:
+    """Who has met whom in a contest, in which order of seats."""
+
+    def __init__(self, each_way: int, met: Mapping[Names, int]) -> None:
+        self._each_way = each_way
+        self._met = dict(met)
+        self._names = {name for names in met for name in names}
+
+    def enter(self, name: str) -> None:
+        self._names.add(name)
+
+    def order(self, names: Names) -> Names | None:
+        """How these are to sit: as they are if they may, else moved on; None: they have met often enough."""
+        rows = (moved_on(names, by) for by in range(len(names)))
+        return next((row for row in rows if self._met.get(row, 0) < self._each_way), None)
+
+    def note(self, names: Names, times: int = 1) -> None:
+        """A match was matched, or (times -1) came to nothing."""
+        self._met[names] = self._met.get(names, 0) + times
+
+    def complete_for(self, name: str) -> bool:
+        """Whether it has met all others that ever came, and there are some."""
+        others = self._names - {name}
+        return bool(others) and all(self.order((name, other)) is None for other in others)
+
+
+class Lobby:
+    def __init__(self) -> None:
+        self._pools: dict[Wish, dict[tuple[str, str | None], dict[Ticket, Seeker]]] = {}
+        self._books: dict[tuple[str, str], ContestBook] = {}
+
+    def __len__(self) -> int:
+        return sum(len(group) for pool in self._pools.values() for group in pool.values())
+
+    def open_book(self, game: str, contest: str, book: ContestBook) -> None:
+        self._books.setdefault((game, contest), book)
+
+    def book(self, wish: Wish) -> ContestBook | None:
+        return self._books.get((wish.game, wish.contest)) if wish.contest else None
+
+    def seek(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
+        """Those who now play, in the order of their seats, the newcomer among them; None: it waits."""
+        if book := self.book(newcomer.wish):
+            book.enter(newcomer.name)
+        table = self._table_for(newcomer)
+        if table is None:
+            pool = self._pools.setdefault(newcomer.wish, {})
+            pool.setdefault((newcomer.name, newcomer.opponent), {})[newcomer.ticket] = newcomer
+            return None
+        for seeker in table:
+            self.leave(seeker)
+        return table
+
+    def leave(self, seeker: Seeker) -> None:
+        """It waits no longer."""
+        pool = self._pools.get(seeker.wish, {})
+        key = (seeker.name, seeker.opponent)
+        group = pool.get(key, {})
+        group.pop(seeker.ticket, None)
+        if not group:
+            pool.pop(key, None)
+        if not pool:
+            self._pools.pop(seeker.wish, None)
+
+    def _table_for(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
+        book, others = self.book(newcomer.wish), newcomer.wish.players - 1
+        if others == 1:
+            return next((table for other in self._waiting_for(newcomer) if (table := _seated((other, newcomer), book))), None)
+        company: list[Seeker] = []
+        for seeker in self._waiting_for(newcomer):
+            if len(company) < others and all(seeker.accepts(other) for other in company):
+                company.append(seeker)
+        return _seated((*company, newcomer), book) if len(company) == others else None
+
+    def _waiting_for(self, newcomer: Seeker) -> Iterator[Seeker]:
+        """Those with whom the newcomer may sit, the longest wait first; of each name the first alone."""
+        groups = self._pools.get(newcomer.wish, {}).values()
+        heads = sorted((next(iter(group.values())) for group in groups), key=lambda seeker: seeker.ticket)
+        return (head for head in heads if head.accepts(newcomer) and newcomer.accepts(head))
+
+
+def _seated(table: tuple[Seeker, ...], book: ContestBook | None) -> tuple[Seeker, ...] | None:
+    """The table in the order that the contest still allows; None: it allows none."""
+    if book is None:
+        return table
+    order = book.order(tuple(seeker.name for seeker in table))
+    return None if order is None else tuple(seeker for name in order for seeker in table if seeker.name == name)

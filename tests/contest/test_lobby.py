@@ -1,0 +1,140 @@
+"""Who meets whom in the lobby."""
+
+from itertools import count
+
+import pytest
+
+from botdrome.contest.lobby import ContestBook, Lobby, Names, Seeker, Wish
+
+NOUGHTS = Wish("noughts-and-crosses")
+CUP = Wish("noughts-and-crosses", contest="cup")
+
+
+class Hall:
+    """A lobby with names in place of seekers."""
+
+    def __init__(self, wish: Wish = NOUGHTS, book: ContestBook | None = None) -> None:
+        self.lobby, self._wish, self._tickets = Lobby(), wish, count()
+        if book:
+            self.lobby.open_book(wish.game, wish.contest or "", book)
+
+    def arrive(self, name: str, opponent: str | None = None, wish: Wish | None = None) -> str:
+        """The names that now play, or nothing."""
+        table = self.lobby.seek(Seeker(next(self._tickets), name, wish or self._wish, opponent))
+        return " ".join(seeker.name for seeker in table or ())
+
+
+def test_who_waited_longest_plays_first_and_has_the_first_seat() -> None:
+    hall = Hall()
+    assert hall.arrive("ada") == ""
+    assert hall.arrive("bob") == "ada bob"
+    assert hall.arrive("cleo") == ""
+    assert len(hall.lobby) == 1
+
+
+def test_nobody_plays_itself_and_the_first_of_several_connections_goes_first() -> None:
+    hall = Hall()
+    assert [hall.arrive("ada") for _ in range(3)] == ["", "", ""]
+    table = hall.lobby.seek(Seeker(99, "bob", NOUGHTS))
+    assert table is not None
+    assert [seeker.ticket for seeker in table] == [0, 99]
+    assert len(hall.lobby) == 2
+
+
+def test_only_equal_wishes_meet() -> None:
+    hall = Hall()
+    hall.arrive("ada")
+    assert hall.arrive("bob", wish=Wish("gomoku")) == ""
+    assert hall.arrive("bob", wish=Wish("noughts-and-crosses", options='{"size":4}')) == ""
+    assert hall.arrive("bob", wish=CUP) == ""
+    assert hall.arrive("bob") == "ada bob"
+
+
+def test_a_named_opponent_is_waited_for() -> None:
+    hall = Hall()
+    assert hall.arrive("ada", opponent="bob") == ""
+    assert hall.arrive("cleo") == ""
+    assert hall.arrive("dan", opponent="ada") == "", "ada wants nobody but bob"
+    assert hall.arrive("bob") == "ada bob"
+    assert hall.arrive("eve") == "cleo eve"
+
+
+def test_who_leaves_waits_no_longer() -> None:
+    hall = Hall()
+    ada = Seeker(50, "ada", NOUGHTS)
+    assert hall.lobby.seek(ada) is None
+    hall.lobby.leave(ada)
+    hall.lobby.leave(ada)
+    assert hall.arrive("bob") == ""
+    assert len(hall.lobby) == 1
+
+
+def test_a_larger_table_fills_with_different_names_in_the_order_of_arrival() -> None:
+    hall = Hall(Wish("battleship", players=3))
+    assert [hall.arrive(name) for name in ("ada", "ada", "bob")] == ["", "", ""]
+    assert hall.arrive("bob") == ""
+    assert hall.arrive("cleo") == "ada bob cleo"
+    assert hall.arrive("cleo") == "ada bob cleo"
+    assert len(hall.lobby) == 0
+
+
+def test_nobody_sits_twice_at_a_larger_table() -> None:
+    hall = Hall(Wish("battleship", players=3))
+    hall.arrive("ada")
+    hall.arrive("ada", opponent="cleo")
+    assert hall.arrive("cleo") == ""
+
+
+def test_in_a_contest_each_pair_meets_so_often_each_way() -> None:
+    hall = Hall(CUP, ContestBook(2, {}))
+    played = []
+    for _ in range(6):
+        hall.arrive("ada")
+        if table := hall.arrive("bob"):
+            played.append(table)
+            hall.lobby.book(CUP).note(tuple(table.split()))  # type: ignore[union-attr]
+    assert played == ["ada bob", "ada bob", "bob ada", "bob ada"]
+
+
+def test_a_new_bot_meets_those_that_are_done_with_each_other() -> None:
+    met: dict[Names, int] = {("ada", "bob"): 1, ("bob", "ada"): 1}
+    hall = Hall(CUP, ContestBook(1, met))
+    assert [hall.arrive("ada"), hall.arrive("bob")] == ["", ""]
+    assert hall.arrive("cleo") == "ada cleo"
+    hall.lobby.book(CUP).note(("ada", "cleo"))  # type: ignore[union-attr]
+    assert hall.arrive("cleo") == "bob cleo"
+
+
+def test_a_match_that_came_to_nothing_is_played_again() -> None:
+    book = ContestBook(1, {("ada", "bob"): 1})
+    assert book.order(("ada", "bob")) == ("bob", "ada")
+    book.note(("ada", "bob"), -1)
+    assert book.order(("ada", "bob")) == ("ada", "bob")
+
+
+def test_a_contest_is_complete_for_a_bot_that_has_met_all_others() -> None:
+    book = ContestBook(1, {("ada", "bob"): 1})
+    assert not book.complete_for("ada")
+    book.note(("bob", "ada"))
+    assert book.complete_for("ada")
+    book.enter("cleo")
+    assert not book.complete_for("ada")
+    assert not ContestBook(5, {}).complete_for("ada"), "alone, nothing is complete"
+
+
+def test_a_contest_at_larger_tables_moves_the_seats_on() -> None:
+    wish = Wish("battleship", players=3, contest="cup")
+    hall = Hall(wish, ContestBook(1, {("ada", "bob", "cleo"): 1}))
+    hall.arrive("ada")
+    hall.arrive("bob")
+    assert hall.arrive("cleo") == "bob cleo ada"
+
+
+@pytest.mark.parametrize("waiting", [10, 5000])
+def test_thousands_who_wait_are_no_burden(waiting: int) -> None:
+    hall = Hall()
+    for _ in range(waiting):
+        assert hall.arrive("ada") == ""
+    for number in range(waiting):
+        assert hall.arrive(f"bot {number}") == f"ada bot {number}"
+    assert len(hall.lobby) == 0
