@@ -7,7 +7,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
 from botdrome.match.reader import read, verify
-from botdrome.match.record import BadRecord, news_as_bytes, replay, written
+from botdrome.match.record import BadRecord, jotted, news_as_bytes, replay, written
 from botdrome.match.simulate import simulate
 from tests.match.telling import mark
 
@@ -63,6 +63,18 @@ def test_the_file_of_a_match_that_goes_on_has_no_result_yet() -> None:
     assert record.result is None
     assert record.lines[0].input == match.inputs[0]
     verify(record, NOUGHTS.game)
+
+
+def test_a_file_without_checks_is_held_to_its_result() -> None:
+    match = played("gomoku")
+    data = jotted(match, ["a", "b"])
+    record = read(data)
+    assert record.result == match.result
+    assert [line.input for line in record.lines] == [line.input for line in read(written(match, ["a", "b"])).lines]
+    verify(record, FORMATS["gomoku"].game)
+    unfinished = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
+    unfinished.start()
+    assert read(jotted(unfinished, ["a", "b"])).result is None
 
 
 DATA = written(played("noughts-and-crosses"), ["a", "b"])

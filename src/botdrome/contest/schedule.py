@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import TypeVar
 
 from msgspec import Struct
+
+T = TypeVar("T")
 
 
 class Fixture(Struct, frozen=True):
@@ -28,6 +31,6 @@ def fixtures(entrants: int, seats: int, matches: int, seed: int) -> Iterator[Fix
             number += 1
 
 
-def moved_on(meeting: Sequence[int], by: int) -> tuple[int, ...]:
+def moved_on(meeting: Sequence[T], by: int) -> tuple[T, ...]:
     by %= len(meeting)
     return (*meeting[by:], *meeting[:by])

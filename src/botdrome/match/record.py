@@ -21,6 +21,7 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds, Terms
 
 VERSION = 1
+ENCODER = msgspec.json.Encoder()
 
 
 class BadRecord(Exception):
@@ -146,3 +147,14 @@ def written(match: Match, names: Iterable[str]) -> bytes:
     lines = [scribe.begin(setup, again.start())]
     lines += [scribe.input(told, tell(again, told)) for told in match.inputs]
     return b"".join(lines) + (scribe.end(match.result) if match.result else b"")
+
+
+def jotted(match: Match, names: Iterable[str]) -> bytes:
+    """The same without checks, at a fraction of the cost: the result alone shows whether it replays."""
+    lines = [ENCODER.encode(setup_of(match, names))]
+    lines += [ENCODER.encode(Line(*told)) for told in match.inputs]
+    if match.result:
+        lines.append(ENCODER.encode(Close(result=match.result)))
+        digest = hashlib.sha256(b"\n".join(lines) + b"\n").hexdigest()
+        lines.append(ENCODER.encode(Close(digest="sha256:" + digest)))
+    return b"\n".join(lines) + b"\n"

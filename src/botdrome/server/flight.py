@@ -1,0 +1,64 @@
+"""Flight: what passed between the server and one seat, with the server's verdict on it, for the bot's author."""
+
+from collections import deque
+
+import msgspec
+from msgspec import Struct
+
+from botdrome.match.terms import Milliseconds
+
+SHOWN = 400
+"""Bytes kept of one message."""
+OVERHEAD = 80
+"""What an entry costs beside its message."""
+
+Entry = tuple[Milliseconds, bool, bytes, str]
+"""When, whether it came in, the beginning of the message, and the verdict."""
+
+
+class FlightLine(Struct, frozen=True, omit_defaults=True):
+    """An entry as it is kept."""
+
+    t: Milliseconds
+    dir: str
+    message: str
+    verdict: str = ""
+    used: Milliseconds | None = None
+    """How long the bot took for this answer."""
+
+
+class Flight:
+    """Bounded: of a long match the last part is kept."""
+
+    __slots__ = ("_entries", "_limit", "_lost", "_size")
+
+    def __init__(self, limit: int) -> None:
+        self._entries: deque[Entry] = deque()
+        self._limit, self._size, self._lost = limit, 0, 0
+
+    def out(self, now: Milliseconds, message: bytes) -> None:
+        self._add((now, False, message[:SHOWN], ""))
+
+    def came(self, now: Milliseconds, message: bytes, verdict: str) -> None:
+        self._add((now, True, message[:SHOWN], verdict))
+
+    def _add(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        self._size += len(entry[2]) + OVERHEAD
+        while self._size > self._limit:
+            self._size -= len(self._entries.popleft()[2]) + OVERHEAD
+            self._lost += 1
+
+    def written(self, cause: str) -> bytes:
+        """JSON lines: the entries, then the cause of the end."""
+        lines = [msgspec.json.encode({"lost": self._lost})] if self._lost else []
+        asked = 0
+        for t, came, message, verdict in self._entries:
+            text = message.decode(errors="replace")
+            if came:
+                lines.append(msgspec.json.encode(FlightLine(t, "in", text, verdict, t - asked)))
+            else:
+                asked = t
+                lines.append(msgspec.json.encode(FlightLine(t, "out", text)))
+        lines.append(msgspec.json.encode({"cause": cause}))
+        return b"\n".join(lines) + b"\n"

@@ -1,0 +1,20 @@
+"""Metrics: what a running server can be asked about itself."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+CONNECTIONS = Gauge("botdrome_connections", "Open connections of bots")
+WAITING = Gauge("botdrome_waiting", "Bots that wait for an opponent")
+TABLES = Gauge("botdrome_tables", "Matches that run")
+MATCHES = Counter("botdrome_matches", "Matches that are over", ["game", "status"])
+MOVES = Counter("botdrome_moves", "Moves that came in, legal or not")
+REFUSED = Counter("botdrome_refused", "Connections and messages that were refused", ["why"])
+LATENESS = Histogram(
+    "botdrome_beat_lateness_seconds",
+    "How late beats are",
+    buckets=(0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0),
+)
+STORE = Histogram(
+    "botdrome_store_seconds",
+    "How long a result takes to be on disk",
+    buckets=(0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0),
+)

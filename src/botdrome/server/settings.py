@@ -1,0 +1,90 @@
+"""Settings: everything that can be set, in one typed place; from flags, the environment and a TOML file, in this order."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from platformdirs import user_data_path
+
+PREFIX = "BOTDROME_"
+
+
+class BadSetting(Exception):
+    """A setting that is not there or has a value that it cannot have; the words name the key."""
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    host: Annotated[str, Meta(description="the address to listen on")] = "127.0.0.1"
+    port: Annotated[int, Meta(description="HTTP and WebSocket; 0: any free one", ge=0, le=65535)] = 3000
+    db: Annotated[str, Meta(description="sqlite:///FILE or postgresql://...; empty: a file in the user's data folder")] = ""
+    house: Annotated[bool, Meta(description="house bots play those who find no opponent")] = False
+    house_wait: Annotated[float, Meta(description="seconds before the house steps in", ge=0)] = 1.0
+    duel_port: Annotated[int, Meta(description="duel arena's TCP protocol; 0: off", ge=0, le=65535)] = 0
+    xbs_port: Annotated[int, Meta(description="Xterm Boat Sinker's TCP protocol; 0: off", ge=0, le=65535)] = 0
+    cube_port: Annotated[int, Meta(description="Battlecube's socket.io; 0: off", ge=0, le=65535)] = 0
+    bomber_port: Annotated[int, Meta(description="the Bomberman API; 0: off", ge=0, le=65535)] = 0
+    tls_cert: Annotated[str, Meta(description="a certificate file; with it and tls_key, TLS is on")] = ""
+    tls_key: Annotated[str, Meta(description="the key file of the certificate")] = ""
+    login_limit: Annotated[float, Meta(description="seconds for the first message", gt=0)] = 10.0
+    waiting_limit: Annotated[float, Meta(description="seconds to wait for an opponent; 0: for ever", ge=0)] = 300.0
+    start_delay: Annotated[float, Meta(description="seconds between matching and the first message of a match", ge=0)] = 0.1
+    contest_games: Annotated[int, Meta(description="games each way for every pair in a contest", ge=1)] = 5
+    contest_wait: Annotated[
+        float, Meta(description="seconds before a bot that has met everybody is told that its contest is complete", ge=0)
+    ] = 5.0
+    drain: Annotated[float, Meta(description="seconds that running matches get when the server stops", ge=0)] = 30.0
+    longest_message: Annotated[int, Meta(description="bytes of one message from a bot", ge=256)] = 65536
+    message_rate: Annotated[float, Meta(description="messages a second from one connection, in the long run", gt=0)] = 200.0
+    message_burst: Annotated[int, Meta(description="messages at once from one connection", ge=1)] = 400
+    connections: Annotated[int, Meta(description="connections in all", ge=1)] = 50000
+    connections_per_address: Annotated[int, Meta(description="connections from one address", ge=1)] = 20000
+    flight_bytes: Annotated[int, Meta(description="bytes of the flight record of a seat", ge=1024)] = 65536
+    log_format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
+    log_level: Annotated[str, Meta(description="debug, info, warning or error", pattern="^(debug|info|warning|error)$")] = "info"
+
+    @property
+    def store_url(self) -> str:
+        return self.db or f"sqlite:///{user_data_path('botdrome') / 'botdrome.db'}"
+
+
+KEYS = Settings.__struct_fields__
+
+
+def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None) -> Settings:
+    """Flags (None: not given) go before the environment, the environment before the file. BadSetting names the key."""
+    values = _from_file(file) if file else {}
+    values |= {key: environment[PREFIX + key.upper()] for key in KEYS if PREFIX + key.upper() in environment}
+    values |= {key: value for key, value in flags.items() if value is not None}
+    for key, value in values.items():
+        _check(key, value)
+    return msgspec.convert(values, Settings, strict=False)
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text())
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{file}: {error}") from None
+
+
+def _check(key: str, value: Any) -> None:
+    if key not in KEYS:
+        raise BadSetting(f"there is no setting {key!r}")
+    try:
+        msgspec.convert({key: value}, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadSetting(f"{key}: {str(error).partition(' - at ')[0].lower()}, not {value!r}") from None
+
+
+def described() -> list[tuple[str, Any, str]]:
+    """Every setting: its key, default and meaning."""
+    info = msgspec.inspect.type_info(Settings)
+    assert isinstance(info, msgspec.inspect.StructType)
+    return [(field.name, field.default, _meaning(field.type)) for field in info.fields]
+
+
+def _meaning(kind: Any) -> str:
+    return str(kind.extra_json_schema["description"])

@@ -1,0 +1,203 @@
+"""Table: a match, its listeners and the real clock; the only place where they meet."""
+
+import asyncio
+from collections.abc import Callable, Collection
+from time import monotonic, time
+from typing import Protocol
+
+import structlog
+
+from botdrome.games.game import Raw
+from botdrome.match.course import News
+from botdrome.match.events import Cause, Late, Player, Refused, meant_for
+from botdrome.match.match import Match
+from botdrome.match.record import jotted
+from botdrome.match.terms import Milliseconds
+from botdrome.server import metrics
+from botdrome.server.arena import LiveTable
+from botdrome.server.audience import Audience, Billing, Spectator
+from botdrome.server.flight import Flight
+from botdrome.store.store import Finish, MatchEntry, Status, Store
+from botdrome.wire.vocabulary import Standing, standing
+
+log = structlog.get_logger()
+
+
+class Listener(Protocol):
+    """A player at a seat. It is told, and never waits and never raises."""
+
+    def tell(self, messages: list[bytes]) -> None: ...
+
+    def dismiss(self, failed: bool) -> None:
+        """The match is over, all was told; `failed`: it could not be stored, and no result was told."""
+
+
+class Dialect(Protocol):
+    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]: ...
+
+
+class Table:
+    def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int) -> None:
+        self.entry, self.match = entry, match
+        self.audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
+        self.on_over: Callable[[Table], None] | None = None
+        self.on_news: Callable[[Table], None] | None = None
+        """Called after each change, where somebody at the table wants to look for itself."""
+        self.open = False
+        self._store = store
+        self._listeners: dict[Player, Listener] = {}
+        self._tongues: list[tuple[Dialect, dict[Player, None]]] = []
+        self._flights = [Flight(flight_bytes) for _ in entry.players]
+        self._loop = asyncio.get_running_loop()
+        self._began = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_due: Milliseconds = 0
+        self._reason = ""
+
+    def seat(self, player: Player, listener: Listener, dialect: Dialect) -> None:
+        """Give a seat to a listener; those who share a dialect object are spoken to together."""
+        self._listeners[player] = listener
+        for tongue, players in self._tongues:
+            if tongue is dialect:
+                players[player] = None
+                return
+        self._tongues.append((dialect, {player: None}))
+
+    def start(self) -> None:
+        self.open = True
+        self._began = monotonic()
+        self._publish(self.match.start(), 0)
+
+    def now(self) -> Milliseconds:
+        return int((monotonic() - self._began) * 1000)
+
+    # What players do.
+
+    def submit(self, player: Player, raw: Raw, message: bytes) -> None:
+        now = self.now()
+        news = self.match.submit(player, raw, now)
+        metrics.MOVES.inc()
+        self._flights[player].came(now, message, _verdict(player, news))
+        self._publish(news, now)
+
+    def leave(self, player: Player) -> None:
+        now = self.now()
+        self._listeners.pop(player, None)
+        self._flights[player].came(now, b"", "gone")
+        self._publish(self.match.leave(player, now), now)
+
+    def rejoin(self, player: Player, listener: Listener) -> bool:
+        """Whether the seat may be taken again, and now is."""
+        now = self.now()
+        news = self.match.rejoin(player, now)
+        if news:
+            self._listeners[player] = listener
+            self._publish(news, now)
+        return bool(news)
+
+    def expel(self, player: Player, cause: Cause, why: str, message: bytes = b"") -> None:
+        now = self.now()
+        self._flights[player].came(now, message, why)
+        self._publish(self.match.expel(player, cause, now, why), now)
+
+    def abort(self, reason: str) -> None:
+        self._reason = reason
+        now = self.now()
+        self._publish(self.match.abort(now), now)
+
+    # What spectators do.
+
+    def watch(self, spectator: Spectator) -> None:
+        order = tuple(self.entry.players[player] for player in self.match.order)
+        self.audience.join(spectator, self.now(), order, self.match.view(None))
+
+    def live(self) -> LiveTable:
+        entry = self.entry
+        return LiveTable(entry.id, entry.game, entry.players, entry.contest, entry.started, self.match.steps, len(self.audience))
+
+    # How it goes on.
+
+    def _publish(self, news: News, now: Milliseconds) -> None:
+        if not news:
+            return
+        if self.match.result is not None:
+            asyncio.ensure_future(self._end(news, now))  # noqa: RUF006
+            return
+        self._tell(news, now)
+        self._look_at_the_clock(now)
+        if self.on_news:
+            self.on_news(self)
+
+    def _tell(self, news: News, now: Milliseconds) -> None:
+        stands = standing(self.match, now)
+        for dialect, players in self._tongues:
+            for player, messages in dialect.on_news(news, stands, players).items():
+                self._say(player, messages, now)
+        if self.audience:
+            self.audience.see(now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
+
+    def _say(self, player: Player, messages: list[bytes], now: Milliseconds) -> None:
+        listener = self._listeners.get(player)
+        if listener is None or not messages:
+            return
+        flight = self._flights[player]
+        for message in messages:
+            flight.out(now, message)
+        listener.tell(messages)
+
+    def _look_at_the_clock(self, now: Milliseconds) -> None:
+        """One timer serves many deadlines: when it rings too early, it is set again."""
+        due = self.match.deadline
+        if due is None or (self._timer is not None and self._timer_due <= due):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_due = due
+        self._timer = self._loop.call_later(max(0, due - now) / 1000, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        if self.match.result is not None:
+            return
+        now, due = self.now(), self.match.deadline
+        if due is not None and now >= due and self.match.terms.pace.beat:
+            metrics.LATENESS.observe((now - due) / 1000)
+        news = self.match.wake(now)
+        self._publish(news, now) if news else self._look_at_the_clock(now)
+
+    async def _end(self, news: News, now: Milliseconds) -> None:
+        """The result is on disk before anyone is told of it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        failed = False
+        try:
+            with metrics.STORE.time():
+                await self._store.finish(self._finish())
+        except Exception:
+            failed = True
+            log.exception("a match could not be stored", match=self.entry.id)
+        if not failed:
+            self._tell(news, now)
+        listeners, self._listeners = self._listeners, {}
+        for listener in listeners.values():
+            listener.dismiss(failed)
+        self.audience.dismiss()
+        if self.on_over:
+            self.on_over(self)
+
+    def _finish(self) -> Finish:
+        result = self.match.result
+        assert result is not None
+        flights = tuple(flight.written(cause) for flight, cause in zip(self._flights, result.causes, strict=True))
+        record = jotted(self.match, self.entry.players)
+        status: Status = "aborted" if result.aborted else "ended"
+        return Finish(self.entry.id, status, int(time() * 1000), result, self.match.view(None), record, flights, self._reason)
+
+
+def _verdict(player: Player, news: News) -> str:
+    for event, _ in news:
+        if isinstance(event, Refused) and event.player == player:
+            return f"illegal: {event.why}"
+        if isinstance(event, Late) and event.player == player:
+            return f"late by {event.by} ms"
+    return "accepted"
