@@ -1,5 +1,6 @@
 """Draws the picture of the README: a match and a table, as the terminal shows them."""
 
+from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
@@ -21,7 +22,7 @@ SEED, STEP = 3, 45
 
 
 def main() -> None:
-    console = Console(record=True, width=84, force_terminal=True, color_system="truecolor", file=Path("/dev/null").open("w"))
+    console = Console(record=True, width=84, force_terminal=True, color_system="truecolor", file=StringIO())
     row, names = FORMATS["bomberman"], ["ada", "bob", "cleo", "dan"]
     bots = [seated(HOUSE[row.name]["sapper"], player) for player in range(len(names))]
     match = simulate(Match(row.game, len(names), row.terms, SEED), bots)

@@ -14,13 +14,14 @@ MAY_IMPORT = {
     "match": {"games"},
     "formats": {"games", "match"},
     "contest": {"games", "match", "formats"},
-    "wire": {"games", "match"},
+    "wire": {"games", "match", "formats"},
     "store": {"games", "match"},
     "server": {"games", "bots", "match", "formats", "contest", "wire", "store"},
     "api": {"games", "bots", "match", "formats", "contest", "wire", "store", "server"},
     "client": {"wire", "games", "bots"},
     "runner": {"games", "bots", "match", "formats", "contest", "wire", "client"},
-    "cli": {"games", "bots", "match", "formats", "contest", "wire", "client", "runner", "store", "server", "api"},
+    "app": {"store", "server", "api"},
+    "cli": {"app", "games", "bots", "match", "formats", "contest", "wire", "client", "runner", "store", "server", "api"},
 }
 IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}
 ALLOWED = {

@@ -58,6 +58,11 @@ def test_replay_steps_jumps_and_plays(tmp_path: Path) -> None:
     assert terminal.end() == 0
 
 
+def heed_interrupts() -> None:
+    """Whoever runs the tests in the background may have had them ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_prints_the_table_so_far_and_leaves_nothing_running(tmp_path: Path) -> None:
     """The program says that it runs through a named pipe, then never answers."""
     fifo = tmp_path / "running"
@@ -65,7 +70,9 @@ def test_ctrl_c_prints_the_table_so_far_and_leaves_nothing_running(tmp_path: Pat
     deaf = program(tmp_path, f"import os, time\nopen({str(fifo)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)")
     for jobs in ("1", "2"):
         words = ["play", "noughts-and-crosses", deaf, "house:random", "-n", "1", "-j", jobs, "--json"]
-        process = subprocess.Popen([*BOTDROME, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [*BOTDROME, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=heed_interrupts
+        )
         program_id = int(fifo.read_text())
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=30)

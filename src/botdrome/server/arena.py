@@ -46,9 +46,15 @@ class Tables(Protocol):
         """Have `tell` called whenever a table opens or closes, until the function that this returns is called."""
 
 
+class Forgetful(Protocol):
+    """Whoever keeps bots at hand, and must be told when one changes."""
+
+    def forget(self, name: str) -> None: ...
+
+
 class Arena:
-    def __init__(self, store: Store, tables: Tables) -> None:
-        self.store, self.tables = store, tables
+    def __init__(self, store: Store, tables: Tables, registry: Forgetful | None = None) -> None:
+        self.store, self.tables, self._registry = store, tables, registry
 
     async def register(self, game: str, name: str, owner: str) -> tuple[BotEntry, str]:
         """A new bot and its token, which is shown this once. BadName or NameTaken where it cannot be."""
@@ -68,12 +74,16 @@ class Arena:
     async def rotate(self, bot: BotEntry) -> tuple[BotEntry, str]:
         """A new token in place of the old one."""
         token = secrets.token_hex(32)
-        await self.store.change_token(bot.name, hashed(token))
-        return replace(bot, token_hash=hashed(token)), token
+        return await self._change(bot, hashed(token)), token
 
     async def revoke(self, bot: BotEntry) -> BotEntry:
-        await self.store.change_token(bot.name, None)
-        return replace(bot, token_hash=None)
+        return await self._change(bot, None)
+
+    async def _change(self, bot: BotEntry, token_hash: str | None) -> BotEntry:
+        await self.store.change_token(bot.name, token_hash)
+        if self._registry is not None:
+            self._registry.forget(bot.name)
+        return replace(bot, token_hash=token_hash)
 
 
 def check_name(name: str) -> None:
@@ -88,7 +98,7 @@ def check_name(name: str) -> None:
 
 
 def hashed(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
 def holds(bot: BotEntry, token: str) -> bool:

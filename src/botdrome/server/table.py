@@ -41,8 +41,8 @@ class Table:
         self.entry, self.match = entry, match
         self.audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
         self.on_over: Callable[[Table], None] | None = None
-        self.on_news: Callable[[Table], None] | None = None
-        """Called after each change, where somebody at the table wants to look for itself."""
+        self.watchers: list[Callable[[], None]] = []
+        """Called after each change: by those at the table who look for themselves."""
         self.open = False
         self._store = store
         self._listeners: dict[Player, Listener] = {}
@@ -100,6 +100,10 @@ class Table:
         self._flights[player].came(now, message, why)
         self._publish(self.match.expel(player, cause, now, why), now)
 
+    def note(self, player: Player, message: bytes, verdict: str) -> None:
+        """Something for the flight record that is no move."""
+        self._flights[player].came(self.now(), message, verdict)
+
     def abort(self, reason: str) -> None:
         self._reason = reason
         now = self.now()
@@ -125,8 +129,8 @@ class Table:
             return
         self._tell(news, now)
         self._look_at_the_clock(now)
-        if self.on_news:
-            self.on_news(self)
+        for look in self.watchers:
+            look()
 
     def _tell(self, news: News, now: Milliseconds) -> None:
         stands = standing(self.match, now)

@@ -1,0 +1,43 @@
+"""House: bots of the house at a server's tables."""
+
+import asyncio
+import secrets
+
+from botdrome.bots.house import HOUSE, HouseBot
+from botdrome.games.chance import Chance
+from botdrome.match.events import Player
+from botdrome.server.table import Table
+
+
+def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
+    """`house:NAME`, or for plain `house` the best that there is."""
+    bots = HOUSE.get(game, {})
+    if name == "house":
+        best = list(bots)[-1] if bots else ""
+        return (f"house:{best}", bots[best]) if bots else None
+    found = bots.get(name.removeprefix("house:"))
+    return (name, found) if found else None
+
+
+class HouseSeat:
+    """Thinks in a thread, so that nobody else at the server has to wait for it."""
+
+    def __init__(self, table: Table, player: Player, bot: HouseBot) -> None:
+        self._table, self._player, self._bot = table, player, bot
+        self._chance = Chance(secrets.randbits(48))
+        self._answered = -1
+
+    def sit_down(self) -> None:
+        self._table.watchers.append(self._look)
+
+    def _look(self) -> None:
+        match = self._table.match
+        if self._player in match.awaited and self._answered != match.steps:
+            self._answered = match.steps
+            asyncio.ensure_future(self._answer(match.steps))  # noqa: RUF006
+
+    async def _answer(self, step: int) -> None:
+        match = self._table.match
+        move = await asyncio.to_thread(self._bot, match.view(self._player), self._chance)
+        if match.steps == step and match.result is None:
+            self._table.submit(self._player, move, b"")

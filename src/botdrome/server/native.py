@@ -1,0 +1,175 @@
+"""Native: the conversation with a bot over the native protocol, from its login to its last message."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import structlog
+
+from botdrome.contest.lobby import Seeker
+from botdrome.match.events import Player
+from botdrome.server import metrics
+from botdrome.server.arena import holds
+from botdrome.server.bucket import Bucket
+from botdrome.server.connection import Connection
+from botdrome.server.desk import Desk
+from botdrome.server.table import Table
+from botdrome.store.store import BotEntry
+from botdrome.wire.login import FAILED, BadLogin, Login, read_login
+
+log = structlog.get_logger()
+
+DECODER = msgspec.json.Decoder()
+MALFORMED = 1002
+GOING = 1001
+POLICY = 1008
+INTERNAL = 1011
+CLOSING = 0.01
+"""Seconds between the last message of a match and the close, as in the original."""
+
+
+class NativeSession:
+    """Login, waiting, play. It is a guest of the desk, and the listener at its seat."""
+
+    def __init__(self, connection: Connection, desk: Desk) -> None:
+        self._connection, self._desk = connection, desk
+        settings = desk.settings
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = self._loop.call_later(settings.login_limit, self._fail, FAILED)
+        self._bucket = Bucket(settings.message_rate, settings.message_burst)
+        self._login: Login | None = None
+        self._table: Table | None = None
+        self._player: Player = 0
+        self._over = False
+        self.seeker: Seeker | None = None
+
+    # What the client does.
+
+    def received(self, message: bytes) -> None:
+        if self._over:
+            return None
+        if not self._bucket.take():
+            return self._refuse("flood", "too many messages", POLICY)
+        try:
+            value = DECODER.decode(message)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return self._malformed(message, str(error))
+        table = self._table
+        if table is not None:
+            if table.open:
+                table.submit(self._player, value, message)
+        elif self._login is None:
+            self._read_login(value)
+        return None
+
+    def lost(self) -> None:
+        self._leave()
+        self._quiet()
+
+    def _malformed(self, message: bytes, why: str) -> None:
+        """No message goes before this close, as in the original."""
+        if self._table is not None and self._table.open:
+            self._table.note(self._player, message, f"unreadable: {why}")
+        self._leave()
+        self._end(MALFORMED, "ERROR")
+
+    def _refuse(self, why: str, words: str, code: int) -> None:
+        metrics.REFUSED.labels(why).inc()
+        if self._table is not None and self._table.open:
+            self._table.note(self._player, b"", words)
+        self._leave()
+        self._connection.send([msgspec.json.encode({"error": words})])
+        self._end(code, words)
+
+    # Login.
+
+    def _read_login(self, value: Any) -> None:
+        try:
+            login = self._login = read_login(value)
+        except BadLogin as problem:
+            return self._fail(problem.answer())
+        known = self._desk.registry.known(login.name)
+        if known is not None and holds(known, login.password):
+            return self._authenticated(login, known)
+        self._desk.tasks.start(self._authenticate(login))
+        return None
+
+    async def _authenticate(self, login: Login) -> None:
+        try:
+            bot = await self._desk.registry.find(login.name)
+        except Exception:
+            log.exception("a bot could not be looked up")
+            bot = None
+        if self._over:
+            return None
+        if bot is None or not holds(bot, login.password):
+            return self._fail(FAILED)
+        return self._authenticated(login, bot)
+
+    def _authenticated(self, login: Login, bot: BotEntry) -> None:
+        if bot.game != login.format.name:
+            return self._fail(FAILED)
+        self._stop_timer()
+        self._connection.send([login.answer()])
+        return self._desk.welcome(self, login)
+
+    def _fail(self, answer: bytes) -> None:
+        if not self._over:
+            metrics.REFUSED.labels("login").inc()
+            self._connection.send([answer])
+            self._end()
+
+    # What the desk and the table do.
+
+    def wait_at_most(self, seconds: float, words: str) -> None:
+        self._stop_timer()
+        self._timer = self._loop.call_later(seconds, self.turn_away, {"error": words})
+
+    def turn_away(self, words: dict[str, Any], code: int = 1000) -> None:
+        """Say this and close."""
+        if not self._over:
+            self._leave()
+            self._connection.send([msgspec.json.encode(words)])
+            self._end(code)
+
+    def sit_down(self, table: Table, player: Player) -> None:
+        self._stop_timer()
+        self._table, self._player = table, player
+
+    @property
+    def present(self) -> bool:
+        return not self._over
+
+    def tell(self, messages: list[bytes]) -> None:
+        self._connection.send(messages)
+
+    def dismiss(self, failed: bool) -> None:
+        self._table = None
+        if failed:
+            self._end(INTERNAL, "the result could not be stored")
+        else:
+            self._over = True
+            self._loop.call_later(CLOSING, self._end)
+
+    # The end.
+
+    def _leave(self) -> None:
+        table, self._table = self._table, None
+        if table is not None:
+            if table.open:
+                table.leave(self._player)
+        elif self.seeker is not None:
+            self._desk.give_up(self)
+
+    def _end(self, code: int = 1000, reason: str = "") -> None:
+        self._quiet()
+        self._connection.close(code, reason)
+
+    def _quiet(self) -> None:
+        self._over = True
+        self._stop_timer()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

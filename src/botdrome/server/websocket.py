@@ -1,0 +1,134 @@
+"""Socket: a client on a WebSocket. picows hands out frames; making messages of them by RFC 6455 is done here."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, WSUpgradeRequest
+from picows.picows import WSAutoPingStrategy, WSProtocol  # type: ignore[attr-defined]
+
+from botdrome.server.connection import Connection, Session
+
+BACKLOG = 1 << 20
+"""Bytes that a client may leave unread before it is cut off."""
+READ_BUFFER = 2048
+FAREWELL = 2.0
+"""Seconds for the other side to answer a close."""
+TOO_BIG = 1009
+PROTOCOL_ERROR = 1002
+
+logger = logging.getLogger("botdrome.websocket")
+
+MakeSession = Callable[[Connection], Session]
+
+
+class Socket(WSListener):
+    def __init__(self, make_session: MakeSession, longest: int, on_end: Callable[[], None]) -> None:
+        self._make_session, self._longest, self._on_end = make_session, longest, on_end
+        self._transport: WSTransport | None = None
+        self._session: Session | None = None
+        self._parts: list[bytes] | None = None
+        self._closing: asyncio.TimerHandle | None = None
+
+    @property
+    def address(self) -> str:
+        if self._transport is None:
+            return ""
+        peer = self._transport.underlying_transport.get_extra_info("peername")
+        return str(peer[0]) if peer else ""
+
+    # What the session does.
+
+    def send(self, messages: list[bytes]) -> None:
+        if self._transport is not None and self._closing is None:
+            for message in messages:
+                self._transport.send(WSMsgType.TEXT, message)
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        transport = self._transport
+        if transport is not None and self._closing is None:
+            transport.send_close(WSCloseCode(code), reason.encode()[:120])
+            self._closing = asyncio.get_running_loop().call_later(FAREWELL, transport.disconnect)
+
+    # What picows tells.
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        self._transport = transport
+        transport.underlying_transport.set_write_buffer_limits(high=BACKLOG)
+        self._session = self._make_session(self)
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        kind = frame.msg_type
+        if frame.rsv1 or frame.rsv2 or frame.rsv3:
+            return self._fail(PROTOCOL_ERROR)
+        if kind in (WSMsgType.TEXT, WSMsgType.BINARY):
+            if self._parts is not None:
+                return self._fail(PROTOCOL_ERROR)
+            if frame.fin:
+                return self._deliver(frame.get_payload_as_bytes())
+            self._parts = []
+            return self._gather(frame)
+        if kind == WSMsgType.CONTINUATION:
+            return self._fail(PROTOCOL_ERROR) if self._parts is None else self._gather(frame)
+        if kind == WSMsgType.CLOSE:
+            self._answer_close(transport, frame)
+        return None
+
+    def _gather(self, frame: WSFrame) -> None:
+        assert self._parts is not None
+        self._parts.append(frame.get_payload_as_bytes())
+        if sum(map(len, self._parts)) > self._longest:
+            return self._fail(TOO_BIG)
+        if frame.fin:
+            message, self._parts = b"".join(self._parts), None
+            return self._deliver(message)
+        return None
+
+    def _deliver(self, message: bytes) -> None:
+        if self._session is not None and self._closing is None:
+            self._session.received(message)
+
+    def _fail(self, code: int) -> None:
+        """The client breaks the rules of the protocol: for its session it is gone."""
+        self._lose()
+        self.close(code)
+
+    def _answer_close(self, transport: WSTransport, frame: WSFrame) -> None:
+        self._lose()
+        if self._closing is None:
+            code = frame.get_close_code()
+            transport.send_close(WSCloseCode.OK if code == WSCloseCode.NO_INFO else code)
+        transport.disconnect()
+
+    def on_ws_disconnected(self, transport: WSTransport) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+        self._lose()
+        self._transport = None
+        self._on_end()
+
+    def _lose(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.lost()
+
+    def pause_writing(self) -> None:
+        """Too much is unread: cut it off."""
+        if self._transport is not None:
+            self._transport.underlying_transport.abort()
+
+    def resume_writing(self) -> None:
+        pass
+
+
+def socket_protocol(make_session: MakeSession, longest: int, on_end: Callable[[], None]) -> asyncio.BufferedProtocol:
+    """picows' protocol for one connection. Its class is not public: `Door` is pinned to the version that it was tried with."""
+
+    def listener(_: WSUpgradeRequest) -> WSListener:
+        return Socket(make_session, longest, on_end)
+
+    protocol: asyncio.BufferedProtocol = WSProtocol(
+        None, None, False, listener, logger, True, 10, False, 10, 10, WSAutoPingStrategy.PING_WHEN_IDLE, True, longest, None,
+        READ_BUFFER,
+    )  # fmt: skip
+    return protocol
