@@ -71,6 +71,29 @@ def verify(files: Annotated[list[Path], typer.Argument(help="Match files.")]) ->
 
 
 @app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="The address to listen on. [default: 127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="HTTP and WebSocket; 0: any free one. [default: 3000]")] = None,
+    db: Annotated[str | None, typer.Option(metavar="URL", help="sqlite:///FILE or postgresql://... [default: a file of yours]")] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
+    house: Annotated[bool | None, typer.Option("--house", help="House bots play those who find no opponent.")] = None,
+    duel_port: Annotated[int | None, typer.Option(help="Duel arena's TCP protocol; 0: off.")] = None,
+    xbs_port: Annotated[int | None, typer.Option(help="Xterm Boat Sinker's TCP protocol; 0: off.")] = None,
+    cube_port: Annotated[int | None, typer.Option(help="Battlecube's socket.io; 0: off.")] = None,
+    bomber_port: Annotated[int | None, typer.Option(help="The Bomberman API; 0: off.")] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any other setting.")] = None,
+) -> None:
+    """Run the server: bots come in over WebSockets, people over GraphQL, REST and the page.
+
+    Settings come from flags, then from the environment (BOTDROME_PORT=...), then from the file. SIGTERM drains, a second one ends at once.
+    """
+    from botdrome.cli.serve import run_server
+
+    ports = {"duel_port": duel_port, "xbs_port": xbs_port, "cube_port": cube_port, "bomber_port": bomber_port}
+    raise typer.Exit(run_server({"host": host, "port": port, "db": db, "house": house} | ports, setting or [], config))
+
+
+@app.command()
 def demo(
     pause: Annotated[float, typer.Option(min=0, help="Seconds between two pictures.")] = 0.15,
 ) -> None:

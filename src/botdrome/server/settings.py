@@ -1,5 +1,6 @@
 """Settings: everything that can be set, in one typed place; from flags, the environment and a TOML file, in this order."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,6 +45,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     flight_bytes: Annotated[int, Meta(description="bytes of the flight record of a seat", ge=1024)] = 65536
     log_format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
     log_level: Annotated[str, Meta(description="debug, info, warning or error", pattern="^(debug|info|warning|error)$")] = "info"
+
+    @property
+    def store_shown(self) -> str:
+        """Where things are stored, without a password."""
+        return re.sub(r"//([^:@/]*):[^@/]*@", r"//\1:...@", self.store_url)
 
     @property
     def store_url(self) -> str:

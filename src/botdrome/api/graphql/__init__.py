@@ -1,0 +1,1 @@
+"""GraphQL: the original's API, for all games."""
