@@ -24,7 +24,6 @@ from botdrome.server.door import Crowd, Door
 from botdrome.server.native import NativeSession
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.opening import open_store
-from botdrome.store.store import Store
 
 log = structlog.get_logger()
 
@@ -32,8 +31,8 @@ log = structlog.get_logger()
 class House:
     """A server that runs."""
 
-    def __init__(self, settings: Settings, store: Store, desk: Desk, server: asyncio.Server) -> None:
-        self.settings, self.store, self.desk = settings, store, desk
+    def __init__(self, settings: Settings, arena: Arena, desk: Desk, server: asyncio.Server) -> None:
+        self.settings, self.arena, self.desk = settings, arena, desk
         self._server = server
 
     @property
@@ -49,7 +48,7 @@ class House:
         """No new matches; running ones get their time."""
         self._server.close()
         await self.desk.close()
-        await self.store.close()
+        await self.arena.store.close()
 
 
 async def open_house(settings: Settings) -> House:
@@ -58,8 +57,8 @@ async def open_house(settings: Settings) -> House:
     if aborted:
         log.warning("matches were running when the server last ended", aborted=aborted)
     desk = Desk(store, settings)
-    server = await _listen(settings, desk, Arena(store, desk, desk.registry))
-    return House(settings, store, desk, server)
+    arena = Arena(store, desk, desk.registry)
+    return House(settings, arena, desk, await _listen(settings, desk, arena))
 
 
 async def _listen(settings: Settings, desk: Desk, arena: Arena) -> asyncio.Server:

@@ -187,6 +187,14 @@ def test_a_secret_move_is_told_to_nobody() -> None:
     assert "turn" not in talk.told[0][-1]
 
 
+def test_who_comes_back_is_told_how_it_stands_and_nobody_else() -> None:
+    talk = Conversation(FORMATS["battleship"])
+    talk.hear(talk.match.leave(0, 10), 10)
+    talk.hear(talk.match.rejoin(0, 20), 20)
+    assert [len(messages) for messages in talk.told] == [2, 1]
+    assert talk.told[0][-1]["state"]["phase"] == "placement"
+
+
 def test_time_without_limit_has_no_time_left() -> None:
     talk = Conversation(Format(ROCK_PAPER_SCISSORS.game, Terms(Pace(None))))
     assert talk.told[0][0]["state"]["timeLeft"] is None

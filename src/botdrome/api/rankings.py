@@ -31,7 +31,14 @@ def ranked(lines: Iterable[ContestLine], method: Method = Method.AMBITIOUS) -> l
     """The best first: by score, then more wins, then fewer losses."""
     win, draw = method.value
     ranks = [
-        Rank(line.name, line.wins, line.draws, line.losses, line.wins + line.draws + line.losses, win * line.wins + draw * line.draws)
+        Rank(
+            line.name,
+            line.wins,
+            line.draws,
+            line.losses,
+            line.wins + line.draws + line.losses,
+            win * line.wins + draw * line.draws,
+        )
         for line in lines
     ]
     return sorted(ranks, key=lambda rank: (-rank.score, -rank.wins, rank.losses, rank.bot))

@@ -49,9 +49,7 @@ def _restored(data: bytes) -> tuple[Record, Game[Any]]:
 
 
 def turns(data: bytes) -> list[Turn]:
-    return [
-        Turn(t, event.step, event.moves) for t, news in replayed(data) for event, _ in news if isinstance(event, Played)
-    ]
+    return [Turn(t, event.step, event.moves) for t, news in replayed(data) for event, _ in news if isinstance(event, Played)]
 
 
 class _Shown:

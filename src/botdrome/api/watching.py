@@ -105,8 +105,8 @@ class Viewing:
     async def messages(self) -> AsyncGenerator[bytes, None]:
         """JSON messages: a snapshot, then everything that happens. TooSlow where the spectator does not keep up."""
         if self._entry is not None:
-            async for message in self._replay(performance(self._entry, self._record)):
-                yield message
+            async for scene in self._replay(performance(self._entry, self._record)):
+                yield scene
             return
         while (message := await self._backlog.take()) is not None:
             yield message
@@ -171,17 +171,3 @@ def glance(tables: Tables, match_id: str) -> dict[str, Any] | None:
     if tables.watch(match_id, one):
         tables.unwatch(match_id, one)
     return one.view
-
-
-async def live_lists(tables: Tables, pause: float) -> AsyncIterator[None]:
-    """Comes back at once, and then whenever the list of running tables has changed, at most once in `pause` seconds."""
-    changed = asyncio.Event()
-    forget = tables.on_change(changed.set)
-    try:
-        while True:
-            changed.clear()
-            yield
-            await asyncio.sleep(pause)
-            await changed.wait()
-    finally:
-        forget()

@@ -8,9 +8,13 @@ from botdrome.games.noughts_and_crosses import FULL, WON
 
 
 def random(view: View, chance: Chance) -> Raw:
-    """Any free space."""
-    spaces = [(r, c) for r, row in enumerate(view["board"]) for c, mark in enumerate(row) if not mark]
-    return _turn(view, chance.choice(spaces))
+    """Any free space. One draw is good for many tries: each takes a digit of base nine from it."""
+    board, digits = view["board"], 0
+    while True:
+        digits, space = divmod(digits or chance.bits(), 9)
+        row, column = divmod(space, 3)
+        if not board[row][column]:
+            return {"mark": view["marks"][view["you"]], "space": [row, column]}
 
 
 def perfect(view: View, chance: Chance) -> Raw:
@@ -22,11 +26,8 @@ def perfect(view: View, chance: Chance) -> Raw:
     free = [space for space, mark in enumerate(marks) if not mark]
     worth = {space: -_outlook(theirs, mine | 1 << space) for space in free}
     best = max(worth.values())
-    return _turn(view, divmod(chance.choice([space for space in free if worth[space] == best]), 3))
-
-
-def _turn(view: View, space: tuple[int, int]) -> Raw:
-    return {"mark": view["marks"][view["you"]], "space": list(space)}
+    row, column = divmod(chance.choice([space for space in free if worth[space] == best]), 3)
+    return {"mark": own, "space": [row, column]}
 
 
 @cache

@@ -74,7 +74,9 @@ def verify(files: Annotated[list[Path], typer.Argument(help="Match files.")]) ->
 def serve(
     host: Annotated[str | None, typer.Option(help="The address to listen on. [default: 127.0.0.1]")] = None,
     port: Annotated[int | None, typer.Option(help="HTTP and WebSocket; 0: any free one. [default: 3000]")] = None,
-    db: Annotated[str | None, typer.Option(metavar="URL", help="sqlite:///FILE or postgresql://... [default: a file of yours]")] = None,
+    db: Annotated[
+        str | None, typer.Option(metavar="URL", help="sqlite:///FILE or postgresql://... [default: a file of yours]")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
     house: Annotated[bool | None, typer.Option("--house", help="House bots play those who find no opponent.")] = None,
     duel_port: Annotated[int | None, typer.Option(help="Duel arena's TCP protocol; 0: off.")] = None,

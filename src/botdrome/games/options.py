@@ -1,6 +1,7 @@
 """The options of a game: the fields that carry a description, read and checked in one place."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,7 +23,12 @@ class Option(Struct, frozen=True):
 
 def options_of(game: Game[Any] | type[Game[Any]]) -> dict[str, Option]:
     """The options in the order in which the game declares them."""
-    info = type_info(game if isinstance(game, type) else type(game))
+    return _declared(game if isinstance(game, type) else type(game))
+
+
+@cache
+def _declared(kind: type[Game[Any]]) -> dict[str, Option]:
+    info = type_info(kind)
     assert isinstance(info, msgspec.inspect.StructType)
     return {
         field.name: Option(field.name, description, field.default)
@@ -43,6 +49,8 @@ def options_in(game: Game[Any]) -> dict[str, Any]:
 
 def with_options(game: G, given: Mapping[str, Any]) -> G:
     """The same set-up with some options changed; text is read as what the option wants. Or BadOption."""
+    if not given:
+        return game
     known = options_of(game)
     for name in given:
         if name not in known:

@@ -1,6 +1,7 @@
 """Course: how a match runs, board by board and step by step, until its result."""
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 from botdrome.games.chance import Chance
@@ -10,6 +11,11 @@ from botdrome.match.reckoning import board_result, match_result
 from botdrome.match.terms import Milliseconds, Terms
 
 News = list[tuple[Event, Game[Any]]]
+
+
+@cache
+def rotated(players: int, by: int) -> tuple[int, ...]:
+    return tuple((number + by) % players for number in range(players))
 
 
 class Course:
@@ -56,14 +62,13 @@ class Course:
     # Boards.
 
     def _lay_board(self, board: int, position: Game[Any]) -> None:
-        players = range(self.players)
         self.board, self.position = board, position
-        self.order = tuple([(seat + board) % self.players for seat in players])
+        self.order = rotated(self.players, board)
         """The player at each seat."""
-        self._seat_of = tuple([(player - board) % self.players for player in players])
+        self._seat_of = rotated(self.players, -board)
         self._out: dict[Seat, tuple[Cause, int]] = {}
         """Seats that are out of this board, why, and since which step."""
-        self._strikes = [0 for _ in players]
+        self._strikes = [0] * self.players
         self._clear()
 
     def _clear(self) -> None:

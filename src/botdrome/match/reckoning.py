@@ -9,7 +9,8 @@ from botdrome.match.events import BoardResult, Cause, Result
 
 def places_by(keys: Sequence[Any]) -> tuple[int, ...]:
     """1 for the greatest key, the same place for the same key."""
-    return tuple(1 + sum(other > key for other in keys) for key in keys)
+    ranking = sorted(keys, reverse=True)
+    return tuple([1 + ranking.index(key) for key in keys])
 
 
 def board_result(
@@ -17,8 +18,8 @@ def board_result(
 ) -> BoardResult:
     """Player by player: the scores of the rules, the places, and why it ended. `out` has the cause and the step."""
     by_seat = position.scores
-    scores = tuple(by_seat[seat] for seat in seat_of)
-    causes: tuple[Cause, ...] = tuple(out[seat][0] if seat in out else otherwise for seat in seat_of)
+    scores = tuple([by_seat[seat] for seat in seat_of])
+    causes: tuple[Cause, ...] = tuple([out[seat][0] if seat in out else otherwise for seat in seat_of])
     if not out or position.counts_departures:
         return BoardResult(scores, places_by(scores), causes)
     keys = [(0, out[seat][1]) if seat in out else (1, by_seat[seat]) for seat in seat_of]

@@ -12,8 +12,8 @@ from botdrome.server.websocket import MakeSession, socket_protocol
 LONGEST_HEAD = 16 << 10
 HEAD_LIMIT = 10.0
 """Seconds for the head of the first request."""
-FOR_HTTP = (b"/graphql", b"/socket.io", b"/watch", b"/api/")
-"""WebSockets at these paths are the HTTP stack's."""
+FOR_HTTP = (b"/socket.io/", b"/watch/")
+"""WebSockets at these paths are the HTTP stack's, and those that speak GraphQL wherever they come in."""
 
 MakeHttp = Callable[[], asyncio.Protocol]
 
@@ -72,7 +72,8 @@ class Door(asyncio.Protocol):
         words = line.split(b" ")
         if len(words) != 3 or words[1].startswith(FOR_HTTP):
             return False
-        return b"\r\nupgrade: websocket" in b"\r\n" + headers.lower()
+        lines = b"\r\n" + headers.lower()
+        return b"\r\nupgrade: websocket" in lines and b"\r\nsec-websocket-protocol: graphql" not in lines
 
     def _to_bots(self) -> asyncio.BaseProtocol | None:
         assert self._transport is not None

@@ -7,7 +7,20 @@ import msgspec
 
 from botdrome.games.game import Raw, View
 from botdrome.match.course import News
-from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Event, Late, Played, Player, Refused, Result, meant_for
+from botdrome.match.events import (
+    Began,
+    BoardEnded,
+    BoardResult,
+    Ended,
+    Event,
+    Late,
+    Played,
+    Player,
+    Refused,
+    Result,
+    Returned,
+    meant_for,
+)
 from botdrome.wire.states import SAME_FOR_ALL, Message, Scene, update
 from botdrome.wire.vocabulary import Standing, boards_of, seat_on
 
@@ -41,7 +54,7 @@ class Battlebot:
             scene = self._scene(number, news, standing)
             if scene is None:
                 continue
-            only = meant_for(event)
+            only = event.player if isinstance(event, Returned) else meant_for(event)
             alike = self._message(scene, position.view(None)) if self._alike else None
             for player in players if only is None else {only} & set(players):
                 seat = seat_on(board, player, standing.players)
@@ -56,6 +69,8 @@ class Battlebot:
         event = news[number][0]
         over = isinstance(news[-1][0], Ended)
         match event:
+            case Returned():
+                return self._told(standing)
             case Began():
                 self._bots = tuple([self._names[player] for player in event.order])
                 return self._told(standing)

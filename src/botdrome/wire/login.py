@@ -87,8 +87,9 @@ def _players(row: Format, given: Any, options: dict[str, Any]) -> int:
     players = max(2, allowed[0]) if given is None else given
     if type(players) is not int or players not in allowed:
         raise BadLogin(f"players is from {allowed[0]} to {allowed[-1]}")
-    try:
-        with_options(row.game, options).start(players, Chance(0))
-    except BadOption as problem:
-        raise BadLogin(str(problem)) from None
+    if options or given is not None:
+        try:
+            with_options(row.game, options).start(players, Chance(0))
+        except BadOption as problem:
+            raise BadLogin(str(problem)) from None
     return players

@@ -1,0 +1,135 @@
+"""Clerk: answers queries, away from the loop on which matches are played."""
+
+import asyncio
+from collections.abc import Sequence
+from http import HTTPStatus
+from inspect import isawaitable
+from typing import Any
+
+import msgspec
+import structlog
+from anyio import CapacityLimiter, to_thread
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    OperationType,
+    execute,
+    get_operation_ast,
+    parse,
+    validate,
+)
+from msgspec import Struct
+
+from botdrome.api.graphql.limits import MOST_TOKENS, Scales
+from botdrome.api.graphql.reading import Reading
+from botdrome.api.graphql.roots import Root
+from botdrome.api.registration import refusal
+from botdrome.server.arena import Arena
+
+log = structlog.get_logger()
+
+AT_ONCE = 2
+"""Queries that are worked on at the same time."""
+MOST_WAITING = 200
+
+
+class Question(Struct, frozen=True):
+    query: str
+    variables: dict[str, Any] | None = None
+    operation: str | None = None
+
+
+class Answer(Struct, frozen=True):
+    body: bytes
+    status: int = HTTPStatus.OK
+    allow: str | None = None
+    """The methods that would do."""
+
+
+class Unfit(Exception):
+    """A query that cannot be worked on."""
+
+    def __init__(self, errors: Sequence[GraphQLError]) -> None:
+        super().__init__(*errors)
+        self.errors = errors
+
+
+class Clerk:
+    def __init__(self, arena: Arena, schema: GraphQLSchema) -> None:
+        self.arena, self.schema = arena, schema
+        self._workers = CapacityLimiter(AT_ONCE)
+
+    def reading(self, token: str | None) -> Reading:
+        return Reading(self.arena, token, asyncio.get_running_loop())
+
+    async def answer(self, question: Question, reading: Reading, by_get: bool = False) -> Answer:
+        if self._workers.statistics().tasks_waiting >= MOST_WAITING:
+            return refused("Too many queries are waiting already; try again in a moment.", HTTPStatus.SERVICE_UNAVAILABLE)
+        return await to_thread.run_sync(self._work, question, reading, by_get, limiter=self._workers)
+
+    async def prepare(self, question: Question) -> tuple[DocumentNode, OperationDefinitionNode]:
+        return await to_thread.run_sync(self.prepared, question, limiter=self._workers)
+
+    def _work(self, question: Question, reading: Reading, by_get: bool) -> Answer:
+        try:
+            document, operation = self.prepared(question)
+        except Unfit as unfit:
+            return _encoded({"errors": [shown(error) for error in unfit.errors]}, HTTPStatus.BAD_REQUEST)
+        kind = operation.operation
+        if by_get and kind != OperationType.QUERY:
+            words = f"Can only perform a {kind.value} operation from a POST request."
+            return refused(words, HTTPStatus.METHOD_NOT_ALLOWED, "POST")
+        if kind == OperationType.SUBSCRIPTION:
+            return refused("Subscriptions are for WebSockets.", HTTPStatus.BAD_REQUEST)
+        return _encoded(outcome(asyncio.run(self._executed(document, question, reading))))
+
+    def prepared(self, question: Question) -> tuple[DocumentNode, OperationDefinitionNode]:
+        """The query, read and found good; Unfit where it is not."""
+        try:
+            document = parse(question.query, max_tokens=MOST_TOKENS)
+            errors = validate(self.schema, document)
+            if errors:
+                raise Unfit(errors)
+            operation = get_operation_ast(document, question.operation)
+            if operation is None:
+                raise GraphQLError("Must provide the name of one of the operations in the query.")
+            Scales(self.schema, document, question.variables).check(operation)
+        except GraphQLError as error:
+            raise Unfit([error]) from None
+        return document, operation
+
+    async def _executed(self, document: DocumentNode, question: Question, reading: Reading) -> ExecutionResult:
+        result = execute(self.schema, document, Root(reading), reading, question.variables, question.operation)
+        return await result if isawaitable(result) else result
+
+
+def outcome(result: ExecutionResult) -> dict[str, Any]:
+    """As it is sent. Without data where the query was not even begun."""
+    if not result.errors:
+        return {"data": result.data}
+    errors = {"errors": [shown(error) for error in result.errors]}
+    begun = result.data is not None or any(error.path for error in result.errors)
+    return errors | {"data": result.data} if begun else errors
+
+
+def shown(error: GraphQLError) -> dict[str, Any]:
+    """An error as others may see it: what went wrong in here stays in the log."""
+    fields: dict[str, Any] = dict(error.formatted)
+    original = error.original_error
+    if original is None or isinstance(original, GraphQLError):
+        return fields
+    problem = refusal(original)
+    if problem is None:
+        log.error("a query failed", path=error.path, exc_info=original)
+    return fields | {"message": problem.words if problem else "Something went wrong in the server."}
+
+
+def refused(words: str, status: int, allow: str | None = None) -> Answer:
+    return _encoded({"errors": [{"message": words}]}, status, allow)
+
+
+def _encoded(body: dict[str, Any], status: int = HTTPStatus.OK, allow: str | None = None) -> Answer:
+    return Answer(msgspec.json.encode(body), status, allow)

@@ -1,0 +1,20 @@
+"""Catalogue: the games on offer, over REST."""
+
+from botdrome.api.rest.answers import Game, GameOption, Games
+from botdrome.api.rest.endpoint import Asked
+from botdrome.bots.house import HOUSE
+from botdrome.formats import FORMATS, Format
+from botdrome.games.options import options_of
+from botdrome.server.arena import Arena
+from botdrome.wire.battlebot import game_type
+
+
+async def games(_arena: Arena, _asked: Asked) -> Games:
+    return Games([_game(row) for row in FORMATS.values()])
+
+
+def _game(row: Format) -> Game:
+    players = row.game.players
+    options = [GameOption(option.name, option.description, option.default) for option in options_of(row.game).values()]
+    house = [f"house:{name}" for name in HOUSE.get(row.name, {})]
+    return Game(row.name, game_type(row.name), [players[0], players[-1]], options, row.terms, house)

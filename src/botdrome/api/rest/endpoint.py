@@ -1,0 +1,129 @@
+"""Endpoint: one thing that REST can be asked, from which both its route and its page in the OpenAPI document are made."""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Any, Literal
+
+import msgspec
+import structlog
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from botdrome.api.bodies import bearer, body_of
+from botdrome.api.paging import LONGEST_LIST, SHORT_LIST
+from botdrome.api.problems import Problem
+from botdrome.api.registration import refusal
+from botdrome.server.arena import Arena
+
+log = structlog.get_logger()
+
+NDJSON = "application/x-ndjson"
+
+
+class Parameter(Struct, frozen=True):
+    name: str
+    description: str
+    kind: Literal["string", "integer"] = "string"
+    many: bool = False
+    choices: tuple[str, ...] = ()
+
+
+PAGING = (
+    Parameter("limit", f"How many at most: {SHORT_LIST} if nothing is said, {LONGEST_LIST} at the utmost.", "integer"),
+    Parameter("offset", "How many to leave out at the beginning.", "integer"),
+)
+
+
+class Asked:
+    """A request, read as the endpoint says that it may be made."""
+
+    def __init__(self, request: Request, parameters: tuple[Parameter, ...]) -> None:
+        self._request = request
+        self._query = request.query_params
+        known = {parameter.name: parameter for parameter in parameters}
+        for name in self._query:
+            if name not in known:
+                raise Problem(f"there is no parameter {name!r}" + (f"; there are {', '.join(known)}" if known else ""))
+            choices = known[name].choices
+            if choices and self._query[name] not in choices:
+                raise Problem(f"{name} is one of {', '.join(choices)}, not {self._query[name]!r}")
+        for text in (*self._query.values(), *request.path_params.values()):
+            if "\0" in str(text):
+                raise Problem("a text must not contain the character NUL")
+
+    def path(self, name: str) -> Any:
+        return self._request.path_params[name]
+
+    def text(self, name: str) -> str | None:
+        return self._query.get(name)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        return tuple(self._query.getlist(name))
+
+    @property
+    def limit(self) -> int:
+        return self._number("limit", SHORT_LIST, 1, LONGEST_LIST)
+
+    @property
+    def offset(self) -> int:
+        return self._number("offset", 0, 0, 2**31 - 1)
+
+    def _number(self, name: str, default: int, least: int, most: int) -> int:
+        text = self._query.get(name)
+        if text is None:
+            return default
+        if not text.isascii() or not text.isdecimal() or not least <= int(text[:12]) <= most:
+            raise Problem(f"{name} is a number from {least} to {most}, not {text!r}")
+        return int(text)
+
+    @property
+    def token(self) -> str:
+        token = bearer(self._request.headers.get("authorization", ""))
+        if token is None:
+            raise Problem("the bot's token is needed: Authorization: Bearer TOKEN", 401, {"www-authenticate": "Bearer"})
+        return token
+
+    async def body(self, kind: Any) -> Any:
+        try:
+            return msgspec.json.decode(await body_of(self._request), type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Problem(f"the body is not what it should be: {error}") from None
+
+
+Handler = Callable[[Arena, Asked], Awaitable[Any]]
+
+
+class Endpoint(Struct, frozen=True):
+    method: str
+    path: str
+    summary: str
+    handler: Handler
+    answer: Any
+    """A struct that becomes JSON; NDJSON: the handler gives its lines."""
+    parameters: tuple[Parameter, ...] = ()
+    body: Any = None
+    private: bool = False
+    status: int = HTTPStatus.OK
+    problems: tuple[tuple[int, str], ...] = ()
+
+    async def respond(self, arena: Arena, request: Request) -> Response:
+        try:
+            answer = await self.handler(arena, Asked(request, self.parameters))
+        except Exception as error:
+            return _sorry(error)
+        media = NDJSON if self.answer == NDJSON else "application/json"
+        return Response(answer if self.answer == NDJSON else msgspec.json.encode(answer), self.status, media_type=media)
+
+
+def _sorry(error: Exception) -> Response:
+    problem = refusal(error)
+    if problem is None:
+        log.error("a request failed", exc_info=error)
+        problem = Problem("something went wrong in the server", 500)
+    return error_response(problem)
+
+
+def error_response(problem: Problem) -> Response:
+    body = msgspec.json.encode({"error": problem.words})
+    return Response(body, problem.status, problem.headers, "application/json")

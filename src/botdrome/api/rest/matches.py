@@ -1,0 +1,129 @@
+"""Matches, contests and live tables over REST."""
+
+from typing import Any
+
+from botdrome.api.dates import iso
+from botdrome.api.games import game_called
+from botdrome.api.live import live_tables
+from botdrome.api.outcomes import first_view, native_state
+from botdrome.api.problems import Problem, no_match
+from botdrome.api.rankings import Method, ranked
+from botdrome.api.rest.answers import Contest, Contests, Live, Match, Matches, MatchInFull, Outcome, Seat, Table
+from botdrome.api.rest.endpoint import Asked
+from botdrome.api.watching import glance
+from botdrome.server.arena import Arena, LiveTable
+from botdrome.store.store import MatchEntry, Status, Wanted
+from botdrome.wire.battlebot import game_type
+
+STATUSES: dict[str, Status] = {"running": "running", "ended": "ended", "aborted": "aborted"}
+
+
+async def matches(arena: Arena, asked: Asked) -> Matches:
+    wanted = Wanted(
+        game=_game(asked.text("game")),
+        contest=asked.text("contest"),
+        all_of=asked.texts("bot"),
+        any_of=asked.texts("any_bot"),
+        status=STATUSES.get(asked.text("status") or ""),
+        limit=asked.limit,
+        offset=asked.offset,
+    )
+    found = await arena.store.matches(wanted)
+    total = await arena.store.count(wanted)
+    return Matches([Match(**_common(entry)) for entry in found], total, asked.limit, asked.offset)
+
+
+def _game(name: str | None) -> str | None:
+    return None if name is None else game_called(name)
+
+
+async def match(arena: Arena, asked: Asked) -> MatchInFull:
+    entry = await _entry(arena, asked)
+    view = entry.view if entry.status != "running" else glance(arena.tables, entry.id)
+    return MatchInFull(**_common(entry), options=entry.options, reason=entry.reason or None, view=view)
+
+
+async def _entry(arena: Arena, asked: Asked) -> MatchEntry:
+    entry = await arena.store.match(asked.path("id"))
+    if entry is None:
+        raise no_match(asked.path("id"))
+    return entry
+
+
+def _common(entry: MatchEntry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "game": entry.game,
+        "gameType": game_type(entry.game),
+        "players": list(entry.players),
+        "contest": entry.contest,
+        "status": entry.status,
+        "started": iso(entry.started),
+        "ended": None if entry.ended is None else iso(entry.ended),
+        "result": _outcome(entry),
+        "seats": _seats(entry),
+    }
+
+
+def _outcome(entry: MatchEntry) -> Outcome | None:
+    if entry.result is None:
+        return None
+    result = native_state(entry, entry.view or first_view(entry))["result"]
+    return Outcome(result["victor"], result["reason"])
+
+
+def _seats(entry: MatchEntry) -> list[Seat]:
+    result = entry.result
+    if result is None:
+        return [Seat(seat, name) for seat, name in enumerate(entry.players)]
+    lines = zip(entry.players, result.places, result.scores, result.causes, strict=True)
+    return [Seat(seat, *line) for seat, line in enumerate(lines)]
+
+
+async def record(arena: Arena, asked: Asked) -> bytes:
+    entry = await _entry(arena, asked)
+    found = await arena.store.record(entry.id)
+    if found is None:
+        words = "runs still; its record comes when it is over" if entry.status == "running" else "left no record"
+        raise Problem(f"match {entry.id} {words}", 404)
+    return found
+
+
+async def flight(arena: Arena, asked: Asked) -> bytes:
+    """Private: what a bot was sent and sent itself, with the verdicts."""
+    token, seat = asked.token, asked.path("seat")
+    entry = await _entry(arena, asked)
+    if seat >= len(entry.players):
+        raise Problem(f"match {entry.id} has the seats 0 to {len(entry.players) - 1}", 404)
+    if await arena.holder(entry.players[seat], token) is None:
+        raise Problem(f"this is not the token of the bot at seat {seat}", 403)
+    found = await arena.store.flight(entry.id, seat)
+    if found is None:
+        raise Problem(f"there is no flight record for seat {seat} of match {entry.id} yet", 404)
+    return found
+
+
+async def contests(arena: Arena, asked: Asked) -> Contests:
+    names = await arena.store.contests(game_called(asked.path("game")))
+    return Contests(names[asked.offset : asked.offset + asked.limit], len(names), asked.limit, asked.offset)
+
+
+async def contest(arena: Arena, asked: Asked) -> Contest:
+    game, name = game_called(asked.path("game")), asked.path("name")
+    method = Method[(asked.text("method") or "ambitious").upper()]
+    if not await arena.store.count(Wanted(game=game, contest=name)):
+        raise Problem(f"nobody has played in a contest {name!r} of {game}", 404)
+    ended = await arena.store.count(Wanted(game=game, contest=name, status="ended"))
+    return Contest(name, game, game_type(game), ended, ranked(await arena.store.contest_lines(game, name), method))
+
+
+async def live(arena: Arena, asked: Asked) -> Live:
+    tables = live_tables(arena.tables, _game(asked.text("game")))
+    return Live([_table(table) for table in tables], len(arena.tables.live()))
+
+
+def _table(table: LiveTable) -> Table:
+    return Table(
+        table.id, table.game, game_type(table.game), list(table.players), table.contest, iso(table.started), table.steps,
+        table.spectators,
+    )  # fmt: skip

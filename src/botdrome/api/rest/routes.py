@@ -1,0 +1,83 @@
+"""All endpoints of REST, and the routes to them."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from botdrome.api.pages import page
+from botdrome.api.rankings import Method
+from botdrome.api.rest import bots, catalogue, matches
+from botdrome.api.rest.answers import Bot, Bots, Contest, Contests, Games, Live, Matches, MatchInFull, NewBot, RegisteredBot
+from botdrome.api.rest.endpoint import NDJSON, PAGING, Endpoint, Parameter
+from botdrome.api.rest.openapi import document
+from botdrome.formats import FORMATS
+from botdrome.server.arena import Arena
+
+BASE = "/api/v1"
+GAME = Parameter("game", f"One of {', '.join(FORMATS)}.")
+METHODS = tuple(method.name.lower() for method in Method)
+NO_MATCH = (404, "There is no such match.")
+
+ENDPOINTS = (
+    Endpoint("GET", "/games", "The games on offer, with their options and terms.", catalogue.games, Games),
+    Endpoint(
+        "GET", "/bots", "The registered bots, by the time of their registration.", bots.bots, Bots,
+        (GAME, Parameter("owner", "Whose bots."), *PAGING),
+    ),
+    Endpoint(
+        "POST", "/bots", "Register a bot.", bots.register, RegisteredBot, body=NewBot, status=201,
+        problems=((404, "There is no such game."), (409, "There is a bot of that name."), (413, "The body is too large.")),
+    ),
+    Endpoint("GET", "/bots/{name:path}", "A bot.", bots.bot, Bot, problems=((404, "There is no such bot."),)),
+    Endpoint(
+        "GET", "/matches", "Matches, the newest first.", matches.matches, Matches,
+        (
+            GAME,
+            Parameter("contest", "The name of a contest."),
+            Parameter("bot", "A bot that took part. If there are several, all of them did.", many=True),
+            Parameter("any_bot", "If there are several, one of them took part.", many=True),
+            Parameter("status", "How far they are.", choices=("running", "ended", "aborted")),
+            *PAGING,
+        ),
+    ),
+    Endpoint("GET", "/matches/{id}", "A match.", matches.match, MatchInFull, problems=(NO_MATCH,)),
+    Endpoint(
+        "GET", "/matches/{id}/record", "The match file, from which the match can be played again.", matches.record, NDJSON,
+        problems=((404, "There is no such match, or it is not over."),),
+    ),
+    Endpoint(
+        "GET", "/matches/{id}/seats/{seat:int}/log", "The flight record: what passed between the server and one bot.",
+        matches.flight, NDJSON, private=True,
+        problems=((401, "There is no token."), (403, "It is not the token of the bot at that seat."), NO_MATCH),
+    ),
+    Endpoint(
+        "GET", "/contests/{game}", "The contests of a game, by their first match.", matches.contests, Contests, PAGING,
+        problems=((404, "There is no such game."),),
+    ),
+    Endpoint(
+        "GET", "/contests/{game}/{name:path}", "A contest and its ranking.", matches.contest, Contest,
+        (Parameter("method", "Points for a win and a draw: 3 and 1, 2 and 1, 3 and 2.", choices=METHODS),),
+        problems=((404, "There is no such contest."),),
+    ),
+    Endpoint("GET", "/live", "The matches that run, the longest running first.", matches.live, Live, (GAME,)),
+)  # fmt: skip
+
+
+def rest_routes(arena: Arena) -> list[BaseRoute]:
+    described = document(BASE, ENDPOINTS)
+
+    async def openapi(_: Request) -> Response:
+        return Response(described, media_type="application/json")
+
+    return [
+        *(_route(arena, endpoint) for endpoint in ENDPOINTS),
+        Route(f"{BASE}/openapi.json", openapi),
+        Route(f"{BASE}/docs", page("rest.html")),
+    ]
+
+
+def _route(arena: Arena, endpoint: Endpoint) -> Route:
+    async def respond(request: Request) -> Response:
+        return await endpoint.respond(arena, request)
+
+    return Route(BASE + endpoint.path, respond, methods=[endpoint.method])

@@ -1,0 +1,97 @@
+"""A server of one's own, and clients that are as simple as a bot's."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from botdrome.app import House, open_house
+from botdrome.server.settings import Settings
+
+PATIENCE = 20.0
+"""Seconds after which a test gives up; nothing depends on it when all goes well."""
+
+
+@asynccontextmanager
+async def server(folder: Path, **changes: Any) -> AsyncIterator[House]:
+    """A server on a port of the system's choice."""
+    quick: dict[str, Any] = {"port": 0, "db": f"sqlite:///{folder / 'test.db'}", "start_delay": 0.0, "drain": 0.0}
+    house = await open_house(Settings(**quick | changes))
+    try:
+        yield house
+    finally:
+        await house.close()
+
+
+class Client:
+    """One WebSocket."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+
+    async def send(self, message: Any) -> None:
+        await self.socket.send(json.dumps(message))
+
+    async def receive(self) -> Any:
+        return json.loads(await asyncio.wait_for(self.socket.recv(), PATIENCE))
+
+    async def until_closed(self) -> tuple[list[Any], int | None, str | None]:
+        """All that still comes, then the code and the reason of the close."""
+        messages = []
+        try:
+            while True:
+                messages.append(await self.receive())
+        except ConnectionClosed:
+            return messages, self.socket.close_code, self.socket.close_reason
+
+
+@asynccontextmanager
+async def client(house: House, path: str = "/") -> AsyncIterator[Client]:
+    async with connect(house.url.replace("http", "ws", 1) + path, open_timeout=PATIENCE) as socket:
+        yield Client(socket)
+
+
+GAME_TYPES = {"NOUGHTS_AND_CROSSES": "noughts-and-crosses", "BUMBLEBOTS": "bumblebots", "GOMOKU": "gomoku"}
+
+
+async def registered(house: House, name: str, game: str = "noughts-and-crosses") -> dict[str, Any]:
+    """A new bot's login."""
+    _, token = await house.arena.register(game, name, "somebody")
+    return {"gameType": game.upper().replace("-", "_"), "name": name, "password": token}
+
+
+@asynccontextmanager
+async def bot(house: House, login: dict[str, Any], path: str = "/") -> AsyncIterator[Client]:
+    """A client that has logged in."""
+    async with client(house, path) as one:
+        await one.send(login)
+        answer = await one.receive()
+        assert answer["authentication"] == "OK", answer
+        yield one
+
+
+@asynccontextmanager
+async def pair(house: House, game: str = "noughts-and-crosses", **extra: Any) -> AsyncIterator[tuple[Client, Client]]:
+    """Ada and Bob at one table, after the first message."""
+    ada, bob = (await registered(house, name, game) | extra for name in ("ada", "bob"))
+    async with bot(house, ada) as one, bot(house, bob) as two:
+        for each in (one, two):
+            await each.receive()
+        yield one, two
+
+
+async def play_noughts(one: Client, name: str) -> Any:
+    """Take the first free space until it is over; the last message."""
+    message = await one.receive()
+    while message["state"]["result"] is None:
+        state = message["state"]
+        if name in state["waitingFor"]:
+            free = [[r, c] for r in range(3) for c in range(3) if not state["board"][r][c]]
+            await one.send({"mark": "X" if state["marks"]["X"] == name else "O", "space": free[0]})
+        message = await one.receive()
+    return message
