@@ -6,7 +6,7 @@ PURE := games match contest wire bots formats
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench lock picture clean
+.PHONY: help setup demo test check format fuzz bench lock picture clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,6 +34,9 @@ check: $(READY) ## ruff, mypy --strict (tests too), layers
 format: $(READY) ## let ruff put the code in order
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+fuzz: $(READY) ## a million bad messages to a real server; takes some minutes
+	$(BIN)/python -m tests.server.fuzzing 1000000
 
 bench: $(READY) ## measure, in CPU time; takes about a minute
 	$(BIN)/python -m bench.games

@@ -53,12 +53,17 @@ class House:
 
 async def open_house(settings: Settings) -> House:
     store = await open_store(settings.store_url)
+    desk = Desk(store, settings)
+    arena = Arena(store, desk, desk.registry)
+    try:
+        server = await _listen(settings, desk, arena)
+    except BadSetting:
+        await store.close()
+        raise
     aborted = await store.abort_running("the server ended without notice", int(time() * 1000))
     if aborted:
         log.warning("matches were running when the server last ended", aborted=aborted)
-    desk = Desk(store, settings)
-    arena = Arena(store, desk, desk.registry)
-    return House(settings, arena, desk, await _listen(settings, desk, arena))
+    return House(settings, arena, desk, server)
 
 
 async def _listen(settings: Settings, desk: Desk, arena: Arena) -> asyncio.Server:

@@ -1,5 +1,6 @@
 """The pages are true: what they show runs, and what there is, they name."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.options import options_of
 from botdrome.match.record import Setup
 from botdrome.match.terms import Pace, Terms
+from botdrome.server.settings import described
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -54,11 +56,17 @@ def test_every_format_has_its_page_with_all_options(game: str) -> None:
         assert f"`{option}`" in page, f"the page does not name the option {option}"
 
 
-def test_every_command_and_flag_is_in_the_docs() -> None:
+def test_every_command_is_in_the_docs() -> None:
     text = (ROOT / "README.md").read_text() + "".join(page.read_text() for page in DOCS.rglob("*.md"))
     for command in app.registered_commands:
         assert command.callback is not None
-        assert f"botdrome {command.callback.__name__}" in text
+        assert f"botdrome {command.name or command.callback.__name__}" in text
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    page = (DOCS / "operating.md").read_text()
+    for key, default, meaning in described():
+        assert f"| `{key}` | `{json.dumps(default)}` | {meaning} |" in page
 
 
 def test_the_match_file_page_names_every_key() -> None:

@@ -78,7 +78,7 @@ async def bot(house: House, login: dict[str, Any], path: str = "/") -> AsyncIter
 @asynccontextmanager
 async def pair(house: House, game: str = "noughts-and-crosses", **extra: Any) -> AsyncIterator[tuple[Client, Client]]:
     """Ada and Bob at one table, after the first message."""
-    ada, bob = (await registered(house, name, game) | extra for name in ("ada", "bob"))
+    ada, bob = [await registered(house, name, game) | extra for name in ("ada", "bob")]
     async with bot(house, ada) as one, bot(house, bob) as two:
         for each in (one, two):
             await each.receive()

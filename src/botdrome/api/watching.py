@@ -24,6 +24,8 @@ BACKLOG_BYTES = 1 << 20
 BACKLOG_MESSAGES = 256
 AT_A_TIME = 32
 """Messages of a replay that are made in one go."""
+CHANGEOVER = 1.0
+"""Seconds within which a match that is over gets from its table into the store."""
 TOO_SLOW = "too slow: more than 1 MiB or 256 messages were waiting"
 
 
@@ -90,17 +92,36 @@ class Viewing:
 
     async def enter(self) -> None:
         """Problem, with the words for the spectator, where there is nothing to see."""
+        if not (await self._found() or await self._found_after_a_change()):
+            raise Problem(f"match {self._match_id} cannot be shown: it does not go on", 404)
+
+    async def _found(self) -> bool:
+        """Whether it is known what to show. False: the match is neither at a table nor over, as between the two."""
         self._live = self._arena.tables.watch(self._match_id, self._backlog)
         if self._live:
-            return
-        store = self._arena.store
-        self._entry = entry = await store.match(self._match_id)
+            return True
+        entry = await self._arena.store.match(self._match_id)
         if entry is None:
             raise no_match(self._match_id)
-        record = await store.record(self._match_id)
+        if entry.status == "running":
+            return False
+        record = await self._arena.store.record(self._match_id)
         if record is None:
-            raise Problem(f"match {entry.id} cannot be shown: {_why_not(entry)}", 404)
-        self._record = record
+            raise Problem(f"match {entry.id} cannot be shown: it was {entry.status}, and nothing was recorded", 404)
+        self._entry, self._record = entry, record
+        return True
+
+    async def _found_after_a_change(self) -> bool:
+        changed = asyncio.Event()
+        forget = self._arena.tables.on_change(changed.set)
+        try:
+            async with asyncio.timeout(CHANGEOVER):
+                await changed.wait()
+        except TimeoutError:
+            pass
+        finally:
+            forget()
+        return await self._found()
 
     async def messages(self) -> AsyncGenerator[bytes, None]:
         """JSON messages: a snapshot, then everything that happens. TooSlow where the spectator does not keep up."""
@@ -143,12 +164,6 @@ class Viewing:
     def leave(self) -> None:
         if self._live:
             self._arena.tables.unwatch(self._match_id, self._backlog)
-
-
-def _why_not(entry: MatchEntry) -> str:
-    if entry.status == "running":
-        return "it is about to begin or about to end; try again in a moment"
-    return f"it was {entry.status} and nothing was recorded" + (f": {entry.reason}" if entry.reason else "")
 
 
 class _Glance:

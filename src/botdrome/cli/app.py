@@ -87,12 +87,64 @@ def serve(
 ) -> None:
     """Run the server: bots come in over WebSockets, people over GraphQL, REST and the page.
 
-    Settings come from flags, then from the environment (BOTDROME_PORT=...), then from the file. SIGTERM drains, a second one ends at once.
+    Settings come from flags, then from the environment (BOTDROME_PORT=...), then from the file.
+    SIGTERM drains, a second one ends at once.
     """
     from botdrome.cli.serve import run_server
 
     ports = {"duel_port": duel_port, "xbs_port": xbs_port, "cube_port": cube_port, "bomber_port": bomber_port}
     raise typer.Exit(run_server({"host": host, "port": port, "db": db, "house": house} | ports, setting or [], config))
+
+
+Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="Where the server is.")]
+Database = Annotated[str, typer.Option("--db", metavar="URL", envvar="BOTDROME_DB", help="As for `botdrome serve`.")]
+
+
+@app.command()
+def watch(match: Annotated[str, typer.Argument(help="The id of a match.")], server: Server = "http://127.0.0.1:3000") -> None:
+    """Watch a match on a server: from its present position on, or from the start if it is over."""
+    from botdrome.cli.remote import watch as watch_match
+
+    raise typer.Exit(watch_match(match, server))
+
+
+@app.command()
+def why(
+    match: Annotated[str, typer.Argument(help="The id of a match.")],
+    token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
+    seat: Annotated[int | None, typer.Option(help="The seat, from 0. [default: the one that the token fits]")] = None,
+    server: Server = "http://127.0.0.1:3000",
+) -> None:
+    """Why did my bot lose? What it sent and was told, what the server made of it, and how long it took."""
+    from botdrome.cli.remote import why as explain
+
+    raise typer.Exit(explain(match, token, seat, server))
+
+
+@app.command()
+def export(
+    file: Annotated[Path | None, typer.Argument(help="Where to. [default: standard output]")] = None, db: Database = ""
+) -> None:
+    """Write everything that a server has stored as JSON lines."""
+    from botdrome.cli.keeping import export as export_all
+
+    raise typer.Exit(export_all(db, file))
+
+
+@app.command("import")
+def take_in(file: Annotated[Path, typer.Argument(help="What `export` wrote.")], db: Database = "") -> None:
+    """Take in what `export` wrote; what is there already stays as it is."""
+    from botdrome.cli.keeping import take_in as take_all_in
+
+    raise typer.Exit(take_all_in(db, file))
+
+
+@app.command()
+def backup(file: Annotated[Path, typer.Argument(help="The copy.")], db: Database = "") -> None:
+    """Copy the SQLite file of a server, also while it runs."""
+    from botdrome.cli.keeping import backup as copy
+
+    raise typer.Exit(copy(db, file))
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import lru_cache
 from http import HTTPStatus
 from inspect import isawaitable
 from typing import Any
@@ -34,6 +35,9 @@ log = structlog.get_logger()
 AT_ONCE = 2
 """Queries that are worked on at the same time."""
 MOST_WAITING = 200
+REMEMBERED = 200
+"""Short queries that need not be read and validated again: that is most of the work."""
+SHORT = 4_000
 
 
 class Question(Struct, frozen=True):
@@ -61,6 +65,7 @@ class Clerk:
     def __init__(self, arena: Arena, schema: GraphQLSchema) -> None:
         self.arena, self.schema = arena, schema
         self._workers = CapacityLimiter(AT_ONCE)
+        self._known = lru_cache(REMEMBERED)(self._read)
 
     def reading(self, token: str | None) -> Reading:
         return Reading(self.arena, token, asyncio.get_running_loop())
@@ -89,10 +94,7 @@ class Clerk:
     def prepared(self, question: Question) -> tuple[DocumentNode, OperationDefinitionNode]:
         """The query, read and found good; Unfit where it is not."""
         try:
-            document = parse(question.query, max_tokens=MOST_TOKENS)
-            errors = validate(self.schema, document)
-            if errors:
-                raise Unfit(errors)
+            document = (self._known if len(question.query) <= SHORT else self._read)(question.query)
             operation = get_operation_ast(document, question.operation)
             if operation is None:
                 raise GraphQLError("Must provide the name of one of the operations in the query.")
@@ -100,6 +102,13 @@ class Clerk:
         except GraphQLError as error:
             raise Unfit([error]) from None
         return document, operation
+
+    def _read(self, query: str) -> DocumentNode:
+        document = parse(query, max_tokens=MOST_TOKENS)
+        errors = validate(self.schema, document)
+        if errors:
+            raise Unfit(errors)
+        return document
 
     async def _executed(self, document: DocumentNode, question: Question, reading: Reading) -> ExecutionResult:
         result = execute(self.schema, document, Root(reading), reading, question.variables, question.operation)

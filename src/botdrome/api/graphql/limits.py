@@ -27,7 +27,7 @@ from graphql import (
 from botdrome.api.live import MOST_TABLES
 from botdrome.api.paging import LONGEST_LIST, original_limit
 
-MOST_TOKENS = 5_000
+MOST_TOKENS = 2_000
 DEEPEST = 12
 MOST_ALIASES = 50
 HIGHEST_COST = 100_000

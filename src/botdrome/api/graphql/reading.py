@@ -15,6 +15,9 @@ from botdrome.store.store import BotEntry, Store
 T = TypeVar("T")
 Info = GraphQLResolveInfo[Any]
 
+AT_ONCE = 16
+"""Questions of one request that the server's loop has to deal with at the same time."""
+
 
 class Reading:
     """The arena belongs to the loop of the server; queries are worked on elsewhere. Whatever is asked is asked over there."""
@@ -22,6 +25,7 @@ class Reading:
     def __init__(self, arena: Arena, token: str | None, home: asyncio.AbstractEventLoop) -> None:
         self.arena, self.token = arena, token
         self._home = home
+        self._turn = asyncio.Semaphore(AT_ONCE)
         self._bots: dict[str, asyncio.Future[BotEntry | None]] = {}
 
     @property
@@ -29,7 +33,8 @@ class Reading:
         return self.arena.store
 
     async def ask(self, question: Coroutine[Any, Any, T]) -> T:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(question, self._home))
+        async with self._turn:
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(question, self._home))
 
     async def bot(self, name: str) -> BotEntry | None:
         if name not in self._bots:

@@ -1,0 +1,122 @@
+"""Changes: what may happen to a store, ready to be written, and the steps by which many are written at once."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from msgspec import Struct
+
+from botdrome.store import queries
+from botdrome.store.rows import Row, bot_row, end_row, end_seat_rows, match_row, seat_rows
+from botdrome.store.sheet import Begin, End, Papers, sheet_for
+from botdrome.store.steps import Alter, Find, Lock, Plan, Put, Run
+from botdrome.store.store import BotEntry, Epoch, Finish, MatchEntry, NameTaken, UnknownBot, UnknownMatch
+from botdrome.store.tables import bots, matches
+from botdrome.store.texts import key, plain
+
+
+class Register(Struct, frozen=True):
+    bot: Row
+    name: str
+
+    def plan(self) -> Plan[None]:
+        if (yield Find(queries.BOT, {"name": self.bot[0]})):
+            raise NameTaken(self.name)
+        yield Put(bots, [self.bot])
+
+
+class ChangeToken(Struct, frozen=True):
+    name: str
+    token_hash: str | None
+
+    def plan(self) -> Plan[None]:
+        if not (yield Find(queries.BOT, {"name": key(self.name)})):
+            raise UnknownBot(self.name)
+        yield Alter(bots, ("token_hash",), ("name",), [(self.token_hash, key(self.name))])
+
+
+class AbortRunning(Struct, frozen=True):
+    reason: str
+    now: Epoch
+
+    def plan(self) -> Plan[int]:
+        """What a server that was killed has sent may still be on its way to the disk: hence the lock."""
+        yield Lock(matches)
+        found = yield Find(queries.RUNNING, {})
+        yield Run(queries.ABORT, {"ended": self.now, "reason": self.reason})
+        return int(found[0][0])
+
+
+class TakeIn(Struct, frozen=True):
+    """Bots and matches from elsewhere: whatever is here already stays as it is."""
+
+    bots: Sequence[Row]
+    matches: Sequence[Begin]
+
+    def plan(self) -> Plan[int]:
+        """How many were new."""
+        known = {row[0] for row in (yield Find(queries.NAMES_TAKEN, {"names": [bot[0] for bot in self.bots]}))}
+        new_bots = {bot[0]: bot for bot in reversed(self.bots) if bot[0] not in known}
+        if new_bots:
+            yield Put(bots, [*new_bots.values()])
+        sheet = yield from sheet_for({match.id for match in self.matches}, set())
+        new_matches = sum(sheet.begin(match) for match in self.matches)
+        yield from sheet.steps()
+        return len(new_bots) + new_matches
+
+
+Change = Begin | End | Register | ChangeToken | AbortRunning | TakeIn
+Outcome = Any
+"""What the call gives, or the exception that it raises."""
+REFUSALS = (NameTaken, UnknownBot, UnknownMatch)
+"""Raised before anything was written: the other changes are none the worse for it."""
+
+
+def registered(bot: BotEntry) -> Register:
+    return Register(bot_row(bot), bot.name)
+
+
+def begun(match: MatchEntry) -> Begin:
+    return Begin(match.id, match_row(match), seat_rows(match))
+
+
+def ended(finish: Finish) -> End:
+    papers = Papers(finish.record, tuple(enumerate(finish.flights)))
+    return End(finish.id, end_row(finish), end_seat_rows(finish.result), papers)
+
+
+def aborted(reason: str, now: Epoch) -> AbortRunning:
+    return AbortRunning(plain(reason), now)
+
+
+def carried_out(changes: Sequence[Change]) -> Plan[list[Outcome]]:
+    """In the order of the calls; matches that begin and end next to each other are written together."""
+    outcomes: list[Outcome] = []
+    for of_matches, run in groupby(changes, lambda change: isinstance(change, Begin | End)):
+        outcomes += yield from (_together(list(run)) if of_matches else _each(list(run)))  # type: ignore[arg-type]
+    return outcomes
+
+
+def _together(changes: Sequence[Begin | End]) -> Plan[list[Outcome]]:
+    begins = {change.id for change in changes if isinstance(change, Begin)}
+    ends = {change.id for change in changes if isinstance(change, End)}
+    sheet = yield from sheet_for(begins, ends)
+    outcomes: list[Outcome] = []
+    for change in changes:
+        try:
+            sheet.begin(change) if isinstance(change, Begin) else sheet.end(change)
+            outcomes.append(None)
+        except UnknownMatch as refusal:
+            outcomes.append(refusal)
+    yield from sheet.steps()
+    return outcomes
+
+
+def _each(changes: Sequence[Register | ChangeToken | AbortRunning | TakeIn]) -> Plan[list[Outcome]]:
+    outcomes: list[Outcome] = []
+    for change in changes:
+        try:
+            outcomes.append((yield from change.plan()))
+        except REFUSALS as refusal:
+            outcomes.append(refusal)
+    return outcomes

@@ -1,0 +1,93 @@
+"""Rows: bots and matches as the tables hold them, and back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from botdrome.match.events import Result
+from botdrome.store.store import BotEntry, Finish, MatchEntry
+from botdrome.store.texts import kept, plain, short, whole
+
+Row = tuple[Any, ...]
+
+_mapping = msgspec.json.Decoder(dict[str, Any])
+_names = msgspec.json.Decoder(tuple[str, ...])
+_result = msgspec.json.Decoder(Result)
+
+
+def as_json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def players_in(text: str) -> tuple[str, ...]:
+    return _names.decode(text)
+
+
+def bot_row(bot: BotEntry) -> Row:
+    return *kept(bot.name), short(bot.game, "the name of a game"), *kept(bot.owner), bot.registered, bot.token_hash
+
+
+def bot_entry(row: Sequence[Any]) -> BotEntry:
+    name, name_whole, game, owner, owner_whole, registered, token_hash = row
+    return BotEntry(whole(name, name_whole), game, whole(owner, owner_whole), registered, token_hash)
+
+
+def match_row(match: MatchEntry) -> Row:
+    """All but its number."""
+    return (
+        short(match.id, "the id of a match"),
+        short(match.game, "the name of a game"),
+        *((None, None) if match.contest is None else kept(match.contest)),
+        match.started,
+        str(match.seed),
+        as_json(match.options),
+        as_json(match.players),
+        *end_row(match),
+    )
+
+
+def end_row(match: MatchEntry | Finish) -> Row:
+    """What the end of a match changes."""
+    return (
+        match.status,
+        match.ended,
+        None if match.result is None else as_json(match.result),
+        None if match.view is None else as_json(match.view),
+        plain(match.reason),
+    )
+
+
+def match_entry(row: Sequence[Any]) -> MatchEntry:
+    """From all columns but the number."""
+    match_id, game, contest, contest_whole, started, seed, options, players, status, ended, result, view, reason = row
+    return MatchEntry(
+        match_id,
+        game,
+        players_in(players),
+        started,
+        contest=None if contest is None else whole(contest, contest_whole),
+        options=_mapping.decode(options),
+        seed=int(seed),
+        status=status,
+        ended=ended,
+        result=None if result is None else _result.decode(result),
+        view=None if view is None else _mapping.decode(view),
+        reason=reason,
+    )
+
+
+def seat_rows(match: MatchEntry) -> tuple[Row, ...]:
+    """All but the number of the match."""
+    ends = end_seat_rows(match.result) or ((None, None, None, 0),) * len(match.players)
+    return tuple(
+        (player, *kept(name), match.started, *end[:3])
+        for player, (name, end) in enumerate(zip(match.players, ends, strict=True))
+    )
+
+
+def end_seat_rows(result: Result | None) -> tuple[Row, ...]:
+    """Place, score and cause, with the player at the end."""
+    if result is None:
+        return ()
+    return tuple(zip(result.places, result.scores, result.causes, range(len(result.places)), strict=True))

@@ -1,0 +1,104 @@
+"""Sheet: the rows that many matches add and change together, table by table."""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from botdrome.store import queries
+from botdrome.store.rows import Row
+from botdrome.store.steps import Alter, Find, Plan, Put, Step, Take
+from botdrome.store.store import UnknownMatch
+from botdrome.store.tables import flights, matches, records, seats
+
+END_OF_MATCH = ("status", "ended", "result", "view", "reason")
+END_OF_SEAT = ("place", "score", "cause")
+
+
+class Begin(Struct, frozen=True):
+    """A match that is new. Its rows lack the number of the match."""
+
+    id: str
+    match: Row
+    seats: tuple[Row, ...]
+    papers: "Papers | None" = None
+    """None: it has yet to be played."""
+
+
+class Papers(Struct, frozen=True):
+    """The bulk of a match: its record, and the flights by player."""
+
+    record: bytes
+    flights: tuple[tuple[int, bytes], ...]
+
+
+class End(Struct, frozen=True):
+    """A match that is over."""
+
+    id: str
+    match: Row
+    seats: tuple[Row, ...]
+    papers: Papers
+
+
+class Sheet:
+    def __init__(self, known: Iterable[Row], numbers: Iterable[int]) -> None:
+        self._numbers = iter(numbers)
+        self._number: dict[str, int] = {}
+        self._running: set[str] = set()
+        for match_id, number, status in known:
+            self._number[match_id] = number
+            if status == "running":
+                self._running.add(match_id)
+        self._matches: list[Row] = []
+        self._seats: list[Row] = []
+        self._ended_matches: list[Row] = []
+        self._ended_seats: list[Row] = []
+        self._records: list[Row] = []
+        self._flights: list[Row] = []
+
+    def begin(self, match: Begin) -> bool:
+        """Whether it is new; else it stays as it is."""
+        if match.id in self._number:
+            return False
+        number = self._number[match.id] = next(self._numbers)
+        self._matches.append((number, *match.match))
+        self._seats.extend((number, *seat) for seat in match.seats)
+        if match.papers is None:
+            self._running.add(match.id)
+        else:
+            self._file(number, match.papers)
+        return True
+
+    def end(self, match: End) -> None:
+        """What is over already stays as it is."""
+        number = self._number.get(match.id)
+        if number is None:
+            raise UnknownMatch(match.id)
+        if match.id in self._running:
+            self._running.remove(match.id)
+            self._ended_matches.append((*match.match, number))
+            self._ended_seats.extend((*seat, number) for seat in match.seats)
+            self._file(number, match.papers)
+
+    def _file(self, number: int, papers: Papers) -> None:
+        self._records.append((number, papers.record))
+        self._flights.extend((number, *flight) for flight in papers.flights)
+
+    def steps(self) -> Iterator[Step]:
+        if self._matches:
+            yield Put(matches, self._matches)
+            yield Put(seats, self._seats)
+        if self._ended_matches:
+            yield Alter(matches, END_OF_MATCH, ("number",), self._ended_matches)
+            yield Alter(seats, END_OF_SEAT, ("player", "number"), self._ended_seats)
+        if self._records:
+            yield Put(records, self._records)
+            yield Put(flights, self._flights)
+
+
+def sheet_for(begun: set[str], ended: set[str]) -> Plan[Sheet]:
+    """A sheet for matches with these ids."""
+    known = yield Find(queries.KNOWN, {"ids": [*(begun | ended)]})
+    new = len(begun - {row[0] for row in known})
+    numbers = (yield Take(new)) if new else ()
+    return Sheet(known, numbers)

@@ -1,0 +1,87 @@
+"""The tables. Matches are numbered inside the database, so that what grows fast is kept under short, rising keys.
+
+A change here needs a migration beside it; a test compares the two.
+"""
+
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
+from sqlalchemy.types import TypeEngine
+
+metadata = MetaData()
+
+SMALL_TEXT: TypeEngine[str] = Text().with_variant(Text(collation="C"), "postgresql")
+"""Compared and sorted by its bytes in every database. Short enough for an index: see `texts`."""
+NUMBER: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def _number_of_match() -> Column[int]:
+    return Column("number", NUMBER, ForeignKey("matches.number", ondelete="CASCADE"), primary_key=True, autoincrement=False)
+
+
+def _player() -> Column[int]:
+    return Column("player", Integer, primary_key=True, autoincrement=False)
+
+
+bots = Table(
+    "bots",
+    metadata,
+    Column("name", SMALL_TEXT, primary_key=True),
+    Column("name_whole", Text),
+    Column("game", SMALL_TEXT, nullable=False),
+    Column("owner", SMALL_TEXT, nullable=False),
+    Column("owner_whole", Text),
+    Column("registered", BigInteger, nullable=False),
+    Column("token_hash", Text),
+)
+
+matches = Table(
+    "matches",
+    metadata,
+    Column("number", NUMBER, primary_key=True),
+    Column("id", SMALL_TEXT, nullable=False, unique=True),
+    Column("game", SMALL_TEXT, nullable=False),
+    Column("contest", SMALL_TEXT),
+    Column("contest_whole", Text),
+    Column("started", BigInteger, nullable=False),
+    Column("seed", Text, nullable=False),
+    Column("options", Text, nullable=False),
+    Column("players", Text, nullable=False),
+    Column("status", SMALL_TEXT, nullable=False),
+    Column("ended", BigInteger),
+    Column("result", Text),
+    Column("view", Text),
+    Column("reason", Text, nullable=False),
+)
+
+seats = Table(
+    "seats",
+    metadata,
+    _number_of_match(),
+    _player(),
+    Column("name", SMALL_TEXT, nullable=False),
+    Column("name_whole", Text),
+    Column("started", BigInteger, nullable=False),
+    Column("place", Integer),
+    Column("score", Double),
+    Column("cause", Text),
+    sqlite_with_rowid=False,
+)
+
+records = Table("records", metadata, _number_of_match(), Column("content", LargeBinary, nullable=False))
+
+flights = Table("flights", metadata, _number_of_match(), _player(), Column("content", LargeBinary, nullable=False))
+
+_IN_A_CONTEST = text("contest IS NOT NULL")
+_RUNNING = text("status = 'running'")
+
+Index("matches_by_time", matches.c.started, matches.c.number)
+Index("matches_by_game", matches.c.game, matches.c.started, matches.c.number)
+Index(
+    "matches_by_contest",
+    matches.c.game,
+    matches.c.contest,
+    matches.c.started,
+    sqlite_where=_IN_A_CONTEST,
+    postgresql_where=_IN_A_CONTEST,
+)
+Index("matches_running", matches.c.started, matches.c.number, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
+Index("seats_by_name", seats.c.name, seats.c.started, seats.c.number)

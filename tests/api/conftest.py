@@ -1,0 +1,46 @@
+"""An arena whose tables the tests drive, with all its doors."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from botdrome.api.app import make_app
+from botdrome.server.arena import Arena
+from botdrome.store.store import Store
+from tests.api.memory import MemoryStore
+from tests.api.tables import HandTables
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    store = MemoryStore()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def tables() -> HandTables:
+    return HandTables()
+
+
+@pytest.fixture
+def arena(store: Store, tables: HandTables) -> Arena:
+    return Arena(store, tables)
+
+
+@pytest.fixture
+def app(arena: Arena) -> Starlette:
+    return make_app(arena)
+
+
+@pytest.fixture
+async def http(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://arena") as client:
+        yield client

@@ -1,0 +1,106 @@
+"""The small parts: flight records, rates, the audience, names and tokens."""
+
+import json
+
+import pytest
+
+from botdrome.games.chance import Chance
+from botdrome.server.arena import BadName, check_name, hashed, holds
+from botdrome.server.audience import Audience, Billing
+from botdrome.server.bucket import Bucket
+from botdrome.server.flight import Flight
+from botdrome.server.house import house_bot
+from botdrome.store.store import BotEntry
+
+
+def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None:
+    flight = Flight(10_000)
+    flight.out(100, b'{"state":1}')
+    flight.came(350, b'{"mark":"X"}', "illegal: space [2, 2] is taken")
+    flight.came(1380, b"\xff", "late by 37 ms")
+    assert [json.loads(line) for line in flight.written("timeout").splitlines()] == [
+        {"t": 100, "dir": "out", "message": '{"state":1}'},
+        {"t": 350, "dir": "in", "message": '{"mark":"X"}', "verdict": "illegal: space [2, 2] is taken", "used": 250},
+        {"t": 1380, "dir": "in", "message": "�", "verdict": "late by 37 ms", "used": 1280},
+        {"cause": "timeout"},
+    ]
+
+
+def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
+    flight = Flight(2000)
+    for number in range(1000):
+        flight.came(number, b"x" * 5000, "accepted")
+    written = flight.written("complete")
+    assert len(written) < 4000
+    first, *_, last = [json.loads(line) for line in written.splitlines()]
+    assert first["lost"] > 900
+    assert last == {"cause": "complete"}
+
+
+def test_a_bucket_runs_dry_and_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("botdrome.server.bucket.monotonic", lambda: clock[0])
+    bucket = Bucket(rate=10, size=3)
+    assert [bucket.take() for _ in range(4)] == [True, True, True, False]
+    clock[0] = 0.1
+    assert [bucket.take() for _ in range(2)] == [True, False]
+    clock[0] = 100.0
+    assert [bucket.take() for _ in range(4)] == [True, True, True, False]
+
+
+class Watcher:
+    def __init__(self) -> None:
+        self.seen: list[bytes] = []
+        self.ended = False
+
+    def show(self, message: bytes) -> None:
+        self.seen.append(message)
+
+    def end(self) -> None:
+        self.ended = True
+
+
+def test_an_audience_sees_the_same_bytes() -> None:
+    audience = Audience(Billing("m1", "gomoku", ("ada", "bob"), None, 5))
+    one, two = Watcher(), Watcher()
+    audience.join(one, 10, ("ada", "bob"), {"you": None})
+    audience.join(two, 20, ("ada", "bob"), {"you": None})
+    assert json.loads(one.seen[0])["snapshot"] is True
+    audience.see(30, [({"event": "x"}, {"you": None})])  # type: ignore[list-item]
+    assert one.seen[1] is two.seen[1]
+    audience.leave(two)
+    audience.leave(two)
+    audience.see(40, [({"event": "y"}, {"you": None})])  # type: ignore[list-item]
+    assert (len(one.seen), len(two.seen)) == (3, 2)
+    audience.dismiss()
+    assert (one.ended, two.ended, len(audience)) == (True, False, 0)
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 65, "house:me", "line\nbreak", "nul\x00"])
+def test_some_names_no_bot_can_have(name: str) -> None:
+    with pytest.raises(BadName):
+        check_name(name)
+
+
+def test_most_names_are_fine() -> None:
+    for name in ("my.bot", "$where", "a/b", "Ünïcödé 🤖", "x" * 64, " blank"):
+        check_name(name)
+
+
+def test_a_token_is_known_by_its_hash_alone() -> None:
+    bot = BotEntry("ada", "gomoku", "me", 0, hashed("secret"))
+    assert holds(bot, "secret")
+    assert not holds(bot, "Secret")
+    assert not holds(bot, "\ud800")
+    assert not holds(BotEntry("ada", "gomoku", "me", 0, None), "secret")
+
+
+def test_the_house_sends_its_best_unless_one_is_named() -> None:
+    best = house_bot("noughts-and-crosses", "house")
+    assert best is not None
+    assert best[0] == "house:perfect"
+    named = house_bot("noughts-and-crosses", "house:random")
+    assert named is not None
+    assert named[1]({"board": [["", "X", "O"]] * 3, "you": 0, "marks": "XO"}, Chance(1))["mark"] == "X"
+    assert house_bot("noughts-and-crosses", "house:nobody") is None
+    assert house_bot("chess", "house") is None
