@@ -1,15 +1,16 @@
-"""Load: many bots in one process, each reconnecting after every match, with a client that costs little itself."""
+"""Load: many bots in one process, with a client that costs little itself."""
 
 import asyncio
-import os
 import sys
 import time
+from typing import Any
 
 import msgspec
 import uvloop
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
+ORDERS = ENCODER.encode({"orders": {}})
 
 
 class Tally:
@@ -20,9 +21,14 @@ class Tally:
         self.matches = 0
         self.latencies: list[float] = []
 
+    def as_json(self) -> str:
+        latencies = sorted(self.latencies) or [0.0]
+        p99 = latencies[int(len(latencies) * 0.99)]
+        return ENCODER.encode({"moves": self.moves, "matches": self.matches / 2, "p99": p99}).decode()
 
-class NoughtsBot(WSListener):
-    """Takes the first free space."""
+
+class Bot(WSListener):
+    """Logs in, and answers when it is asked."""
 
     def __init__(self, name: str, login: bytes, tally: Tally) -> None:
         self._name, self._login, self._tally = name, login, tally
@@ -35,7 +41,17 @@ class NoughtsBot(WSListener):
         if frame.msg_type == WSMsgType.CLOSE:
             transport.send_close(frame.get_close_code())
             transport.disconnect()
-            return
+        else:
+            self.told(transport, frame)
+
+    def told(self, transport: WSTransport, frame: WSFrame) -> None:
+        raise NotImplementedError
+
+
+class NoughtsBot(Bot):
+    """Takes the first free space."""
+
+    def told(self, transport: WSTransport, frame: WSFrame) -> None:
         state = DECODER.decode(frame.get_payload_as_memoryview()).get("state")
         if state is None:
             return
@@ -45,41 +61,51 @@ class NoughtsBot(WSListener):
         if state["result"] is None and state["waitingFor"][0] == self._name:
             self._answer(transport, state)
 
-    def _answer(self, transport: WSTransport, state: dict) -> None:  # type: ignore[type-arg]
+    def _answer(self, transport: WSTransport, state: dict[str, Any]) -> None:
         mark = "X" if state["bots"][0] == self._name else "O"
-        for row, cells in enumerate(state["board"]):
-            if "" in cells:
-                self._tally.moves += 1
-                self._sent = time.perf_counter()
-                transport.send(WSMsgType.TEXT, ENCODER.encode({"mark": mark, "space": [row, cells.index("")]}))
-                return
+        row = next(number for number, cells in enumerate(state["board"]) if "" in cells)
+        self._tally.moves += 1
+        self._sent = time.perf_counter()
+        transport.send(WSMsgType.TEXT, ENCODER.encode({"mark": mark, "space": [row, state["board"][row].index("")]}))
 
 
-async def play_on(url: str, name: str, login: bytes, tally: Tally, until: float) -> None:
+class BumbleBot(Bot):
+    """Sends orders for every update, without reading it."""
+
+    def told(self, transport: WSTransport, frame: WSFrame) -> None:
+        self._tally.moves += 1
+        transport.send(WSMsgType.TEXT, ORDERS)
+
+
+async def play_on(url: str, kind: type[Bot], name: str, login: bytes, tally: Tally, until: float) -> None:
     while time.perf_counter() < until:
-        transport, _ = await ws_connect(lambda: NoughtsBot(name, login, tally), url)
+        transport, _ = await ws_connect(lambda: kind(name, login, tally), url)
         await transport.wait_disconnected()
         tally.matches += 1
 
 
-async def load(url: str, password: str, bots: int, seconds: float) -> Tally:
-    """`bots` connections of two names, so that they find each other at once."""
+async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords: list[str], bots: int, seconds: float) -> Tally:
+    """So many connections of two names, so that they find each other at once; each reconnects after its match."""
     tally, until = Tally(), time.perf_counter() + seconds
     work = []
     for number in range(bots):
-        name = f"load {number % 2}"
-        login = ENCODER.encode({"gameType": "NOUGHTS_AND_CROSSES", "name": name, "password": password})
-        work.append(play_on(url, name, login, tally, until))
-    await asyncio.wait([asyncio.ensure_future(each) for each in work], timeout=seconds + 2)
+        name, password = names[number % 2], passwords[number % 2]
+        login = ENCODER.encode({"gameType": game, "name": name, "password": password})
+        work.append(asyncio.ensure_future(play_on(url, kind, name, login, tally, until)))
+        if number % 50 == 49:
+            await asyncio.sleep(0.01)
+    await asyncio.wait(work, timeout=max(0.0, until - time.perf_counter()))
     return tally
 
 
-def main(url: str, password: str, bots: str, seconds: str) -> None:
-    os.sched_setaffinity(0, {1})
-    tally = uvloop.run(load(url, password, int(bots), float(seconds)))
-    latencies = sorted(tally.latencies) or [0.0]
-    p99 = latencies[int(len(latencies) * 0.99)]
-    print(ENCODER.encode({"moves": tally.moves, "matches": tally.matches / 2, "p99": p99}).decode())
+def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str) -> None:
+    bot, game, name = {
+        "noughts": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
+        "bumblebots": (BumbleBot, "BUMBLEBOTS", "bee"),
+    }[kind]
+    names = [f"{name} 0", f"{name} 1"]
+    socket_url = url.replace("http", "ws", 1)
+    print(uvloop.run(play(socket_url, bot, game, names, [one, two], int(bots), float(seconds))).as_json())
 
 
 if __name__ == "__main__":

@@ -16,15 +16,15 @@ def live_tables(tables: Tables, game: str | None = None, limit: int = MOST_TABLE
     return sorted(found, key=lambda table: (table.started, table.id))[:limit]
 
 
-async def live_changes(tables: Tables, pause: float = PAUSE) -> AsyncGenerator[None, None]:
-    """Comes at once, and again whenever a table has opened or closed, but never twice within `pause` seconds."""
+async def live_changes(tables: Tables) -> AsyncGenerator[None, None]:
+    """Comes at once, and again whenever a table has opened or closed, but not before a pause."""
     changed = asyncio.Event()
     forget = tables.on_change(changed.set)
     try:
         while True:
             changed.clear()
             yield
-            await asyncio.sleep(pause)
+            await asyncio.sleep(PAUSE)
             await changed.wait()
     finally:
         forget()

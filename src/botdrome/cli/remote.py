@@ -34,7 +34,7 @@ class Screen:
             self.game, self._players = message["game"], tuple(message["players"])
             self._frame = Frame(0, message["t"], message["view"], tuple(message["bots"]), [])
             return self._frame
-        event: Event = msgspec.convert(message["event"], ANY_EVENT)
+        event: Event = msgspec.convert(message["event"], ANY_EVENT, str_keys=True)
         frame = self._frame
         step = event.step + 1 if isinstance(event, Played) else frame.step
         bots = tuple(self._players[player] for player in event.order) if isinstance(event, Began) else frame.bots

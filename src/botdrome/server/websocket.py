@@ -19,6 +19,16 @@ PROTOCOL_ERROR = 1002
 
 logger = logging.getLogger("botdrome.websocket")
 
+
+class Murmur(logging.LoggerAdapter[logging.Logger]):
+    """What picows has to say, errors alone: a logger of its own for every connection would cost more than the handshake."""
+
+    def isEnabledFor(self, level: int) -> bool:
+        return level >= logging.ERROR
+
+
+MURMUR = Murmur(logger)
+
 MakeSession = Callable[[Connection], Session]
 
 
@@ -128,7 +138,7 @@ def socket_protocol(make_session: MakeSession, longest: int, on_end: Callable[[]
         return Socket(make_session, longest, on_end)
 
     protocol: asyncio.BufferedProtocol = WSProtocol(
-        None, None, False, listener, logger, True, 10, False, 10, 10, WSAutoPingStrategy.PING_WHEN_IDLE, True, longest, None,
+        None, None, False, listener, MURMUR, True, 10, False, 10, 10, WSAutoPingStrategy.PING_WHEN_IDLE, True, longest, None,
         READ_BUFFER,
     )  # fmt: skip
     return protocol

@@ -1,53 +1,96 @@
-"""Queries: everything that is asked of the tables, for all databases alike. Whatever comes from outside is bound, never written in."""
+"""Queries: what is asked of the tables, for all databases alike. Whatever comes from outside is bound, never written in."""
 
-from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
-from msgspec import Struct
-from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    Column,
-    ColumnElement,
-    Executable,
-    FromClause,
-    Select,
-    Text,
-    any_,
-    bindparam,
-    case,
-    distinct,
-    func,
-    literal_column,
-    select,
-    update,
-)
-from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy import BigInteger, ColumnElement, Select, Text, Update, bindparam, case, func, literal_column, select, update
 
-from botdrome.store.store import Status, Wanted
+from botdrome.store.listed import Listed
 from botdrome.store.tables import bots, flights, matches, records, seats
-from botdrome.store.texts import key
+
+MATCH = [column for column in matches.c if column.name != "number"]
+"""What a match entry is made from."""
+HAS_STATUS = {status: matches.c.status == literal_column(f"'{status}'") for status in ("running", "ended", "aborted")}
+"""Written into the query: only so does a partial index serve it."""
+
+BOT = select(bots).where(bots.c.name == bindparam("name", type_=Text))
+NAMES_TAKEN = select(bots.c.name).where(Listed(bots.c.name, "names"))
+
+KNOWN = select(matches.c.id, matches.c.number, matches.c.status).where(Listed(matches.c.id, "ids"))
+RUNNING = select(func.count()).select_from(matches).where(HAS_STATUS["running"])
+ABORT: Update = (
+    update(matches)
+    .where(HAS_STATUS["running"])
+    .values(status="aborted", ended=bindparam("ended", type_=BigInteger), reason=bindparam("reason", type_=Text))
+)
+
+_this_match = matches.c.id == bindparam("id", type_=Text)
+ENTRY = select(*MATCH).where(_this_match)
+RECORD = select(records.c.content).join(matches, matches.c.number == records.c.number).where(_this_match)
+FLIGHT = (
+    select(flights.c.content)
+    .join(matches, matches.c.number == flights.c.number)
+    .where(_this_match, flights.c.player == bindparam("player", type_=BigInteger))
+)
+
+_of_game = matches.c.game == bindparam("game", type_=Text)
+_of_contest = matches.c.contest == bindparam("contest", type_=Text)
+
+CONTESTS = (
+    select(matches.c.contest, func.min(matches.c.contest_whole))
+    .where(_of_game, matches.c.contest.is_not(None))
+    .group_by(matches.c.contest)
+    .order_by(func.min(matches.c.started), func.min(matches.c.number))
+)
+MEETINGS = (
+    select(matches.c.players, func.count())
+    .where(_of_game, _of_contest, matches.c.status != "aborted")
+    .group_by(matches.c.players)
+)
 
 
-class Listed(ColumnElement[bool]):
-    """Whether a column is among the texts of a list, which is bound as one value: the query is the same for any length."""
-
-    inherit_cache = False
-
-    def __init__(self, column: ColumnElement[str], name: str) -> None:
-        self.column = column
-        self.texts: BindParameter[Sequence[str]] = bindparam(name, type_=ARRAY(Text))
+@cache
+def bots_of(game: bool, owner: bool) -> Select[*tuple[object, ...]]:
+    query = select(bots).order_by(bots.c.registered, bots.c.name)
+    if game:
+        query = query.where(bots.c.game == bindparam("game", type_=Text))
+    return query.where(bots.c.owner == bindparam("owner", type_=Text)) if owner else query
 
 
-@compiles(Listed, "postgresql")
-def _any_of_array(element: Listed, compiler: SQLCompiler, **how: Any) -> str:
-    return compiler.process(element.column == any_(element.texts), **how)
+def _tally(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))
 
 
-@compiles(Listed, "sqlite")
-def _in_json(element: Listed, compiler: SQLCompiler, **how: Any) -> str:
-    column, texts = compiler.process(element.column, **how), compiler.process(element.texts, **how)
-    return f"{column} IN (SELECT value FROM json_each({texts}))"
+def _contest_lines() -> Select[*tuple[object, ...]]:
+    """Alone in the first place is a win, in company a draw, any other place a loss."""
+    firsts = _tally(seats.c.place == 1).over(partition_by=seats.c.number).label("firsts")
+    lines = (
+        select(seats.c.name, seats.c.name_whole, seats.c.place, firsts)
+        .join(matches, matches.c.number == seats.c.number)
+        .where(_of_game, _of_contest, HAS_STATUS["ended"])
+        .subquery()
+    ).c
+    won = (lines.place == 1) & (lines.firsts == 1)
+    drawn = (lines.place == 1) & (lines.firsts > 1)
+    counts = (_tally(won), _tally(drawn), _tally(lines.place > 1))
+    return select(lines.name, func.min(lines.name_whole), *counts).group_by(lines.name).order_by(lines.name)
+
+
+CONTEST_LINES = _contest_lines()
+
+LAST_NUMBER = select(func.max(matches.c.number))
+ALL_BOTS = bots_of(False, False)
+NEXT_MATCHES = (
+    select(matches.c.number, *MATCH)
+    .where(
+        matches.c.number > bindparam("after", type_=BigInteger),
+        matches.c.number <= bindparam("last", type_=BigInteger),
+    )
+    .order_by(matches.c.number)
+    .limit(bindparam("limit", type_=BigInteger))
+)
+_in_reach = {
+    table: table.c.number.between(bindparam("first", type_=BigInteger), bindparam("last", type_=BigInteger))
+    for table in (records, flights)
+}
+RECORDS = select(records.c.number, records.c.content).where(_in_reach[records])
+FLIGHTS = select(flights.c.number, flights.c.player, flights.c.content).where(_in_reach[flights]).order_by(flights.c.player)

@@ -21,7 +21,7 @@ class Begin(Struct, frozen=True):
     match: Row
     seats: tuple[Row, ...]
     papers: "Papers | None" = None
-    """None: it has yet to be played."""
+    """None: there are none, or not yet."""
 
 
 class Papers(Struct, frozen=True):

@@ -17,6 +17,30 @@ class NameTaken(Exception):
     """A bot is registered with that name already. Names are unique over all games."""
 
 
+class UnknownBot(Exception):
+    """No bot is registered with that name."""
+
+
+class UnknownMatch(Exception):
+    """No match has that id."""
+
+
+class BadStoreUrl(ValueError):
+    """Not the URL of a store."""
+
+
+class StoreUnavailable(Exception):
+    """The store cannot be opened, read or written; what was to be changed may not have been."""
+
+
+class Unstorable(ValueError):
+    """A value that no database takes, such as a time beyond 64 bits."""
+
+
+class BadExport(ValueError):
+    """Not a file that `export` wrote, or not all of it: with the line and the reason."""
+
+
 class BotEntry(Struct, frozen=True):
     """A registered bot. Of its token only the SHA-256 is kept, in hexadecimal; None: it was revoked."""
 
@@ -99,13 +123,15 @@ class Store(Protocol):
     async def bots(self, game: str | None = None, owner: str | None = None) -> list[BotEntry]:
         """By the time of registration."""
 
-    async def change_token(self, name: str, token_hash: str | None) -> None: ...
+    async def change_token(self, name: str, token_hash: str | None) -> None:
+        """UnknownBot if there is none with that name."""
 
     def begin(self, match: MatchEntry) -> None:
-        """Note that a match runs. Does not wait: it is on disk with the next change at the latest."""
+        """Note that a match runs. Does not wait: it is on disk with the next change at the latest. All that is read after
+        the call has it."""
 
     async def finish(self, finish: Finish) -> None:
-        """Gathered: many at once cost little more than one."""
+        """Gathered: many at once cost little more than one. The second time it changes nothing. UnknownMatch if it never began."""
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
         """Mark all matches that run as aborted, as after a crash; how many there were."""
@@ -134,4 +160,6 @@ class Store(Protocol):
         """Everything, as JSON lines."""
 
     async def restore(self, lines: AsyncIterator[bytes]) -> int:
-        """Take in what `export` gave; what is there already stays as it is. How many entries were new."""
+        """Take in what `export` gave; what is there already stays as it is. How many entries were new.
+
+        BadExport: what stands before the bad line was taken in."""

@@ -107,6 +107,11 @@ class Endpoint(Struct, frozen=True):
     status: int = HTTPStatus.OK
     problems: tuple[tuple[int, str], ...] = ()
 
+    @property
+    def name(self) -> str:
+        name: str = self.handler.__name__  # type: ignore[attr-defined]
+        return name
+
     async def respond(self, arena: Arena, request: Request) -> Response:
         try:
             answer = await self.handler(arena, Asked(request, self.parameters))

@@ -33,7 +33,7 @@ def document(base: str, endpoints: Sequence[Endpoint]) -> bytes:
 def _operation(endpoint: Endpoint, known: dict[Any, Schema]) -> Schema:
     operation: Schema = {
         "summary": endpoint.summary,
-        "operationId": f"{endpoint.method.lower()}{_title(endpoint.path)}",
+        "operationId": endpoint.name,
         "parameters": [*_in_path(endpoint.path), *(_in_query(parameter) for parameter in endpoint.parameters)],
         "responses": _responses(endpoint, known),
     }
@@ -42,10 +42,6 @@ def _operation(endpoint: Endpoint, known: dict[Any, Schema]) -> Schema:
     if endpoint.private:
         operation["security"] = [{"token": []}]
     return operation
-
-
-def _title(path: str) -> str:
-    return "".join(word.capitalize() for word in re.findall(r"[a-z]+(?![a-z]*})", re.sub(r":\w+}", "}", path)))
 
 
 def _in_path(path: str) -> list[Schema]:

@@ -1,0 +1,113 @@
+"""The server under load: it on one core, the load on the other; CPU time of the server from the system."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Server:
+    """`botdrome serve` on the first core."""
+
+    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
+        self.process, self.url = process, url
+
+    def cpu(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def memory(self) -> int:
+        """Resident bytes."""
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def register(self, name: str, game: str) -> str:
+        query = f'mutation {{ registerBot(gameType: {game}, name: "{name}", owner: "bench") {{ password }} }}'
+        request = urllib.request.Request(
+            f"{self.url}/graphql", json.dumps({"query": query}).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request) as answer:
+            return str(json.load(answer)["data"]["registerBot"]["password"])
+
+    def lateness(self) -> dict[float, float]:
+        """Beats by how late they were, as the server counts them."""
+        with urllib.request.urlopen(f"{self.url}/metrics") as answer:
+            text = answer.read().decode()
+        found = re.findall(r'beat_lateness_seconds_bucket\{le="([^"]+)"\} (\S+)', text)
+        return {float(bound): float(count) for bound, count in found}
+
+
+@contextmanager
+def server(*words: str) -> Iterator[Server]:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", "from botdrome.cli.app import main; main()", "serve", "--port", "0"]
+        command += ["--db", f"sqlite:///{folder}/bench.db", "--set", "start_delay=0", *words]
+        process = subprocess.Popen(["taskset", "-c", "0", *command], stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        screen = ""
+        while "Ctrl-C" not in screen:
+            line = process.stderr.readline()
+            assert line, screen
+            screen += line
+        found = re.search(r"(http://[^/]+)/graphql", screen)
+        assert found is not None
+        try:
+            yield Server(process, found[1])
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def load(kind: str, *words: object) -> Any:
+    """Run one of the loads of `bench.bots` on the second core."""
+    command = ["taskset", "-c", "1", sys.executable, "-m", "bench.bots", kind, *map(str, words)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(result.stdout)
+
+
+def moves(pairs: int, seconds: float) -> None:
+    with server() as running:
+        passwords = [running.register(f"load {number}", "NOUGHTS_AND_CROSSES") for number in (0, 1)]
+        load("noughts", running.url, *passwords, 2 * pairs, 1)
+        before, began = running.cpu(), running.memory()
+        done = load("noughts", running.url, *passwords, 2 * pairs, seconds)
+        spent = running.cpu() - before
+        rate, each = done["moves"] / spent, spent / done["matches"] * 1e6
+        print(
+            f"noughts and crosses, {pairs:4} pairs: {rate:8,.0f} moves per CPU second ({each:,.0f} us a match with two logins), "
+            f"{done['moves'] / seconds:,.0f} a second, p99 {done['p99'] * 1000:.1f} ms, "
+            f"memory {began / 1e6:.0f} -> {running.memory() / 1e6:.0f} MB over {done['matches']:,.0f} matches"
+        )
+
+
+def beats(games: int, seconds: float) -> None:
+    with server() as running:
+        passwords = [running.register(f"bee {number}", "BUMBLEBOTS") for number in (0, 1)]
+        before = running.cpu()
+        load("bumblebots", running.url, *passwords, 2 * games, seconds)
+        late = running.lateness()
+        total = late[float("inf")]
+        share = {bound: count / total for bound, count in late.items()}
+        p99 = min(bound for bound, part in share.items() if part >= 0.99)
+        print(
+            f"Bumblebots, {games} games at once: {total:,.0f} beats, p99 lateness at most {p99 * 1000:g} ms, "
+            f"{(running.cpu() - before) / seconds * 100:.0f} % of a core"
+        )
+
+
+def main() -> None:
+    for pairs in (50, 500):
+        moves(pairs, 8)
+    beats(500, 12)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Journal: gathers the changes that wait while a batch is being written, and writes them as the next one.
+
+Every call waits until its change is on disk, and yet a thousand of them cost hardly more than one. What the database refuses in
+company is tried again alone, so that a bad change spoils no other.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import islice
+from typing import Any
+
+from botdrome.store.changes import Change, Outcome
+from botdrome.store.sheet import Begin
+from botdrome.store.store import StoreUnavailable
+
+LARGEST_BATCH = 1_000
+MOST_KEPT = 100_000
+"""Beginnings that could not be written are kept for the next batch, but not more than that."""
+
+Write = Callable[[Sequence[Change]], Awaitable[list[Outcome]]]
+"""Writes all or nothing. StoreUnavailable: it is no use to try them one by one."""
+Entry = tuple[Change, asyncio.Future[Any]]
+
+
+class Journal:
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[Entry] = deque()
+        self._kept: list[Begin] = []
+        self._begun: asyncio.Future[Any] | None = None
+        self._arrived = asyncio.Event()
+        self._closing = False
+        self._task = self._loop.create_task(self._keep_writing())
+
+    async def enter(self, change: Change) -> Any:
+        """On disk when it returns."""
+        return await self._hand_over(change)
+
+    def note(self, begin: Begin) -> None:
+        """Written before whatever is entered after it."""
+        self._begun = self._hand_over(begin)
+
+    async def settled(self) -> None:
+        """All that was noted is on disk, or was tried in vain."""
+        if self._begun is not None and not self._begun.done():
+            await asyncio.wait([self._begun])
+
+    async def close(self) -> None:
+        """Everything is written first."""
+        self._closing = True
+        self._arrived.set()
+        await self._task
+        if self._kept:
+            raise StoreUnavailable(f"{len(self._kept)} matches that had begun could not be noted")
+
+    def _hand_over(self, change: Change) -> asyncio.Future[Any]:
+        if self._closing:
+            raise StoreUnavailable("the store is closed")
+        future = self._loop.create_future()
+        self._waiting.append((change, future))
+        self._arrived.set()
+        return future
+
+    async def _keep_writing(self) -> None:
+        while not self._closing or self._waiting:
+            await self._arrived.wait()
+            self._arrived.clear()
+            while self._waiting:
+                batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), LARGEST_BATCH))]
+                await self._settle(batch)
+
+    async def _settle(self, batch: list[Entry]) -> None:
+        kept, self._kept = self._kept, []
+        changes = [*kept, *(change for change, _ in batch)]
+        outcomes = await self._outcomes(changes)
+        for change, outcome in zip(changes, outcomes, strict=True):
+            if isinstance(change, Begin) and isinstance(outcome, StoreUnavailable) and len(self._kept) < MOST_KEPT:
+                self._kept.append(change)
+        for (change, future), outcome in zip(batch, islice(outcomes, len(kept), None), strict=True):
+            _resolve(future, None if isinstance(change, Begin) else outcome)
+
+    async def _outcomes(self, changes: Sequence[Change]) -> list[Outcome]:
+        try:
+            return await self._write(changes)
+        except StoreUnavailable as problem:
+            return [problem] * len(changes)
+        except Exception as refusal:
+            if len(changes) == 1:
+                return [refusal]
+            return [outcome for change in changes for outcome in await self._outcomes([change])]
+
+
+def _resolve(future: asyncio.Future[Any], outcome: Outcome) -> None:
+    if future.done():
+        return  # its caller was cancelled meanwhile
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)

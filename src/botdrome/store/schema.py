@@ -1,0 +1,62 @@
+"""The schema: which statements bring a database up to date. They come from the migrations, and are the same for an empty one.
+
+Alembic writes them down instead of running them, so that they pass through the connection that the store has anyway.
+"""
+
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+
+from botdrome.store.store import StoreUnavailable
+
+VERSION_TABLE = "alembic_version"
+VERSION = f"SELECT version_num FROM {VERSION_TABLE}"
+
+
+class _Statements:
+    """Alembic takes it for a file; each statement is one write."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def write(self, text: str) -> None:
+        if not text.startswith("--"):
+            self.texts.append(text.strip())
+
+    def flush(self) -> None:
+        pass
+
+
+def newest() -> str | None:
+    return _migrations().get_current_head()
+
+
+def statements(dialect: str, version: str | None) -> list[str]:
+    """From that version, None being an empty database, to the newest."""
+    migrations, written = _migrations(), _Statements()
+
+    def upgrade(revision: Any, _: MigrationContext) -> Any:
+        return migrations._upgrade_revs("head", revision)
+
+    options = {
+        "as_sql": True,
+        "output_buffer": cast(TextIO, written),
+        "fn": upgrade,
+        "starting_rev": version,
+        "version_table": VERSION_TABLE,
+    }
+    context = MigrationContext.configure(dialect_name=dialect, opts=options)
+    try:
+        with Operations.context(context):
+            context.run_migrations()
+    except CommandError:
+        raise StoreUnavailable("it was written by a newer version of Botdrome") from None
+    return written.texts
+
+
+def _migrations() -> ScriptDirectory:
+    return ScriptDirectory(Path(__file__).parent / "migrations")

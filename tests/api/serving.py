@@ -1,0 +1,31 @@
+"""The application on a real port of this machine, for what needs a real socket."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import uvicorn
+from starlette.applications import Starlette
+
+
+@asynccontextmanager
+async def serving(app: Starlette) -> AsyncIterator[str]:
+    """Host and port."""
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws="websockets-sansio", lifespan="off", access_log=False)
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let others go on until it is so."""
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0)

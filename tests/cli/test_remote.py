@@ -1,0 +1,88 @@
+"""`botdrome watch` and `botdrome why` against a real server."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from botdrome.store.store import Wanted
+from tests.match.telling import mark
+from tests.server.clients import PATIENCE, bot, pair, play_noughts, registered, server
+
+pytestmark = pytest.mark.anyio
+BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def run(*words: str) -> tuple[int | None, str, str]:
+    process = await asyncio.create_subprocess_exec(
+        *BOTDROME, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
+    return process.returncode, out.decode(), err.decode()
+
+
+async def test_a_match_that_runs_is_watched_to_its_end(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, pair(house) as (ada, bob):
+        (live,) = house.desk.live()
+        watching = asyncio.create_task(run("watch", live.id, "--server", house.url))
+        while not house.desk.live()[0].spectators:
+            await asyncio.sleep(0)
+        await ada.send(mark(0, 1, 1))
+        await bob.receive()
+        await bob.socket.close()
+        status, output, _ = await watching
+        assert status == 0
+        assert "noughts-and-crosses  step 1" in output
+        assert "ada wins" in output
+
+
+async def test_a_match_that_is_over_is_shown_again(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        logins = [await registered(house, name) for name in ("ada", "bob")]
+        async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
+            await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
+        (match,) = await house.arena.store.matches(Wanted())
+        status, output, _ = await run("watch", match.id, "--server", house.url)
+        assert status == 0
+        assert "ada wins" in output
+
+
+async def test_a_match_that_is_not_there_cannot_be_watched(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        status, _, error = await run("watch", "nothing", "--server", house.url)
+        assert status == 1
+        assert "nothing" in error
+    status, _, error = await run("watch", "nothing", "--server", "http://127.0.0.1:1")
+    assert status == 1
+    assert "127.0.0.1" in error
+
+
+async def test_why_did_my_bot_lose(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        logins = [await registered(house, name) for name in ("ada", "bob")]
+        async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
+            await one.receive()
+            await one.send(mark(0, 1, 1))
+            await two.receive()
+            await two.receive()
+            for _ in range(3):
+                await two.send(mark(1, 1, 1))
+            await two.until_closed()
+        (match,) = await house.arena.store.matches(Wanted())
+        status, output, _ = await run("why", match.id, "--token", logins[1]["password"], "--server", house.url)
+        assert status == 0
+        assert output.count("illegal: space [1, 1] is taken, after ") == 3
+        assert "the end: illegal moves" in output
+        status, output, _ = await run("why", match.id, "--token", logins[0]["password"], "--server", house.url)
+        assert "accepted, after" in output
+        for words in (["--token", "wrong"], ["--token", logins[0]["password"], "--seat", "1"]):
+            status, output, error = await run("why", match.id, *words, "--server", house.url)
+            assert status == 1
+            assert output == ""
+            assert error.startswith("botdrome: ")
