@@ -13,10 +13,11 @@ help: ## list the commands
 
 setup: $(READY) ## make the virtual environment at .venv
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock pyproject.toml tools/graphiql.py
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python tools/graphiql.py
 	touch $@
 
 demo: $(READY) ## show a game of each kind in the terminal, then a small tournament
@@ -38,8 +39,9 @@ format: $(READY) ## let ruff put the code in order
 fuzz: $(READY) ## a million bad messages to a real server; takes some minutes
 	$(BIN)/python -m tests.server.fuzzing 1000000
 
-bench: $(READY) ## measure, in CPU time; takes about a minute
+bench: $(READY) ## measure, in CPU time; takes some minutes
 	$(BIN)/python -m bench.games
+	$(BIN)/python -m bench.server
 
 picture: $(READY) ## draw the picture of the README anew
 	$(BIN)/python -m docs.picture

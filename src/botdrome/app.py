@@ -45,9 +45,9 @@ class House:
         return f"{scheme}://{self.settings.host}:{self.port}"
 
     async def close(self) -> None:
-        """No new matches; running ones get their time."""
-        self._server.close()
+        """No new matches; running ones get their time, and whoever asks how it goes is still answered."""
         await self.desk.close()
+        self._server.close()
         await self.arena.store.close()
 
 

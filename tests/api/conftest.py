@@ -1,6 +1,7 @@
 """An arena whose tables the tests drive, with all its doors."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -8,8 +9,8 @@ from starlette.applications import Starlette
 
 from botdrome.api.app import make_app
 from botdrome.server.arena import Arena
+from botdrome.store.opening import open_store
 from botdrome.store.store import Store
-from tests.api.memory import MemoryStore
 from tests.api.tables import HandTables
 
 
@@ -19,8 +20,8 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def store() -> AsyncIterator[Store]:
-    store = MemoryStore()
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await open_store(f"sqlite:///{tmp_path / 'store.db'}")
     yield store
     await store.close()
 

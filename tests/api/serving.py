@@ -11,7 +11,9 @@ from starlette.applications import Starlette
 @asynccontextmanager
 async def serving(app: Starlette) -> AsyncIterator[str]:
     """Host and port."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, ws="websockets-sansio", lifespan="off", access_log=False)
+    config = uvicorn.Config(
+        app, host="127.0.0.1", port=0, log_config=None, ws="websockets-sansio", lifespan="off", access_log=False
+    )
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve())
     while not server.started:

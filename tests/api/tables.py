@@ -93,7 +93,11 @@ async def keep(store: Store, entry: MatchEntry, match: Match, flights: Iterable[
 
 
 async def played_noughts(
-    store: Store, entry: MatchEntry, spaces: Iterable[tuple[int, int, int]], leaver: int | None = None, flights: Iterable[bytes] = ()
+    store: Store,
+    entry: MatchEntry,
+    spaces: Iterable[tuple[int, int, int]],
+    leaver: int | None = None,
+    flights: Iterable[bytes] = (),
 ) -> None:
     """A game of noughts and crosses: time, row and column of each turn; then somebody may leave."""
     store.begin(entry)

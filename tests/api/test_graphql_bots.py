@@ -1,5 +1,7 @@
 """Bots in GraphQL: registration, and what may be done with a token."""
 
+from typing import Any
+
 import httpx
 import pytest
 
@@ -59,7 +61,7 @@ async def test_bots_are_listed_counted_and_paged(http: httpx.AsyncClient) -> Non
         await registered(http, f"bot {number}", owner="me" if number % 2 else "you")
     query = "query($owner: String, $limit: Int, $offset: Int) { botsCount(gameType: GOMOKU, owner: $owner) bots(gameType: GOMOKU, owner: $owner, limit: $limit, offset: $offset) { name } }"  # noqa: E501
 
-    async def found(**variables: object) -> tuple[str, int]:
+    async def found(**variables: Any) -> tuple[str, int]:
         data = await ask(http, query, **variables)
         return "".join(bot["name"][-1] for bot in data["bots"]), data["botsCount"]
 

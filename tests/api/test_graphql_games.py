@@ -54,7 +54,7 @@ async def test_every_game_can_be_read(http: httpx.AsyncClient, store: Store, gam
 
 async def test_turns_come_with_their_moves_and_times(http: httpx.AsyncClient, store: Store) -> None:
     await played_by_the_house(store, entry_of("g", "Ann", "Bob", game="gomoku", seed=3))
-    query = "query($limit: Int, $offset: Int) { game(gameType: GOMOKU, id: \"g\") { ... on AnyGame { turns(limit: $limit, offset: $offset) { step time moves { bot { name } move } } } } }"  # noqa: E501
+    query = 'query($limit: Int, $offset: Int) { game(gameType: GOMOKU, id: "g") { ... on AnyGame { turns(limit: $limit, offset: $offset) { step time moves { bot { name } move } } } } }'  # noqa: E501
     turns = (await ask(http, query))["game"]["turns"]
     assert len(turns) > 10
     assert [move["bot"]["name"] for turn in turns[:3] for move in turn["moves"]] == ["Ann", "Bob", "Ann"]
@@ -181,11 +181,11 @@ async def test_a_game_of_another_type_is_not_found(http: httpx.AsyncClient, stor
 
 async def test_rankings_by_three_methods(http: httpx.AsyncClient, store: Store) -> None:
     draw = [(1, 0, 0), (2, 1, 1), (3, 1, 0), (4, 2, 0), (5, 0, 2), (6, 0, 1), (7, 2, 1), (8, 2, 2), (9, 1, 2)]
-    for number, (first, second, spaces) in enumerate(
-        (("Ann", "Bob", LEFT_COLUMN), ("Bob", "Cid", draw), ("Cid", "Bob", draw), ("Ann", "Dan", LEFT_COLUMN), ("Dan", "Ann", LEFT_COLUMN))
-    ):  # fmt: skip
-        await played_noughts(store, entry_of(f"m{number}", first, second, contest="cup"), spaces)
-    query = "query($method: RankingMethod) { contest(gameType: NOUGHTS_AND_CROSSES, name: \"cup\") { gamesCount rankings(method: $method) { bot { name } wins draws losses played score } } }"  # noqa: E501
+    for number, pair in enumerate(("Ann Bob", "Ann Dan", "Dan Ann")):
+        await played_noughts(store, entry_of(f"won {number}", *pair.split(), contest="cup"), LEFT_COLUMN)
+    for number, pair in enumerate(("Bob Cid", "Cid Bob")):
+        await played_noughts(store, entry_of(f"drawn {number}", *pair.split(), contest="cup"), draw)
+    query = 'query($method: RankingMethod) { contest(gameType: NOUGHTS_AND_CROSSES, name: "cup") { gamesCount rankings(method: $method) { bot { name } wins draws losses played score } } }'  # noqa: E501
 
     async def ranking(**variables: Any) -> list[tuple[str, int]]:
         rankings = (await ask(http, query, **variables))["contest"]["rankings"]

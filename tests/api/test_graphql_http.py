@@ -1,6 +1,7 @@
 """GraphQL over HTTP: what is taken, what is refused, and with which words and status."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import httpx
@@ -8,6 +9,7 @@ import pytest
 from graphql import get_introspection_query
 from structlog.testing import capture_logs
 
+from botdrome.api.graphql.clerk import UNREADABLE
 from botdrome.api.graphql.door import prefers_html
 from botdrome.server.arena import Arena
 from tests.api.asking import ask, refused
@@ -18,6 +20,11 @@ BOTS = "query Q($game: GameType!) { bots(gameType: $game) { name } }"
 GOMOKU = {"game": "GOMOKU"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 JSON = {"Content-Type": "application/json"}
+SHOUTED = "Application/JSON; charset=utf-8"
+NOT_JSON = "POST body sent invalid JSON."
+WHICH = "Must provide the name of one of the operations in the query."
+CHAIN = "ABCDEFGHIJKLMNOPQRSTUV"
+FRAGMENTS = " ".join(f"fragment {a} on Query {{ ...{b} ...{b} }}" for a, b in pairwise(CHAIN))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +39,7 @@ JSON = {"Content-Type": "application/json"}
         {"method": "POST", "data": {"query": BOTS, "variables": json.dumps(GOMOKU)}},
         {"method": "POST", "json": {"variables": GOMOKU}, "params": {"query": BOTS}},
         {"method": "POST", "content": b'{"query": "\n{\tbots(gameType: GOMOKU) {\n name } }\n"}', "headers": JSON},
-        {"method": "POST", "content": b'{"query": "{bots(gameType: GOMOKU){name}}"}', "headers": {"Content-Type": "Application/JSON; charset=utf-8"}},
+        {"method": "POST", "content": b'{"query": "{bots(gameType: GOMOKU){name}}"}', "headers": {"Content-Type": SHOUTED}},
         {"method": "POST", "content": b"{ bots(gameType: GOMOKU) { name } }", "headers": {"Content-Type": "application/graphql"}},
     ],
 )  # fmt: skip
@@ -45,12 +52,12 @@ async def test_a_query_may_come_in_many_forms(http: httpx.AsyncClient, path: str
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
-        ({"content": b"{", "headers": JSON}, "POST body sent invalid JSON."),
-        ({"content": b'{"query": "{__typename}", "variables": {"x": NaN}}', "headers": JSON}, "POST body sent invalid JSON."),
-        ({"content": b'{"query": "\xff"}', "headers": JSON}, "POST body sent invalid JSON."),
-        ({"content": b'{"query": "{__typename}", "variables": {"x": "\\ud800"}}', "headers": JSON}, "POST body sent invalid JSON."),
-        ({"content": b"[" * 50_000, "headers": JSON}, "POST body sent invalid JSON."),
-        ({"content": b"5", "headers": JSON}, "POST body sent invalid JSON."),
+        ({"content": b"{", "headers": JSON}, NOT_JSON),
+        ({"content": b'{"query": "{__typename}", "variables": {"x": NaN}}', "headers": JSON}, NOT_JSON),
+        ({"content": b'{"query": "\xff"}', "headers": JSON}, NOT_JSON),
+        ({"content": b'{"query": "{__typename}", "variables": {"x": "\\ud800"}}', "headers": JSON}, NOT_JSON),
+        ({"content": b"[" * 50_000, "headers": JSON}, NOT_JSON),
+        ({"content": b"5", "headers": JSON}, NOT_JSON),
         ({"content": b"", "headers": JSON}, "Must provide query string."),
         ({"content": b"{__typename}"}, "Must provide query string."),
         ({"content": b"query=\xff", "headers": FORM}, "POST body is not UTF-8 text."),
@@ -59,10 +66,11 @@ async def test_a_query_may_come_in_many_forms(http: httpx.AsyncClient, path: str
         ({"json": {"query": "{__typename}", "operationName": 5}}, "The query and the name of its operation are strings."),
         ({"json": {"query": "{__typename}", "variables": [1]}}, "Variables are invalid JSON."),
         ({"json": {"query": "{__typename}", "variables": "{"}}, "Variables are invalid JSON."),
-        ({"json": {"query": "query A {__typename} query B {__typename}"}}, "Must provide the name of one of the operations in the query."),
-        ({"json": {"query": "query A {__typename}", "operationName": "B"}}, "Must provide the name of one of the operations in the query."),
+        ({"json": {"query": "query A {__typename} query B {__typename}"}}, WHICH),
+        ({"json": {"query": "query A {__typename}", "operationName": "B"}}, WHICH),
         ({"json": {"query": "fragment F on Query { __typename }"}}, None),
         ({"json": {"query": "subscription { liveTables { id } }"}}, "Subscriptions are for WebSockets."),
+        ({"json": {"query": f"{{ bots(gameType: GOMOKU, limit: {'9' * 4999}) {{ name }} }}"}}, UNREADABLE),
         ({"json": {"query": "{"}}, None),
         ({"json": {"query": "{ " * 3_000}}, None),
         ({"json": {"query": "{ nothing }"}}, None),
@@ -159,12 +167,10 @@ def nested(times: int) -> str:
         ("{ games(gameType: GOMOKU) { ... on AnyGame { turns(limit: 1) { step } } } }", "The query may cost"),
         ("{ " + " ".join(f"a{n}: __typename" for n in range(51)) + " }", "The query has 51 aliases; 50 are allowed."),
         ("{ " + " __typename" * 2_000 + " }", "Syntax Error: Document contains more than 2000 tokens"),
-        ("{ ...A } fragment A on Query { ...B ...B } " + "".join(
-            f"fragment {a} on Query {{ ...{b} ...{b} }} " for a, b in zip("BCDEFGHIJKLMNOPQRSTU", "CDEFGHIJKLMNOPQRSTUV", strict=True)
-        ) + "fragment V on Query { __typename }", "The query may cost"),
+        ("{ ...A } " + FRAGMENTS + " fragment V on Query { __typename }", "The query may cost"),
         ("{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }", "Cannot spread fragment"),
         ("mutation { " + " ".join(f'm{n}: revokeToken(name: "x") {{ name }}' for n in range(50)) + "}", None),
-        ("{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }", "Maximum introspection depth"),
+        ("{ __schema { types { " + "fields { type { " * 4 + "name" + " } }" * 5 + " }", "Maximum introspection depth"),
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip

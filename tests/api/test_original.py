@@ -30,7 +30,7 @@ OTHER_WORDS = {
 
 NULL = {"data": {"registerBot": None}}
 RANKINGS = next(line["body"] for line in RECORDING if line["label"] == "contest ranking null")
-REFUSED = {"errors": [{}]}
+REFUSED: dict[str, Any] = {"errors": [{}]}
 
 DIFFERENCES: dict[str, tuple[int, Any]] = {
     "register empty name": (200, NULL | REFUSED),
@@ -88,10 +88,9 @@ async def test_it_answers_as_the_original_did(http: httpx.AsyncClient, played: N
 
 async def ask(http: httpx.AsyncClient, request: dict[str, Any]) -> httpx.Response:
     data = request.get("data")
-    body = {"data": data} if isinstance(data, dict) else {"content": data}
-    headers = request.get("headers", {})
-    rest = {"params": request.get("params"), "json": request.get("json")}
-    return await http.request(request["method"], request["path"], headers=headers, **body, **rest)
+    known: dict[str, Any] = {key: request.get(key) for key in ("params", "json", "headers")}
+    body: dict[str, Any] = {"data": data} if isinstance(data, dict) else {"content": data}
+    return await http.request(request["method"], request["path"], **known, **body)
 
 
 def comparable(value: Any, label: str) -> Any:

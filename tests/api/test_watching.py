@@ -59,6 +59,10 @@ async def closed(socket: ClientConnection) -> tuple[int, str]:
     return raised.value.rcvd.code, raised.value.rcvd.reason
 
 
+def plain(value: Any) -> Any:
+    return json.loads(msgspec.json.encode(value))
+
+
 # Over a WebSocket.
 
 
@@ -119,8 +123,8 @@ async def test_a_match_that_is_over_is_shown_whole(server: str, store: Store, ga
     assert messages[0]["snapshot"]
     assert messages[1]["event"] == {"event": "began", "board": 0, "order": [0, 1]}
     assert messages[1]["view"] == messages[0]["view"]
-    assert messages[-1]["event"] == {"event": "ended", "result": msgspec.to_builtins(kept.result)}
-    assert messages[-1]["view"] == json.loads(msgspec.json.encode(kept.view))
+    assert messages[-1]["event"] == {"event": "ended", "result": plain(kept.result)}
+    assert messages[-1]["view"] == plain(kept.view)
     assert [message["t"] for message in messages] == sorted(message["t"] for message in messages)
 
 
@@ -137,7 +141,7 @@ async def test_a_replay_is_what_a_spectator_was_shown(server: str, store: Store,
     assert [replayed[0], *replayed[2:]] == live, "it came before the first move, but after the beginning"
 
 
-@pytest.mark.parametrize("match", ["unknown", "un%20known%2Fä", "%00"])
+@pytest.mark.parametrize("match", ["unknown", "un%20known", "%00"])
 async def test_a_match_that_is_not_there(server: str, match: str) -> None:
     async with watch(server, match) as socket:
         assert "there is no match" in (await hear(socket))["error"]
@@ -174,7 +178,7 @@ async def test_a_slow_spectator_is_cut_off_and_nobody_else(server: str, tables: 
         await quick.recv()
         with sockets.socket() as slow:
             slow.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
-            slow.connect(tuple(server.split(":")) if False else (server.split(":")[0], int(server.split(":")[1])))
+            slow.connect(("127.0.0.1", int(server.partition(":")[2])))
             slow.sendall(
                 b"GET /watch/m HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
                 b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
@@ -242,9 +246,7 @@ async def test_who_leaves_the_events_is_forgotten(server: str, tables: HandTable
     await until(lambda: not table.audience)
 
 
-async def test_a_quiet_stream_shows_that_it_is_there(
-    server: str, tables: HandTables, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_quiet_stream_shows_that_it_is_there(server: str, tables: HandTables, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.api.spectators.HEARTBEAT", 0.01)
     tables.open(entry_of("m", "Ann", "Bob"))
     async with (

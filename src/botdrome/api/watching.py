@@ -92,6 +92,8 @@ class Viewing:
 
     async def enter(self) -> None:
         """Problem, with the words for the spectator, where there is nothing to see."""
+        if "\0" in self._match_id:
+            raise no_match(self._match_id)
         if not (await self._found() or await self._found_after_a_change()):
             raise Problem(f"match {self._match_id} cannot be shown: it does not go on", 404)
 

@@ -23,7 +23,7 @@ logger = logging.getLogger("botdrome.websocket")
 class Murmur(logging.LoggerAdapter[logging.Logger]):
     """What picows has to say, errors alone: a logger of its own for every connection would cost more than the handshake."""
 
-    def isEnabledFor(self, level: int) -> bool:
+    def isEnabledFor(self, level: int) -> bool:  # noqa: N802 (the name is the base class's)
         return level >= logging.ERROR
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from botdrome.store import queries
-from botdrome.store.rows import Row, bot_row, end_row, end_seat_rows, match_row, seat_rows
+from botdrome.store.rows import Row, bot_row, end_row, end_seat_rows, match_row, packed, seat_rows
 from botdrome.store.sheet import Begin, End, Papers, sheet_for
 from botdrome.store.steps import Alter, Find, Lock, Plan, Put, Run
 from botdrome.store.store import BotEntry, Epoch, Finish, MatchEntry, NameTaken, UnknownBot, UnknownMatch
@@ -81,7 +81,7 @@ def begun(match: MatchEntry) -> Begin:
 
 
 def ended(finish: Finish) -> End:
-    papers = Papers(finish.record, tuple(enumerate(finish.flights)))
+    papers = Papers(finish.record, packed(finish.flights))
     return End(finish.id, end_row(finish), end_seat_rows(finish.result), papers)
 
 
@@ -93,7 +93,8 @@ def carried_out(changes: Sequence[Change]) -> Plan[list[Outcome]]:
     """In the order of the calls; matches that begin and end next to each other are written together."""
     outcomes: list[Outcome] = []
     for of_matches, run in groupby(changes, lambda change: isinstance(change, Begin | End)):
-        outcomes += yield from (_together(list(run)) if of_matches else _each(list(run)))  # type: ignore[arg-type]
+        neighbours: Sequence[Any] = list(run)
+        outcomes += yield from (_together(neighbours) if of_matches else _each(neighbours))
     return outcomes
 
 

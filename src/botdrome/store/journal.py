@@ -85,7 +85,7 @@ class Journal:
         try:
             return await self._write(changes)
         except StoreUnavailable as problem:
-            return [problem] * len(changes)
+            return [StoreUnavailable(*problem.args) for _ in changes]
         except Exception as refusal:
             if len(changes) == 1:
                 return [refusal]

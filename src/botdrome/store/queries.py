@@ -5,7 +5,7 @@ from functools import cache
 from sqlalchemy import BigInteger, ColumnElement, Select, Text, Update, bindparam, case, func, literal_column, select, update
 
 from botdrome.store.listed import Listed
-from botdrome.store.tables import bots, flights, matches, records, seats
+from botdrome.store.tables import bots, matches, records, seats
 
 MATCH = [column for column in matches.c if column.name != "number"]
 """What a match entry is made from."""
@@ -25,12 +25,8 @@ ABORT: Update = (
 
 _this_match = matches.c.id == bindparam("id", type_=Text)
 ENTRY = select(*MATCH).where(_this_match)
-RECORD = select(records.c.content).join(matches, matches.c.number == records.c.number).where(_this_match)
-FLIGHT = (
-    select(flights.c.content)
-    .join(matches, matches.c.number == flights.c.number)
-    .where(_this_match, flights.c.player == bindparam("player", type_=BigInteger))
-)
+RECORD = select(records.c.record).join(matches, matches.c.number == records.c.number).where(_this_match)
+FLIGHTS = select(records.c.flights).join(matches, matches.c.number == records.c.number).where(_this_match)
 
 _of_game = matches.c.game == bindparam("game", type_=Text)
 _of_contest = matches.c.contest == bindparam("contest", type_=Text)
@@ -78,7 +74,8 @@ def _contest_lines() -> Select[*tuple[object, ...]]:
 CONTEST_LINES = _contest_lines()
 
 LAST_NUMBER = select(func.max(matches.c.number))
-ALL_BOTS = bots_of(False, False)
+FIRST_BOTS = select(bots).order_by(bots.c.name).limit(bindparam("limit", type_=BigInteger))
+NEXT_BOTS = FIRST_BOTS.where(bots.c.name > bindparam("after", type_=Text))
 NEXT_MATCHES = (
     select(matches.c.number, *MATCH)
     .where(
@@ -88,9 +85,6 @@ NEXT_MATCHES = (
     .order_by(matches.c.number)
     .limit(bindparam("limit", type_=BigInteger))
 )
-_in_reach = {
-    table: table.c.number.between(bindparam("first", type_=BigInteger), bindparam("last", type_=BigInteger))
-    for table in (records, flights)
-}
-RECORDS = select(records.c.number, records.c.content).where(_in_reach[records])
-FLIGHTS = select(flights.c.number, flights.c.player, flights.c.content).where(_in_reach[flights]).order_by(flights.c.player)
+PAPERS = select(records).where(
+    records.c.number.between(bindparam("first", type_=BigInteger), bindparam("last", type_=BigInteger))
+)

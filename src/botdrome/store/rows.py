@@ -14,6 +14,7 @@ Row = tuple[Any, ...]
 _mapping = msgspec.json.Decoder(dict[str, Any])
 _names = msgspec.json.Decoder(tuple[str, ...])
 _result = msgspec.json.Decoder(Result)
+_flights = msgspec.msgpack.Decoder(tuple[bytes, ...])
 
 
 def as_json(value: Any) -> str:
@@ -22,6 +23,14 @@ def as_json(value: Any) -> str:
 
 def players_in(text: str) -> tuple[str, ...]:
     return _names.decode(text)
+
+
+def packed(flights: tuple[bytes, ...]) -> bytes:
+    return msgspec.msgpack.encode(flights)
+
+
+def unpacked(flights: bytes) -> tuple[bytes, ...]:
+    return _flights.decode(flights)
 
 
 def bot_row(bot: BotEntry) -> Row:
@@ -79,11 +88,10 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
 
 def seat_rows(match: MatchEntry) -> tuple[Row, ...]:
     """All but the number of the match."""
-    ends = end_seat_rows(match.result) or ((None, None, None, 0),) * len(match.players)
-    return tuple(
-        (player, *kept(name), match.started, *end[:3])
-        for player, (name, end) in enumerate(zip(match.players, ends, strict=True))
-    )
+    if match.result is None:
+        return tuple([(player, *kept(name), match.started, None, None, None) for player, name in enumerate(match.players)])
+    ends = zip(match.players, end_seat_rows(match.result), strict=True)
+    return tuple((player, *kept(name), match.started, *how) for name, (*how, player) in ends)
 
 
 def end_seat_rows(result: Result | None) -> tuple[Row, ...]:

@@ -8,7 +8,7 @@ from botdrome.store import queries
 from botdrome.store.rows import Row
 from botdrome.store.steps import Alter, Find, Plan, Put, Step, Take
 from botdrome.store.store import UnknownMatch
-from botdrome.store.tables import flights, matches, records, seats
+from botdrome.store.tables import matches, records, seats
 
 END_OF_MATCH = ("status", "ended", "result", "view", "reason")
 END_OF_SEAT = ("place", "score", "cause")
@@ -25,10 +25,11 @@ class Begin(Struct, frozen=True):
 
 
 class Papers(Struct, frozen=True):
-    """The bulk of a match: its record, and the flights by player."""
+    """The bulk of a match."""
 
     record: bytes
-    flights: tuple[tuple[int, bytes], ...]
+    flights: bytes
+    """Of all players, packed."""
 
 
 class End(Struct, frozen=True):
@@ -54,7 +55,6 @@ class Sheet:
         self._ended_matches: list[Row] = []
         self._ended_seats: list[Row] = []
         self._records: list[Row] = []
-        self._flights: list[Row] = []
 
     def begin(self, match: Begin) -> bool:
         """Whether it is new; else it stays as it is."""
@@ -81,19 +81,17 @@ class Sheet:
             self._file(number, match.papers)
 
     def _file(self, number: int, papers: Papers) -> None:
-        self._records.append((number, papers.record))
-        self._flights.extend((number, *flight) for flight in papers.flights)
+        self._records.append((number, papers.record, papers.flights))
 
     def steps(self) -> Iterator[Step]:
-        if self._matches:
-            yield Put(matches, self._matches)
-            yield Put(seats, self._seats)
-        if self._ended_matches:
-            yield Alter(matches, END_OF_MATCH, ("number",), self._ended_matches)
-            yield Alter(seats, END_OF_SEAT, ("player", "number"), self._ended_seats)
-        if self._records:
-            yield Put(records, self._records)
-            yield Put(flights, self._flights)
+        steps: list[Put | Alter] = [
+            Put(matches, self._matches),
+            Put(seats, self._seats),
+            Alter(matches, END_OF_MATCH, ("number",), self._ended_matches),
+            Alter(seats, END_OF_SEAT, ("player", "number"), self._ended_seats),
+            Put(records, self._records),
+        ]
+        return (step for step in steps if step.rows)
 
 
 def sheet_for(begun: set[str], ended: set[str]) -> Plan[Sheet]:

@@ -1,32 +1,163 @@
-"""SQLite: one thread that writes, one that reads, each with a connection of its own to a file in WAL mode."""
+"""SQLite: one thread that writes and one that reads, each with a connection of its own to a file in WAL mode."""
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-import msgspec
-from sqlalchemy import Executable, bindparam, insert, update
+from sqlalchemy import Executable, Table, bindparam, insert, update
 from sqlalchemy.dialects import sqlite
 
 from botdrome.store import queries, schema
 from botdrome.store.changes import Change, Outcome, carried_out
-from botdrome.store.rows import Row
-from botdrome.store.steps import Alter, Find, Lock, Prepared, Put, Run, Step, Take, Values, followed, preparer
+from botdrome.store.rows import as_json
+from botdrome.store.steps import Alter, Find, Lock, Prepared, Put, Run, Step, Take, followed, preparer
 from botdrome.store.store import StoreUnavailable, Unstorable
 
 T = TypeVar("T")
 
-PATIENCE = 10_000
-"""Milliseconds to wait for another process that is writing."""
-SETTINGS = ("journal_mode = WAL", "synchronous = FULL", f"busy_timeout = {PATIENCE}", "foreign_keys = ON", "cache_size = -32000")
+PATIENCE = 10
+"""Seconds to wait for another process that is writing."""
+SETTINGS = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    "cache_size = -32000",
+    "wal_autocheckpoint = 4000",
+)
+UNSTORABLE = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError)
 
-prepared = preparer(sqlite.dialect())
+prepare = preparer(sqlite.dialect())
 
 
 @cache
-def _put(put: type[Put]) -> Prepared: ...
+def _inserting(table: Table) -> Prepared:
+    return prepare(insert(table).values({column: bindparam(column.name) for column in table.c}))
+
+
+@cache
+def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...]) -> Prepared:
+    change = update(table).values({name: bindparam(name) for name in columns})
+    return prepare(change.where(*(table.c[name] == bindparam(name) for name in keys)))
+
+
+def connected(path: Path, must_exist: bool = False) -> sqlite3.Connection:
+    where = f"{path.absolute().as_uri()}?mode={'rw' if must_exist else 'rwc'}"
+    return sqlite3.connect(where, uri=True, timeout=PATIENCE, isolation_level=None)
+
+
+@contextmanager
+def explained(shown: str) -> Iterator[None]:
+    """Errors in words that name the store."""
+    try:
+        yield
+    except UNSTORABLE as error:
+        raise Unstorable(str(error)) from error
+    except (sqlite3.Error, OSError, StoreUnavailable) as error:
+        raise StoreUnavailable(f"{shown}: {error}") from error
+
+
+class Sqlite:
+    def __init__(self, path: Path, shown: str, passing: TemporaryDirectory[str] | None = None) -> None:
+        """`passing`: the folder goes when the store is closed."""
+        self._path, self._shown, self._passing = path, shown, passing
+        self._loop = asyncio.get_running_loop()
+        self._write_thread = ThreadPoolExecutor(1, "store-writer")
+        self._read_thread = ThreadPoolExecutor(1, "store-reader")
+        self._writer: sqlite3.Connection
+        self._reader: sqlite3.Connection
+
+    async def open(self) -> None:
+        await self._in(self._write_thread, self._open_writer)
+        await self._in(self._read_thread, self._open_reader)
+
+    async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
+        return await self._in(self._write_thread, lambda: self._written(changes))
+
+    async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        return await self._in(self._read_thread, lambda: _found(self._reader, query, values))
+
+    async def close(self) -> None:
+        """Also after an `open` that failed half way."""
+        for thread, name in ((self._read_thread, "_reader"), (self._write_thread, "_writer")):
+            if connection := getattr(self, name, None):
+                await self._in(thread, connection.close)
+            thread.shutdown()
+        if self._passing:
+            self._passing.cleanup()
+
+    async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        def explaining() -> T:
+            with explained(self._shown):
+                return work()
+
+        return await self._loop.run_in_executor(thread, explaining)
+
+    def _open_writer(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._writer = self._connected()
+        with _transaction(self._writer):
+            for statement in schema.statements("sqlite", _version(self._writer)):
+                self._writer.execute(statement)
+
+    def _open_reader(self) -> None:
+        self._reader = self._connected()
+
+    def _connected(self) -> sqlite3.Connection:
+        connection = connected(self._path)
+        try:
+            for setting in SETTINGS:
+                connection.execute(f"PRAGMA {setting}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _written(self, changes: Sequence[Change]) -> list[Outcome]:
+        with _transaction(self._writer):
+            return followed(carried_out(changes), self._do)
+
+    def _do(self, step: Step) -> Any:
+        match step:
+            case Find(query, values):
+                return _found(self._writer, query, values)
+            case Take(numbers):
+                last = _found(self._writer, queries.LAST_NUMBER, {})[0][0] or 0
+                return range(last + 1, last + 1 + numbers)
+            case Put(table, rows):
+                self._writer.executemany(_inserting(table).text, rows)
+            case Alter(table, columns, keys, rows):
+                self._writer.executemany(_altering(table, columns, keys).text, rows)
+            case Run(statement, values):
+                _found(self._writer, statement, values)
+            case Lock():
+                pass  # there is only one writer at a time
+        return None
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+def _found(connection: sqlite3.Connection, statement: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+    prepared = prepare(statement)
+    arguments = [as_json(value) if isinstance(value, list) else value for value in prepared.arguments(values)]
+    return connection.execute(prepared.text, arguments).fetchall()
+
+
+def _version(connection: sqlite3.Connection) -> str | None:
+    tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [schema.VERSION_TABLE]).fetchall()
+    found = connection.execute(schema.VERSION).fetchone() if tables else None
+    return found[0] if found else None

@@ -131,7 +131,7 @@ class Store(Protocol):
         the call has it."""
 
     async def finish(self, finish: Finish) -> None:
-        """Gathered: many at once cost little more than one. The second time it changes nothing. UnknownMatch if it never began."""
+        """Gathered: many at once cost little more than one. The second time changes nothing; UnknownMatch if it never began."""
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
         """Mark all matches that run as aborted, as after a crash; how many there were."""

@@ -17,10 +17,6 @@ def _number_of_match() -> Column[int]:
     return Column("number", NUMBER, ForeignKey("matches.number", ondelete="CASCADE"), primary_key=True, autoincrement=False)
 
 
-def _player() -> Column[int]:
-    return Column("player", Integer, primary_key=True, autoincrement=False)
-
-
 bots = Table(
     "bots",
     metadata,
@@ -56,7 +52,7 @@ seats = Table(
     "seats",
     metadata,
     _number_of_match(),
-    _player(),
+    Column("player", Integer, primary_key=True, autoincrement=False),
     Column("name", SMALL_TEXT, nullable=False),
     Column("name_whole", Text),
     Column("started", BigInteger, nullable=False),
@@ -64,11 +60,17 @@ seats = Table(
     Column("score", Double),
     Column("cause", Text),
     sqlite_with_rowid=False,
+    postgresql_with={"fillfactor": 70},  # a seat is changed once: there is room for that where it stands
 )
 
-records = Table("records", metadata, _number_of_match(), Column("content", LargeBinary, nullable=False))
-
-flights = Table("flights", metadata, _number_of_match(), _player(), Column("content", LargeBinary, nullable=False))
+records = Table(
+    "records",
+    metadata,
+    _number_of_match(),
+    Column("record", LargeBinary, nullable=False),
+    Column("flights", LargeBinary, nullable=False),
+    postgresql_with={"toast_tuple_target": 8160},  # up to that, packing costs more than it saves
+)
 
 _IN_A_CONTEST = text("contest IS NOT NULL")
 _RUNNING = text("status = 'running'")

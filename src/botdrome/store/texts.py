@@ -6,15 +6,17 @@ is short and plain, else a digest; a second column beside it then has the whole 
 
 import hashlib
 import json
+import re
 
 LONGEST = 400
 """Characters."""
 _DIGEST = "sha256:"
+_ODD = re.compile("[\0\ud800-\udfff]")
 
 
 def key(text: str) -> str:
     """What stands for the text where it is compared: for different texts always different."""
-    if len(text) <= LONGEST and _is_plain(text) and not text.startswith(_DIGEST):
+    if len(text) <= LONGEST and not _ODD.search(text) and not text.startswith(_DIGEST):
         return text
     return _DIGEST + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -22,9 +24,7 @@ def key(text: str) -> str:
 def kept(text: str) -> tuple[str, str | None]:
     """Both columns."""
     short = key(text)
-    if short == text:
-        return text, None
-    return short, json.dumps(_encodable(text))
+    return (text, None) if short == text else (short, json.dumps(_encodable(text)))
 
 
 def whole(short: str, rest: str | None) -> str:
@@ -42,10 +42,6 @@ def short(text: str, what: str) -> str:
     if key(text) != text:
         raise ValueError(f"{what} is too long, or holds characters that it must not: {text[:40]!r}")
     return text
-
-
-def _is_plain(text: str) -> bool:
-    return text.isascii() and "\0" not in text or not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
 
 
 def _encodable(text: str) -> str:

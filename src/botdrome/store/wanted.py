@@ -112,7 +112,9 @@ def _first_seat_of_that_name() -> ColumnElement[bool]:
 
 def _all_took_part() -> ColumnElement[bool]:
     others = seats.alias("others")
-    there = select(func.count(distinct(others.c.name))).where(others.c.number == matches.c.number, Listed(others.c.name, "all_of"))
+    there = select(func.count(distinct(others.c.name))).where(
+        others.c.number == matches.c.number, Listed(others.c.name, "all_of")
+    )
     return there.scalar_subquery() == bindparam("how_many", type_=BigInteger)
 
 

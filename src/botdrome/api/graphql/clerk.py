@@ -38,6 +38,7 @@ MOST_WAITING = 200
 REMEMBERED = 200
 """Short queries that need not be read and validated again: that is most of the work."""
 SHORT = 4_000
+UNREADABLE = "A value in the query cannot be read."
 
 
 class Question(Struct, frozen=True):
@@ -107,7 +108,7 @@ class Clerk:
         document = parse(query, max_tokens=MOST_TOKENS)
         errors = validate(self.schema, document)
         if errors:
-            raise Unfit(errors)
+            raise Unfit([error if _foreseen(error) else GraphQLError(UNREADABLE, error.nodes) for error in errors])
         return document
 
     async def _executed(self, document: DocumentNode, question: Question, reading: Reading) -> ExecutionResult:
@@ -127,13 +128,17 @@ def outcome(result: ExecutionResult) -> dict[str, Any]:
 def shown(error: GraphQLError) -> dict[str, Any]:
     """An error as others may see it: what went wrong in here stays in the log."""
     fields: dict[str, Any] = dict(error.formatted)
-    original = error.original_error
-    if original is None or isinstance(original, GraphQLError):
+    if _foreseen(error):
         return fields
-    problem = refusal(original)
+    problem = refusal(error.original_error)
     if problem is None:
-        log.error("a query failed", path=error.path, exc_info=original)
+        log.error("a query failed", path=error.path, exc_info=error.original_error)
     return fields | {"message": problem.words if problem else "Something went wrong in the server."}
+
+
+def _foreseen(error: GraphQLError) -> bool:
+    """An error of GraphQL itself."""
+    return error.original_error is None or isinstance(error.original_error, GraphQLError)
 
 
 def refused(words: str, status: int, allow: str | None = None) -> Answer:

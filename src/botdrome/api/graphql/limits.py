@@ -54,6 +54,12 @@ A_FEW = 4
 LIMITED = {"Query.bots", "Query.games", "Contest.games", "AnyGame.turns"}
 """Lists that are as long as they are asked to be."""
 LABOUR = {
+    "Query.bots": 500,
+    "Query.botsCount": 500,
+    "Query.contests": 500,
+    "Contest.rankings": 100,
+    "games": 50,
+    "gamesCount": 50,
     "AnyGame.turns": 500,
     "NoughtsAndCrossesGame.turns": 10,
     "record": 200,

@@ -109,8 +109,7 @@ class Endpoint(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        name: str = self.handler.__name__  # type: ignore[attr-defined]
-        return name
+        return self.handler.__name__
 
     async def respond(self, arena: Arena, request: Request) -> Response:
         try:

@@ -44,7 +44,7 @@ function endpoint(path, method, operation) {
 function meaning(parameter) {
   const schema = parameter.schema.items ?? parameter.schema;
   const choices = schema.enum ? ` One of ${schema.enum.join(", ")}.` : "";
-  const many = parameter.schema.items ? " Several: separate them by line breaks or commas." : "";
+  const many = parameter.schema.items ? " Here, separate several by commas." : "";
   return (parameter.description ?? "") + choices + many;
 }
 
@@ -70,7 +70,7 @@ function filled(path, inputs) {
   const query = new URLSearchParams();
   for (const [parameter, input] of inputs) {
     if (parameter.in === "path") path = path.replace(`{${parameter.name}}`, encodeURIComponent(input.value));
-    else if (parameter.schema.items) input.value.split(/[\n,]/).filter(Boolean).forEach((item) => query.append(parameter.name, item));
+    else if (parameter.schema.items) input.value.split(",").filter(Boolean).forEach((item) => query.append(parameter.name, item));
     else if (input.value) query.set(parameter.name, input.value);
   }
   return query.size ? `${path}?${query}` : path;

@@ -15,16 +15,11 @@ def number_of_match() -> Column[int]:
     return Column("number", NUMBER, ForeignKey("matches.number", ondelete="CASCADE"), primary_key=True, autoincrement=False)
 
 
-def player() -> Column[int]:
-    return Column("player", Integer, primary_key=True, autoincrement=False)
-
-
 def upgrade() -> None:
     bots()
     matches()
     seats()
-    op.create_table("records", number_of_match(), Column("content", LargeBinary, nullable=False))
-    op.create_table("flights", number_of_match(), player(), Column("content", LargeBinary, nullable=False))
+    records()
     indexes()
 
 
@@ -65,7 +60,7 @@ def seats() -> None:
     op.create_table(
         "seats",
         number_of_match(),
-        player(),
+        Column("player", Integer, primary_key=True, autoincrement=False),
         Column("name", SMALL_TEXT, nullable=False),
         Column("name_whole", Text),
         Column("started", BigInteger, nullable=False),
@@ -73,6 +68,17 @@ def seats() -> None:
         Column("score", Double),
         Column("cause", Text),
         sqlite_with_rowid=False,
+        postgresql_with={"fillfactor": 70},
+    )
+
+
+def records() -> None:
+    op.create_table(
+        "records",
+        number_of_match(),
+        Column("record", LargeBinary, nullable=False),
+        Column("flights", LargeBinary, nullable=False),
+        postgresql_with={"toast_tuple_target": 8160},
     )
 
 
@@ -88,5 +94,5 @@ def indexes() -> None:
 
 
 def downgrade() -> None:
-    for table in ("flights", "records", "seats", "matches", "bots"):
+    for table in ("records", "seats", "matches", "bots"):
         op.drop_table(table)

@@ -1,0 +1,137 @@
+"""PostgreSQL: one connection that writes, a few that read. Pools keep them, so that what is lost is opened again."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+from sqlalchemy import Executable, FromClause, Table, bindparam, column, func, insert, select, update
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql.asyncpg import dialect
+
+from botdrome.store import schema
+from botdrome.store.changes import Change, Outcome, carried_out
+from botdrome.store.rows import Row
+from botdrome.store.steps import Alter, Find, Lock, Prepared, Put, Run, Step, Take, preparer
+from botdrome.store.store import BadStoreUrl, StoreUnavailable, Unstorable
+
+READERS = 4
+PATIENCE = 60
+"""Seconds for one statement."""
+MIGRATING = 4_273_461_907
+"""The advisory lock of those who bring the schema up to date."""
+NUMBERS = "SELECT nextval('matches_number_seq') FROM generate_series(1, $1::bigint)"
+UNSTORABLE = (
+    asyncpg.DataError,
+    asyncpg.IntegrityConstraintViolationError,
+    asyncpg.TransactionRollbackError,
+    OverflowError,
+    UnicodeError,
+)
+
+prepare = preparer(dialect())  # type: ignore[no-untyped-call]
+
+
+def _rows(table: Table, names: Sequence[str]) -> FromClause:
+    """Rows that come as one array for each column: a statement for any number of them."""
+    arrays = [bindparam(name, type_=ARRAY(table.c[name].type)) for name in names]
+    columns = [column(name, table.c[name].type) for name in names]
+    return func.unnest(*arrays).table_valued(*columns, name="rows").render_derived()
+
+
+@cache
+def _inserting(table: Table) -> Prepared:
+    names = table.c.keys()
+    return prepare(insert(table).from_select(names, select(*_rows(table, names).c)))
+
+
+@cache
+def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...]) -> Prepared:
+    rows = _rows(table, columns + keys).c
+    change = update(table).values({name: rows[name] for name in columns})
+    return prepare(change.where(*(table.c[name] == rows[name] for name in keys)))
+
+
+async def _leave_as_it_is(connection: Any) -> None:
+    """The writer's connection leaves nothing behind that would have to be reset."""
+
+
+class Postgres:
+    def __init__(self, url: str, shown: str) -> None:
+        self._url, self._shown = url, shown
+        self._writer: Any = None
+        self._readers: Any = None
+
+    async def open(self) -> None:
+        async with self._explained():
+            # Before a table has been analysed, the planner would have each match sought through the whole of it.
+            self._writer = await self._pool(1, reset=_leave_as_it_is, server_settings={"enable_seqscan": "off", "jit": "off"})
+            self._readers = await self._pool(READERS, server_settings={"jit": "off"})
+            async with self._writer.acquire() as connection, connection.transaction():
+                await _upgrade(connection)
+
+    def _pool(self, size: int, **settings: Any) -> Any:
+        return asyncpg.create_pool(self._url, min_size=1, max_size=size, timeout=10, command_timeout=PATIENCE, **settings)
+
+    async def close(self) -> None:
+        for pool in (self._readers, self._writer):
+            if pool is not None:
+                await pool.close()
+
+    async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
+        async with self._explained(), self._writer.acquire() as connection, connection.transaction():
+            plan, answer = carried_out(changes), None
+            while True:
+                try:
+                    step = plan.send(answer)
+                except StopIteration as done:
+                    return list(done.value)
+                answer = await _do(connection, step)
+
+    async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        async with self._explained():
+            prepared = prepare(query)
+            return list(await self._readers.fetch(prepared.text, *prepared.arguments(values)))
+
+    @asynccontextmanager
+    async def _explained(self) -> AsyncIterator[None]:
+        """Errors in words that name the store."""
+        try:
+            yield
+        except UNSTORABLE as error:
+            raise Unstorable(str(error)) from error
+        except asyncpg.ClientConfigurationError as error:
+            raise BadStoreUrl(f"{self._shown}: {error}") from error
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailable) as error:
+            raise StoreUnavailable(f"{self._shown}: {error or type(error).__name__}") from error
+
+
+async def _do(connection: Any, step: Step) -> Any:
+    match step:
+        case Find(query, values):
+            prepared = prepare(query)
+            return await connection.fetch(prepared.text, *prepared.arguments(values))
+        case Take(numbers):
+            return [row[0] for row in await connection.fetch(NUMBERS, numbers)]
+        case Put(table, rows):
+            await connection.execute(_inserting(table).text, *_columns(rows))
+        case Alter(table, columns, keys, rows):
+            await connection.execute(_altering(table, columns, keys).text, *_columns(rows))
+        case Run(statement, values):
+            prepared = prepare(statement)
+            await connection.execute(prepared.text, *prepared.arguments(values))
+        case Lock(table):
+            await connection.execute(f"LOCK TABLE {table.name} IN SHARE ROW EXCLUSIVE MODE")
+
+
+def _columns(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+    return list(zip(*rows, strict=True))
+
+
+async def _upgrade(connection: Any) -> None:
+    await connection.execute("SELECT pg_advisory_xact_lock($1)", MIGRATING)
+    known = await connection.fetchval("SELECT to_regclass($1)", schema.VERSION_TABLE)
+    version = await connection.fetchval(schema.VERSION) if known else None
+    for statement in schema.statements("postgresql", version):
+        await connection.execute(statement)

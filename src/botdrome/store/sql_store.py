@@ -1,0 +1,107 @@
+"""SqlStore: the store in a database, whichever it is."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from sqlalchemy import Executable
+
+from botdrome.store import archive, changes, queries, wanted
+from botdrome.store.changes import Change, Outcome
+from botdrome.store.journal import Journal
+from botdrome.store.rows import bot_entry, match_entry, players_in, unpacked
+from botdrome.store.store import BotEntry, ContestLine, Epoch, Finish, MatchEntry, StoreUnavailable, Wanted
+from botdrome.store.texts import key, whole
+
+
+class Database(Protocol):
+    async def open(self) -> None:
+        """Connect, and bring the schema up to date. StoreUnavailable if that fails."""
+
+    async def carry_out(self, batch: Sequence[Change]) -> list[Outcome]:
+        """All in one transaction, or an exception and nothing at all."""
+
+    async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]: ...
+
+    async def close(self) -> None: ...
+
+
+class SqlStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._journal = Journal(database.carry_out)
+        self._closed = False
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            await self._journal.close()
+        finally:
+            await self._database.close()
+
+    async def _fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        """After all that was called before."""
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
+        await self._journal.settled()
+        return await self._database.fetch(query, values)
+
+    async def register(self, bot: BotEntry) -> None:
+        await self._journal.enter(changes.registered(bot))
+
+    async def bot(self, name: str) -> BotEntry | None:
+        rows = await self._fetch(queries.BOT, {"name": key(name)})
+        return bot_entry(rows[0]) if rows else None
+
+    async def bots(self, game: str | None = None, owner: str | None = None) -> list[BotEntry]:
+        query = queries.bots_of(game is not None, owner is not None)
+        return [bot_entry(row) for row in await self._fetch(query, {"game": key(game or ""), "owner": key(owner or "")})]
+
+    async def change_token(self, name: str, token_hash: str | None) -> None:
+        await self._journal.enter(changes.ChangeToken(name, token_hash))
+
+    def begin(self, match: MatchEntry) -> None:
+        self._journal.note(changes.begun(match))
+
+    async def finish(self, finish: Finish) -> None:
+        await self._journal.enter(changes.ended(finish))
+
+    async def abort_running(self, reason: str, now: Epoch) -> int:
+        return int(await self._journal.enter(changes.aborted(reason, now)))
+
+    async def match(self, match_id: str) -> MatchEntry | None:
+        rows = await self._fetch(queries.ENTRY, {"id": key(match_id)})
+        return match_entry(rows[0]) if rows else None
+
+    async def record(self, match_id: str) -> bytes | None:
+        rows = await self._fetch(queries.RECORD, {"id": key(match_id)})
+        return rows[0][0] if rows else None
+
+    async def flight(self, match_id: str, player: int) -> bytes | None:
+        rows = await self._fetch(queries.FLIGHTS, {"id": key(match_id)})
+        flights = unpacked(rows[0][0]) if rows else ()
+        return flights[player] if 0 <= player < len(flights) else None
+
+    async def matches(self, wanted_: Wanted) -> list[MatchEntry]:
+        return [match_entry(row) for row in await self._fetch(*wanted.chosen(wanted_))]
+
+    async def count(self, wanted_: Wanted) -> int:
+        return int((await self._fetch(*wanted.counted(wanted_)))[0][0])
+
+    async def contests(self, game: str) -> list[str]:
+        return [whole(*row) for row in await self._fetch(queries.CONTESTS, {"game": key(game)})]
+
+    async def contest_lines(self, game: str, contest: str) -> list[ContestLine]:
+        rows = await self._fetch(queries.CONTEST_LINES, {"game": key(game), "contest": key(contest)})
+        return [ContestLine(whole(name, rest), *map(int, counts)) for name, rest, *counts in rows]
+
+    async def meetings(self, game: str, contest: str) -> Mapping[tuple[str, ...], int]:
+        rows = await self._fetch(queries.MEETINGS, {"game": key(game), "contest": key(contest)})
+        return {players_in(players): int(times) for players, times in rows}
+
+    def export(self) -> AsyncIterator[bytes]:
+        return archive.exported(self._fetch)
+
+    async def restore(self, lines: AsyncIterator[bytes]) -> int:
+        return await archive.restored(lines, self._journal.enter)

@@ -1,0 +1,81 @@
+"""Replays, and records that cannot be played."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import msgspec
+import pytest
+
+from botdrome.api.problems import Problem
+from botdrome.api.replays import turns
+from botdrome.store.store import Store
+from tests.api.asking import refused
+from tests.api.tables import entry_of, played_noughts
+
+pytestmark = pytest.mark.anyio
+
+SPACES = [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)]
+
+
+@pytest.fixture
+async def lines(store: Store) -> AsyncIterator[list[bytes]]:
+    await played_noughts(store, entry_of("m", "Ann", "Bob"), SPACES)
+    record = await store.record("m")
+    assert record is not None
+    yield record.splitlines(keepends=True)
+
+
+def changed(lines: list[bytes], number: int, **keys: object) -> bytes:
+    """The record without its end, and with another line."""
+    line = msgspec.json.encode(msgspec.json.decode(lines[number]) | keys) + b"\n"
+    return b"".join([*lines[:number], line, *lines[number + 1 : 6]])
+
+
+async def test_the_turns_of_a_record(lines: list[bytes]) -> None:
+    found = turns(b"".join(lines))
+    assert [(turn.t, turn.step, *turn.moves) for turn in found] == [
+        (100, 0, 0),
+        (200, 1, 1),
+        (300, 2, 0),
+        (400, 3, 1),
+        (500, 4, 0),
+    ]
+    assert found[0].moves[0] == {"mark": "X", "space": [0, 0]}
+
+
+async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:
+    assert [turn.t for turn in turns(changed(lines, 2, say="nonsense"))] == [100, 400, 500]
+
+
+@pytest.mark.parametrize(
+    ("number", "keys", "words"),
+    [
+        (0, {"botdrome": 99}, "the record cannot be read: line 1: this is not a match file of version 1"),
+        (0, {"game": "chess"}, "the record cannot be read: 'chess'"),
+        (0, {"options": {"size": 5}}, "the record cannot be read: noughts-and-crosses has no option 'size'"),
+        (0, {"rules": 99}, "this match was played by version 99 of the rules, and this is 1"),
+        (1, {"by": 7}, "the record cannot be played again: "),
+    ],
+)
+async def test_a_record_that_cannot_be_played(lines: list[bytes], number: int, keys: dict[str, object], words: str) -> None:
+    with pytest.raises(Problem) as raised:
+        turns(changed(lines, number, **keys))
+    assert raised.value.words.startswith(words)
+
+
+async def test_it_is_said_in_words(
+    http: httpx.AsyncClient, store: Store, lines: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_: str) -> bytes:
+        return changed(lines, 3, by=7)
+
+    monkeypatch.setattr(store, "record", broken)
+    query = '{ game(gameType: NOUGHTS_AND_CROSSES, id: "m") { ... on NoughtsAndCrossesGame { turns { mark } } } }'
+    assert (await refused(http, query)).startswith("the record cannot be played again")
+    response = await http.get("/watch/m/events")
+    assert response.status_code == 500
+    assert response.json()["error"].startswith("the record cannot be played again")
+    monkeypatch.setattr("botdrome.api.watching.AT_A_TIME", 1)
+    begun = (await http.get("/watch/m/events")).text
+    assert begun.startswith('data: {"match":"m"')
+    assert 'event: end\ndata: {"end":"the record cannot be played again' in begun

