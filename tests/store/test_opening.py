@@ -1,6 +1,7 @@
 """Opening: URLs, folders, versions; and backups."""
 
 import asyncio
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -38,7 +39,8 @@ pytestmark = pytest.mark.anyio
         "postgres:secret@host",
         "postgresql+psycopg2://somebody:secret@host/db",
         "postgresql://somebody:secret@host:port/db",
-        "postgresql://somebody:secret@host:99999999/db",
+        "postgresql://somebody:secret@with/slash@host:x/db",
+        "postgresql://host:x/db?password=secret&x=y",
         "postgresql://somebody:secret@host/db?sslmode=perhaps",
     ],
 )
@@ -46,7 +48,7 @@ async def test_what_is_no_url_of_a_store_is_named_without_its_password(url: str)
     with pytest.raises(BadStoreUrl) as refusal:
         await open_store(url)
     assert "secret" not in str(refusal.value)
-    assert url.replace("secret", "***") in str(refusal.value)
+    assert str(refusal.value).startswith(re.sub("secret(@with/slash)?", "***", url))
 
 
 async def test_a_server_that_is_not_there_is_named_without_its_password(tmp_path: Path) -> None:
@@ -57,10 +59,8 @@ async def test_a_server_that_is_not_there_is_named_without_its_password(tmp_path
 
 
 async def test_a_database_that_is_not_there_is_named(postgres_url: str) -> None:
-    with pytest.raises(StoreUnavailable, match='elsewhere.*"elsewhere" does not exist'):
-        await open_store(
-            postgres_url.replace("/botdrome", "/elsewhere", 1).replace(postgres_url.split("/")[3].split("?")[0], "elsewhere")
-        )
+    with pytest.raises(StoreUnavailable, match=r'@/elsewhere.*"elsewhere" does not exist'):
+        await open_store(postgres_url.replace("@/postgres", "@/elsewhere"))
 
 
 async def test_folders_are_made(tmp_path: Path) -> None:
@@ -127,14 +127,14 @@ async def test_migrations_lead_to_the_tables(sqlite_url: str) -> None:
 
 
 LAYOUT = """
-    SELECT table_name, column_name, data_type, is_nullable, column_default, collation_name, NULL FROM information_schema.columns
-    WHERE table_schema = 'public' AND table_name <> 'alembic_version'
-    UNION ALL SELECT tablename, indexname, indexdef, NULL, NULL, NULL, NULL FROM pg_indexes
-    WHERE schemaname = 'public' AND tablename <> 'alembic_version'
-    UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), NULL, NULL, NULL, NULL FROM pg_constraint
-    WHERE connamespace = 'public'::regnamespace AND conrelid::regclass::text <> 'alembic_version'
-    UNION ALL SELECT relname, reloptions::text, NULL, NULL, NULL, NULL, NULL FROM pg_class
-    WHERE relnamespace = 'public'::regnamespace AND relname <> 'alembic_version'
+    SELECT table_name, column_name, data_type, is_nullable, column_default, collation_name FROM information_schema.columns
+    WHERE table_schema = current_schema() AND table_name <> 'alembic_version'
+    UNION ALL SELECT tablename, indexname, indexdef, NULL, NULL, NULL FROM pg_indexes
+    WHERE schemaname = current_schema() AND tablename <> 'alembic_version'
+    UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), NULL, NULL, NULL FROM pg_constraint
+    WHERE connamespace = current_schema()::regnamespace AND conrelid::regclass::text <> 'alembic_version'
+    UNION ALL SELECT relname, reloptions::text, NULL, NULL, NULL, NULL FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relname NOT LIKE 'alembic_version%'
     ORDER BY 1, 2, 3
 """
 
@@ -143,10 +143,12 @@ async def test_migrations_lead_to_the_tables_in_postgresql_too(postgres_url: str
     connection = await asyncpg.connect(postgres_url)
     layouts: list[Any] = []
     for statements in (schema.statements("postgresql", None), _tables()):
+        trial = connection.transaction()
+        await trial.start()
         for statement in statements:
             await connection.execute(statement)
         layouts.append([tuple(row) for row in await connection.fetch(LAYOUT)])
-        await connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        await trial.rollback()
     await connection.close()
     assert layouts[0] == layouts[1] and len(layouts[0]) > 40
 

@@ -55,7 +55,7 @@ async def visitor(url: str) -> AsyncIterator[Any]:
     await connection.close()
 
 
-OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+OTHERS = "FROM pg_stat_activity WHERE application_name = 'botdrome'"
 
 
 async def test_a_connection_that_is_lost_while_it_writes(postgres_url: str) -> None:
@@ -66,8 +66,9 @@ async def test_a_connection_that_is_lost_while_it_writes(postgres_url: str) -> N
     async with visitor(postgres_url) as other:
         async with other.transaction():
             await other.execute("LOCK TABLE matches IN ACCESS EXCLUSIVE MODE")
-            store.begin(a_match("c"))
             ends = [asyncio.ensure_future(store.finish(an_end(name))) for name in ("a", "b")]
+            await asyncio.sleep(0)
+            store.begin(a_match("c"))
             while not (waiting := await other.fetchval(f"SELECT pid {OTHERS} AND wait_event_type = 'Lock'")):
                 await asyncio.sleep(0)
             await other.execute("SELECT pg_terminate_backend($1)", waiting)

@@ -12,10 +12,10 @@ from botdrome.server.websocket import MakeSession, socket_protocol
 LONGEST_HEAD = 16 << 10
 HEAD_LIMIT = 10.0
 """Seconds for the head of the first request."""
-FOR_HTTP = (b"/socket.io/", b"/watch/")
-"""WebSockets at these paths are the HTTP stack's, and those that speak GraphQL wherever they come in."""
 
 MakeHttp = Callable[[], asyncio.Protocol]
+Reception = Callable[[str], MakeSession | None]
+"""Who receives a WebSocket, by the target of its request; None: the HTTP stack. GraphQL's are always the HTTP stack's."""
 
 
 class Crowd:
@@ -48,8 +48,8 @@ class Crowd:
 class Door(asyncio.Protocol):
     """Reads the head of the first request, then hands the connection over."""
 
-    def __init__(self, make_session: MakeSession, make_http: MakeHttp, crowd: Crowd, settings: Settings) -> None:
-        self._make_session, self._make_http, self._crowd, self._settings = make_session, make_http, crowd, settings
+    def __init__(self, reception: Reception, make_http: MakeHttp, crowd: Crowd, settings: Settings) -> None:
+        self._reception, self._make_http, self._crowd, self._settings = reception, make_http, crowd, settings
         self._head = b""
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -65,17 +65,17 @@ class Door(asyncio.Protocol):
         self._head += data
         if b"\r\n\r\n" in self._head or len(self._head) > LONGEST_HEAD or not _may_be_a_get(self._head):
             self._stop_timer()
-            self._hand_over(self._to_bots() if self._wants_bots() else self._make_http())
+            make_session = self._receive()
+            self._hand_over(self._make_http() if make_session is None else self._let_in(make_session))
 
-    def _wants_bots(self) -> bool:
+    def _receive(self) -> MakeSession | None:
         line, _, headers = self._head.partition(b"\r\n")
-        words = line.split(b" ")
-        if len(words) != 3 or words[1].startswith(FOR_HTTP):
-            return False
-        lines = b"\r\n" + headers.lower()
-        return b"\r\nupgrade: websocket" in lines and b"\r\nsec-websocket-protocol: graphql" not in lines
+        words, lines = line.split(b" "), b"\r\n" + headers.lower()
+        if len(words) != 3 or b"\r\nupgrade: websocket" not in lines or b"\r\nsec-websocket-protocol: graphql" in lines:
+            return None
+        return self._reception(words[1].decode("latin-1"))
 
-    def _to_bots(self) -> asyncio.BaseProtocol | None:
+    def _let_in(self, make_session: MakeSession) -> asyncio.BaseProtocol | None:
         assert self._transport is not None
         peer = self._transport.get_extra_info("peername")
         address = str(peer[0]) if peer else ""
@@ -86,7 +86,7 @@ class Door(asyncio.Protocol):
             self._transport.write(answer.encode())
             self._transport.close()
             return None
-        return socket_protocol(self._make_session, self._settings.longest_message, lambda: self._crowd.leave(address))
+        return socket_protocol(make_session, self._settings.longest_message, lambda: self._crowd.leave(address))
 
     def _hand_over(self, protocol: asyncio.BaseProtocol | None) -> None:
         head, self._head = self._head, b""

@@ -66,13 +66,15 @@ class Postgres:
     async def open(self) -> None:
         async with self._explained():
             # Before a table has been analysed, the planner would have each match sought through the whole of it.
-            self._writer = await self._pool(1, reset=_leave_as_it_is, server_settings={"enable_seqscan": "off", "jit": "off"})
-            self._readers = await self._pool(READERS, server_settings={"jit": "off"})
+            self._writer = await self._pool(1, {"enable_seqscan": "off"}, reset=_leave_as_it_is)
+            self._readers = await self._pool(READERS, {})
             async with self._writer.acquire() as connection, connection.transaction():
                 await _upgrade(connection)
 
-    def _pool(self, size: int, **settings: Any) -> Any:
-        return asyncpg.create_pool(self._url, min_size=1, max_size=size, timeout=10, command_timeout=PATIENCE, **settings)
+    def _pool(self, size: int, settings: dict[str, str], **options: Any) -> Any:
+        options |= {"timeout": 10, "command_timeout": PATIENCE}
+        options["server_settings"] = {"application_name": "botdrome", "jit": "off", **settings}
+        return asyncpg.create_pool(self._url, min_size=1, max_size=size, **options)
 
     async def close(self) -> None:
         for pool in (self._readers, self._writer):
