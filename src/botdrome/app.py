@@ -1,6 +1,7 @@
 """The composition root: the only place where a server is put together."""
 
 import asyncio
+import gc
 import signal
 import ssl
 from collections.abc import AsyncIterator, Callable
@@ -143,6 +144,8 @@ async def serve(settings: Settings, opened: Callable[[House], None]) -> None:
     async with stop_signal() as wanted:
         house = await open_house(settings)
         opened(house)
+        gc.collect()
+        gc.freeze()
         await wanted.wait()
         log.info("stopping", seconds_for_running_matches=settings.drain)
         await house.close()

@@ -115,6 +115,16 @@ async def test_what_runs_too_long_is_stored_as_aborted(tmp_path: Path) -> None:
         assert (match.status, match.reason) == ("aborted", "the server was stopped")
 
 
+async def test_a_match_that_has_not_begun_when_the_server_stops_never_begins(tmp_path: Path) -> None:
+    async with server(tmp_path, drain=0.0, start_delay=0.1) as house:
+        ada, bob = [await registered(house, name) for name in ("ada", "bob")]
+        async with bot(house, ada) as one, bot(house, bob):
+            await house.desk.close()
+            messages, code, _ = await one.until_closed()
+            assert [message["state"]["result"]["victor"] for message in messages] == [None]
+            assert code == 1000
+
+
 async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     async with serving(tmp_path, "--set", "drain=600") as running:
         ada, bob = await running.register("ada"), await running.register("bob")

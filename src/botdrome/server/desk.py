@@ -185,6 +185,8 @@ class Desk:
 
     def _begin(self, table: Table, guests: list[Guest]) -> None:
         """Anything may have happened since the match was made: who has gone by now leaves at once."""
+        if table.match.result is not None:
+            return
         table.start()
         self._tell_watchers()
         for player, guest in enumerate(guests):
@@ -207,10 +209,9 @@ class Desk:
         if table is None or login.name not in table.entry.players or not table.open:
             return guest.turn_away({"error": f"you have no seat in a running match {match_id}"})
         player = table.entry.players.index(login.name)
-        guest.sit_down(table, player)
         if not table.rejoin(player, guest):
             return guest.turn_away({"error": f"there is no coming back to match {match_id}"})
-        return None
+        return guest.sit_down(table, player)
 
     # Those who come to look.
 

@@ -9,7 +9,7 @@ import structlog
 
 from botdrome.games.game import Raw
 from botdrome.match.course import News
-from botdrome.match.events import Cause, Late, Player, Refused, meant_for
+from botdrome.match.events import Late, Player, Refused, meant_for
 from botdrome.match.match import Match
 from botdrome.match.record import jotted
 from botdrome.match.terms import Milliseconds
@@ -53,6 +53,7 @@ class Table:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: Milliseconds = 0
         self._reason = ""
+        self._ending: asyncio.Future[None] | None = None
 
     def seat(self, player: Player, listener: Listener, dialect: Dialect) -> None:
         """Give a seat to a listener; those who share a dialect object are spoken to together."""
@@ -69,7 +70,7 @@ class Table:
         self._publish(self.match.start(), 0)
 
     def now(self) -> Milliseconds:
-        return int((monotonic() - self._began) * 1000)
+        return int((monotonic() - self._began) * 1000) if self.open else 0
 
     # What players do.
 
@@ -94,11 +95,6 @@ class Table:
             self._listeners[player] = listener
             self._publish(news, now)
         return bool(news)
-
-    def expel(self, player: Player, cause: Cause, why: str, message: bytes = b"") -> None:
-        now = self.now()
-        self._flights[player].came(now, message, why)
-        self._publish(self.match.expel(player, cause, now, why), now)
 
     def note(self, player: Player, message: bytes, verdict: str) -> None:
         """Something for the flight record that is no move."""
@@ -125,7 +121,7 @@ class Table:
         if not news:
             return
         if self.match.result is not None:
-            asyncio.ensure_future(self._end(news, now))  # noqa: RUF006
+            self._ending = asyncio.ensure_future(self._end(news, now))
             return
         self._tell(news, now)
         self._look_at_the_clock(now)

@@ -1,0 +1,59 @@
+"""Logins: what is read, and what fails with or without words."""
+
+import json
+from typing import Any
+
+import pytest
+
+from botdrome.wire.login import BadLogin, read_login
+
+LOGIN = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": "x"}
+BOATS = LOGIN | {"gameType": "BATTLESHIP"}
+
+
+def test_a_plain_login_is_for_two_and_nothing_else() -> None:
+    login = read_login(LOGIN)
+    assert (login.format.name, login.name, login.password, login.players) == ("noughts-and-crosses", "ada", "x", 2)
+    assert (login.options, login.contest, login.opponent, login.match) == ({}, None, None, None)
+    assert json.loads(login.answer()) == {"authentication": "OK", "gameType": "NOUGHTS_AND_CROSSES", "name": "ada"}
+
+
+@pytest.mark.parametrize("contest", [None, "", 0, False, [], {}])
+def test_a_falsy_contest_is_none_and_echoed_as_it_was_sent(contest: Any) -> None:
+    login = read_login(LOGIN | {"contest": contest})
+    assert login.contest is None
+    assert json.loads(login.answer())["contest"] == contest
+
+
+def test_further_keys_are_read() -> None:
+    login = read_login(BOATS | {"players": 4, "options": {"width": 12}, "contest": "cup", "match": "m1", "foo": 1})
+    assert (login.players, login.options, login.contest, login.match) == (4, {"width": 12}, "cup", "m1")
+    assert read_login(LOGIN | {"opponent": "bob"}).opponent == "bob"
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        (None, ""),
+        ([], ""),
+        ({}, ""),
+        (LOGIN | {"gameType": "CHESS"}, ""),
+        (LOGIN | {"gameType": 5}, ""),
+        (LOGIN | {"name": None}, ""),
+        (LOGIN | {"password": {"$ne": None}}, ""),
+        (LOGIN | {"contest": 7}, ""),
+        (LOGIN | {"players": True}, "players is from 2 to 2"),
+        (BOATS | {"players": 10}, "players is from 2 to 9"),
+        (BOATS | {"players": 3, "opponent": "bob"}, "an opponent can be named at a table of two only"),
+        (BOATS | {"options": "large"}, "options is an object"),
+        (BOATS | {"options": {"width": 99}}, "battleship: width: expected `int` <= 26"),
+        (BOATS | {"options": {"goal": 99}}, "goal: 99 is more than the 17 squares of a fleet"),
+        (LOGIN | {"opponent": []}, "opponent is text"),
+        (LOGIN | {"match": 7}, "match is text"),
+    ],
+)
+def test_what_fails_says_why_only_where_the_original_had_no_such_key(message: Any, why: str) -> None:
+    with pytest.raises(BadLogin) as caught:
+        read_login(message)
+    answer = {"authentication": "failed"}
+    assert json.loads(caught.value.answer()) == (answer | {"why": why} if why else answer)
