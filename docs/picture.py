@@ -1,5 +1,6 @@
 """Draws the picture of the README: a match and a table, as the terminal shows them."""
 
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def main() -> None:
     for outcome in play_all(report.plan, jobs=1):
         report.add(outcome)
     console.print(score_table(report))
-    FILE.write_text(console.export_svg(title="botdrome"))
+    FILE.write_text(re.sub(r"@font-face \{.*?\}\s*", "", console.export_svg(title="botdrome"), flags=re.DOTALL))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from botdrome.match.events import BoardResult, Result
+from botdrome.match.events import BoardResult, Cause, Result
 from botdrome.store.store import BotEntry, Finish, MatchEntry, Store
 
 GAME = "noughts-and-crosses"
@@ -18,7 +18,7 @@ def a_match(match_id: str, players: tuple[str, ...] = ("ada", "bob"), started: i
 
 def a_result(*places: int) -> Result:
     scores = tuple(1 / place for place in places)
-    causes = tuple("complete" if place == 1 else "timeout" for place in places)
+    causes: tuple[Cause, ...] = tuple("complete" if place == 1 else "timeout" for place in places)
     return Result(places, scores, causes, (BoardResult(scores, places, causes),))
 
 

@@ -63,9 +63,9 @@ async def test_a_connection_that_is_lost_while_it_writes(postgres_url: str) -> N
     store.begin(a_match("a"))
     store.begin(a_match("b"))
     await store.match("a")
-    async with visitor(postgres_url) as other:
-        async with other.transaction():
-            await other.execute("LOCK TABLE matches IN ACCESS EXCLUSIVE MODE")
+    async with visitor(postgres_url) as locker, visitor(postgres_url) as other:
+        async with locker.transaction():
+            await locker.execute("LOCK TABLE matches IN ACCESS EXCLUSIVE MODE")
             ends = [asyncio.ensure_future(store.finish(an_end(name))) for name in ("a", "b")]
             await asyncio.sleep(0)
             store.begin(a_match("c"))
@@ -93,8 +93,9 @@ async def test_connections_that_are_lost_while_nothing_happens(postgres_url: str
     store = await open_store(postgres_url)
     await play(store, a_match("a"))
     async with visitor(postgres_url) as other:
-        await other.execute(f"SELECT pg_terminate_backend(pid) {OTHERS}")
-        while await other.fetchval(f"SELECT count(*) {OTHERS}"):
+        lost = [row["pid"] for row in await other.fetch(f"SELECT pid, pg_terminate_backend(pid) {OTHERS}")]
+        assert len(lost) >= 2
+        while await other.fetchval(f"SELECT count(*) {OTHERS} AND pid = ANY ($1)", lost):
             await asyncio.sleep(0)
     await _once_it_is_noticed(lambda: store.match("a"))
     await _once_it_is_noticed(lambda: play(store, a_match("b")))

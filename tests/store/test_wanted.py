@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.store.store import ContestLine, MatchEntry, Store, Wanted
+from botdrome.store.store import ContestLine, MatchEntry, Status, Store, Wanted
 from tests.store.entries import GAME, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio
@@ -41,9 +41,10 @@ def fits(match: MatchEntry, wanted: Wanted) -> bool:
 
 def questions() -> list[Wanted]:
     groups: list[tuple[str, ...]] = [(), ("ada",), ("bob", "ada"), ("ada", "ada"), ("nobody", "carl", "bob")]
+    statuses: list[Status | None] = [None, "running", "ended", "aborted"]
     return [
         Wanted(game, contest, all_of, any_of, status)
-        for game, contest, status in product((None, GAME), (None, "cup"), (None, "running", "ended", "aborted"))
+        for game, contest, status in product((None, GAME), (None, "cup"), statuses)
         for all_of, any_of in product(groups, groups)
     ]
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,7 +25,6 @@ T = TypeVar("T")
 PATIENCE = 10
 """Seconds to wait for another process that is writing."""
 SETTINGS = (
-    "journal_mode = WAL",
     "synchronous = FULL",
     "foreign_keys = ON",
     "cache_size = -32000",
@@ -111,6 +111,7 @@ class Sqlite:
     def _connected(self) -> sqlite3.Connection:
         connection = connected(self._path)
         try:
+            _write_ahead(connection)
             for setting in SETTINGS:
                 connection.execute(f"PRAGMA {setting}")
         except BaseException:
@@ -138,6 +139,19 @@ class Sqlite:
             case Lock():
                 pass  # there is only one writer at a time
         return None
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """The one change for which SQLite itself does not wait when others open the file at the same time."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 @contextmanager

@@ -1,0 +1,50 @@
+"""Conversations recorded from the original, had again with our server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import connect
+
+from tests.server.clients import PATIENCE, Client, registered, server
+
+pytestmark = pytest.mark.anyio
+
+RECORDINGS = Path(__file__).parent / "battlebot"
+TIMES = {"time": 0}
+
+
+def recorded(scenario: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (RECORDINGS / f"battlebot-{scenario}.jsonl").read_text().splitlines()]
+
+
+def timeless(message: dict[str, Any]) -> dict[str, Any]:
+    return message | {"turn": message["turn"] | TIMES} if "turn" in message else message
+
+
+@pytest.mark.parametrize("scenario", ["nac-win", "nac-invalid", "nac-disconnect", "contest-pair"])
+async def test_a_recorded_conversation(tmp_path: Path, scenario: str) -> None:
+    """What was sent is sent, in the recorded order; what comes back is the same but for passwords and times."""
+    lines = recorded(scenario)
+    async with server(tmp_path) as house:
+        names = dict.fromkeys(line["bot"] for line in lines if "bot" in line)
+        passwords = {name: (await registered(house, name))["password"] for name in names}
+        clients: dict[str, Client] = {}
+        for number, line in enumerate(lines):
+            name, where = line.get("bot", ""), f"{scenario}, line {number + 1}"
+            match line["dir"]:
+                case "open":
+                    clients[name] = Client(await connect(house.url.replace("http", "ws", 1), open_timeout=PATIENCE))
+                case "send":
+                    message = line["msg"]
+                    secret = {"password": passwords[name]} if "password" in message else {}
+                    await clients[name].send(message | secret)
+                case "recv":
+                    assert timeless(await clients[name].receive()) == timeless(line["msg"]), where
+                case "close":
+                    assert await clients[name].until_closed() == ([], line["code"], line["reason"]), where
+                case _ if line.get("note") == "client closed":
+                    await clients[name].socket.close()
+        for client in clients.values():
+            await client.socket.close()
