@@ -4,6 +4,7 @@ Alembic writes them down instead of running them, so that they pass through the 
 """
 
 from pathlib import Path
+from threading import Lock
 from typing import Any, TextIO, cast
 
 from alembic.operations import Operations
@@ -13,6 +14,8 @@ from alembic.util import CommandError
 
 from botdrome.store.store import StoreUnavailable
 
+_one_at_a_time = Lock()
+"""What a migration calls belongs to the whole process."""
 VERSION_TABLE = "alembic_version"
 VERSION = f"SELECT version_num FROM {VERSION_TABLE}"
 
@@ -31,10 +34,6 @@ class _Statements:
         pass
 
 
-def newest() -> str | None:
-    return _migrations().get_current_head()
-
-
 def statements(dialect: str, version: str | None) -> list[str]:
     """From that version, None being an empty database, to the newest."""
     migrations, written = _migrations(), _Statements()
@@ -51,7 +50,7 @@ def statements(dialect: str, version: str | None) -> list[str]:
     }
     context = MigrationContext.configure(dialect_name=dialect, opts=options)
     try:
-        with Operations.context(context):
+        with _one_at_a_time, Operations.context(context):
             context.run_migrations()
     except CommandError:
         raise StoreUnavailable("it was written by a newer version of Botdrome") from None
