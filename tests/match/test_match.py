@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.formats import FORMATS
+from botdrome.games.battlecube import Battlecube
 from botdrome.games.game import BadOption, Game
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms, offline
@@ -267,6 +268,20 @@ def test_a_pause_comes_after_every_step_also_the_last() -> None:
     match.submit(1, ROCK, 50)
     assert match.result is None
     assert told(match.wake(90)) == ["board 0 ended (1, 1)", "ended (1, 1) ('complete', 'complete')"]
+
+
+def test_a_step_that_awaits_nobody_is_played_after_the_pause() -> None:
+    """Battlecube with two tasks: the second tick plays by itself."""
+    match = Match(Battlecube(tasks=2), 2, Terms(Pace(5000, pause=40)), seed=1)
+    match.start()
+    for player in (0, 1):
+        news = match.submit(player, [{"task": "NOOP"}, {"task": "NOOP"}], 0)
+    assert told(news) == ["step 0 played by []"], "what is planned is no business of the others"
+    assert (match.awaited, match.deadline) == ([], 40)
+    assert told(match.wake(40)) == ["step 1 played by []"]
+    assert (match.awaited, match.deadline) == ([], 80)
+    assert told(match.wake(80)) == []
+    assert match.awaited == [0, 1]
 
 
 def test_who_is_expelled_in_a_pause_is_out_at_once() -> None:

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from botdrome.store import wanted
 from botdrome.store.store import ContestLine, MatchEntry, Status, Store, Wanted
 from tests.store.entries import GAME, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio
 
 TABLES: list[tuple[str, ...]] = [("ada", "bob"), ("bob", "ada"), ("carl", "dora"), ("ada", "carl", "dora"), ("ada", "ada")]
-NAMES = ["ada", "bob", "carl", "nobody"]
 
 
 async def fill(store: Store) -> list[MatchEntry]:
@@ -29,13 +29,13 @@ async def fill(store: Store) -> list[MatchEntry]:
     return matches[::-1]
 
 
-def fits(match: MatchEntry, wanted: Wanted) -> bool:
+def fits(match: MatchEntry, question: Wanted) -> bool:
     return (
-        wanted.game in (None, match.game)
-        and wanted.contest in (None, match.contest)
-        and wanted.status in (None, match.status)
-        and all(name in match.players for name in wanted.all_of)
-        and (not wanted.any_of or any(name in match.players for name in wanted.any_of))
+        question.game in (None, match.game)
+        and question.contest in (None, match.contest)
+        and question.status in (None, match.status)
+        and all(name in match.players for name in question.all_of)
+        and (not question.any_of or any(name in match.players for name in question.any_of))
     )
 
 
@@ -49,12 +49,14 @@ def questions() -> list[Wanted]:
     ]
 
 
-async def test_every_combination_of_conditions(store: Store) -> None:
+@pytest.mark.parametrize("many", [wanted.MANY, 1])
+async def test_every_combination_of_conditions(store: Store, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wanted, "MANY", many)
     matches = await fill(store)
-    for wanted in questions():
-        expected = [match for match in matches if fits(match, wanted)]
-        assert await store.matches(wanted) == expected, wanted
-        assert await store.count(wanted) == len(expected), wanted
+    for question in questions():
+        expected = [match for match in matches if fits(match, question)]
+        assert await store.matches(question) == expected, question
+        assert await store.count(question) == len(expected), question
 
 
 async def test_pages(store: Store) -> None:

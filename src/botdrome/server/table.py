@@ -77,7 +77,6 @@ class Table:
     def submit(self, player: Player, raw: Raw, message: bytes) -> None:
         now = self.now()
         news = self.match.submit(player, raw, now)
-        metrics.MOVES.inc()
         self._flights[player].came(now, message, _verdict(player, news))
         self._publish(news, now)
 
@@ -188,6 +187,7 @@ class Table:
     def _finish(self) -> Finish:
         result = self.match.result
         assert result is not None
+        metrics.MOVES.inc(len(self.match.inputs))
         flights = tuple(flight.written(cause) for flight, cause in zip(self._flights, result.causes, strict=True))
         record = jotted(self.match, self.entry.players)
         status: Status = "aborted" if result.aborted else "ended"

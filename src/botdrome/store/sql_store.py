@@ -84,10 +84,10 @@ class SqlStore:
         return flights[player] if 0 <= player < len(flights) else None
 
     async def matches(self, wanted_: Wanted) -> list[MatchEntry]:
-        return [match_entry(row) for row in await self._fetch(*wanted.chosen(wanted_))]
+        return [match_entry(row) for row in await self._fetch(*await wanted.chosen(wanted_, self._fetch))]
 
     async def count(self, wanted_: Wanted) -> int:
-        return int((await self._fetch(*wanted.counted(wanted_)))[0][0])
+        return int((await self._fetch(*await wanted.counted(wanted_, self._fetch)))[0][0])
 
     async def contests(self, game: str) -> list[str]:
         return [whole(*row) for row in await self._fetch(queries.CONTESTS, {"game": key(game)})]

@@ -1,10 +1,16 @@
-"""Which matches are wanted, as a query. One is made for each combination of conditions, not for each question."""
+"""Which matches are wanted, as a query. One is made for each combination of conditions, not for each question.
 
+A page of a long list comes straight from an index, newest first, and costs no more than the page. For that the query has to
+set out from the right end: from the seats of a player who has few, from all matches where players have many.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import BigInteger, ColumnElement, Select, Text, bindparam, distinct, func, select
+from msgspec.structs import replace
+from sqlalchemy import BigInteger, ColumnElement, Executable, Select, Text, bindparam, distinct, exists, func, select
 
 from botdrome.store.listed import Listed
 from botdrome.store.queries import HAS_STATUS, MATCH
@@ -14,6 +20,13 @@ from botdrome.store.texts import key
 
 FARTHEST = 2**62
 """No limit and no offset means more than that."""
+MANY = 5_000
+"""Seats, from which on it does not matter how many more there are."""
+COMPARED = 8
+"""Of more players than these, it is not looked who has the fewest seats."""
+
+Fetch = Callable[[Executable, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
+Question = tuple[Select[*tuple[Any, ...]], dict[str, Any]]
 
 
 class Shape(Struct, frozen=True):
@@ -26,18 +39,35 @@ class Shape(Struct, frozen=True):
     """One player has taken part: its seats lead the way."""
     all_of: bool
     any_of: bool
+    busy: bool
+    """Those of whom one is wanted have played so much that one comes across them anyway."""
     limit: bool
 
 
-Question = tuple[Select[*tuple[Any, ...]], dict[str, Any]]
+async def chosen(wanted: Wanted, fetch: Fetch) -> Question:
+    wanted = await _rarest_first(wanted, fetch)
+    busy = len(wanted.any_of) > 1 and await _seats(wanted.any_of, fetch) >= MANY
+    return _chosen(_shape(wanted, busy)), _values(wanted)
 
 
-def chosen(wanted: Wanted) -> Question:
-    return _chosen(_shape(wanted)), _values(wanted)
+async def counted(wanted: Wanted, fetch: Fetch) -> Question:
+    wanted = await _rarest_first(wanted, fetch)
+    return _counted(_shape(wanted, False)), _values(wanted)
 
 
-def counted(wanted: Wanted) -> Question:
-    return _counted(_shape(wanted)), _values(wanted)
+async def _rarest_first(wanted: Wanted, fetch: Fetch) -> Wanted:
+    names = sorted(set(wanted.all_of))
+    if not 1 < len(names) <= COMPARED:
+        return wanted
+    seats = {name: await _seats([name], fetch) for name in names}
+    return replace(wanted, all_of=sorted(names, key=lambda name: seats[name]))
+
+
+async def _seats(names: Sequence[str], fetch: Fetch) -> int:
+    return int((await fetch(_SEATS, {"names": [key(name) for name in names]}))[0][0])
+
+
+_SEATS = select(func.count()).select_from(select(seats.c.number).where(Listed(seats.c.name, "names")).limit(MANY).subquery())
 
 
 def _one_player(wanted: Wanted) -> str | None:
@@ -46,7 +76,7 @@ def _one_player(wanted: Wanted) -> str | None:
     return wanted.any_of[0] if len(wanted.any_of) == 1 else None
 
 
-def _shape(wanted: Wanted) -> Shape:
+def _shape(wanted: Wanted, busy: bool) -> Shape:
     if wanted.offset < 0 or (wanted.limit is not None and wanted.limit < 0):
         raise ValueError("limit and offset must not be negative")
     return Shape(
@@ -56,6 +86,7 @@ def _shape(wanted: Wanted) -> Shape:
         _one_player(wanted) is not None,
         len(wanted.all_of) > 1,
         len(wanted.any_of) > 1 or bool(wanted.any_of and wanted.all_of),
+        busy,
         wanted.limit is not None,
     )
 
@@ -75,32 +106,46 @@ def _values(wanted: Wanted) -> dict[str, Any]:
 
 @cache
 def _chosen(shape: Shape) -> Select[*tuple[Any, ...]]:
-    """Newest first, straight from an index: a page of a long list costs no more than the page."""
-    clock = seats if shape.player else matches
-    query = _narrowed(select(*MATCH), shape).order_by(clock.c.started.desc(), clock.c.number.desc())
+    clock = matches
+    query = select(*MATCH)
+    if shape.player:
+        clock, query = seats, query.join(seats, seats.c.number == matches.c.number).where(_first_seat_of_that_name())
+    query = query.where(*_of_match(shape), *_of_players(shape)).order_by(clock.c.started.desc(), clock.c.number.desc())
     query = query.offset(bindparam("offset", type_=BigInteger))
     return query.limit(bindparam("limit", type_=BigInteger)) if shape.limit else query
 
 
 @cache
 def _counted(shape: Shape) -> Select[*tuple[Any, ...]]:
-    return _narrowed(select(func.count()).select_from(matches), shape)
+    """Where nothing is asked of the matches themselves, the seats alone are counted."""
+    of_match = _of_match(shape)
+    if not shape.player:
+        return select(func.count()).select_from(matches).where(*of_match, *_of_players(shape))
+    query = select(func.count(distinct(seats.c.number))).where(*of_match, *_of_players(shape))
+    return query.join(matches, matches.c.number == seats.c.number) if of_match else query
 
 
-def _narrowed(query: Select[*tuple[Any, ...]], shape: Shape) -> Select[*tuple[Any, ...]]:
+def _of_match(shape: Shape) -> list[ColumnElement[bool]]:
+    conditions = []
     if shape.game:
-        query = query.where(matches.c.game == bindparam("game", type_=Text))
+        conditions.append(matches.c.game == bindparam("game", type_=Text))
     if shape.contest:
-        query = query.where(matches.c.contest == bindparam("contest", type_=Text))
+        conditions.append(matches.c.contest == bindparam("contest", type_=Text))
     if shape.status:
-        query = query.where(HAS_STATUS[shape.status])
+        conditions.append(HAS_STATUS[shape.status])
+    return conditions
+
+
+def _of_players(shape: Shape) -> list[ColumnElement[bool]]:
+    match = seats.c.number if shape.player else matches.c.number
+    conditions = []
     if shape.player:
-        query = query.join(seats, seats.c.number == matches.c.number).where(
-            seats.c.name == bindparam("player", type_=Text), _first_seat_of_that_name()
-        )
+        conditions.append(seats.c.name == bindparam("player", type_=Text))
     if shape.all_of:
-        query = query.where(_all_took_part())
-    return query.where(_one_took_part()) if shape.any_of else query
+        conditions.append(_all_took_part(match))
+    if shape.any_of:
+        conditions.append(_one_took_part(match, shape.busy))
+    return conditions
 
 
 def _first_seat_of_that_name() -> ColumnElement[bool]:
@@ -110,14 +155,14 @@ def _first_seat_of_that_name() -> ColumnElement[bool]:
     return seats.c.player == first.scalar_subquery()
 
 
-def _all_took_part() -> ColumnElement[bool]:
+def _all_took_part(match: ColumnElement[int]) -> ColumnElement[bool]:
     others = seats.alias("others")
-    there = select(func.count(distinct(others.c.name))).where(
-        others.c.number == matches.c.number, Listed(others.c.name, "all_of")
-    )
+    there = select(func.count(distinct(others.c.name))).where(others.c.number == match, Listed(others.c.name, "all_of"))
     return there.scalar_subquery() == bindparam("how_many", type_=BigInteger)
 
 
-def _one_took_part() -> ColumnElement[bool]:
+def _one_took_part(match: ColumnElement[int], busy: bool) -> ColumnElement[bool]:
     some = seats.alias("some")
-    return matches.c.number.in_(select(some.c.number).where(Listed(some.c.name, "any_of")))
+    if busy:
+        return exists().where(some.c.number == match, Listed(some.c.name, "any_of"))
+    return match.in_(select(some.c.number).where(Listed(some.c.name, "any_of")))
