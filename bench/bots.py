@@ -30,6 +30,9 @@ class Tally:
 class Bot(WSListener):
     """Logs in, and answers when it is asked."""
 
+    ARRIVALS = 0.01
+    """Seconds between twenty that come in and the next twenty."""
+
     def __init__(self, name: str, login: bytes, tally: Tally) -> None:
         self._name, self._login, self._tally = name, login, tally
         self._sent = 0.0
@@ -72,6 +75,8 @@ class NoughtsBot(Bot):
 class BumbleBot(Bot):
     """Sends orders for every update, without reading it."""
 
+    ARRIVALS = 0.1
+
     def told(self, transport: WSTransport, frame: WSFrame) -> None:
         self._tally.moves += 1
         transport.send(WSMsgType.TEXT, ORDERS)
@@ -92,8 +97,8 @@ async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords
         name, password = names[number % 2], passwords[number % 2]
         login = ENCODER.encode({"gameType": game, "name": name, "password": password})
         work.append(asyncio.ensure_future(play_on(url, kind, name, login, tally, until)))
-        if number % 50 == 49:
-            await asyncio.sleep(0.01)
+        if number % 20 == 19:
+            await asyncio.sleep(kind.ARRIVALS)
     await asyncio.wait(work, timeout=max(0.0, until - time.perf_counter()))
     return tally
 
