@@ -12,8 +12,6 @@ pytestmark = pytest.mark.anyio
 
 
 class Line:
-    address = "here"
-
     def __init__(self) -> None:
         self.sent: list[bytes] = []
         self.closed: tuple[int, str] | None = None

@@ -77,12 +77,13 @@ def test_ctrl_c_prints_the_table_so_far_and_leaves_nothing_running(tmp_path: Pat
     for jobs in ("1", "2"):
         words = ["play", "noughts-and-crosses", deaf, "house:random", "-n", "1", "-j", jobs, "--json"]
         process = subprocess.Popen([*HEEDING, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        program_id = int(fifo.read_text())
+        running = os.pidfd_open(int(fifo.read_text()))
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=30)
         assert process.returncode == 130
         assert json.loads(output)["matches"] == []
-        assert not Path(f"/proc/{program_id}").exists()
+        assert select.select([running], [], [], PATIENCE)[0], "the program goes on"
+        os.close(running)
 
 
 def test_help_answers() -> None:

@@ -6,9 +6,6 @@ from typing import Protocol
 class Connection(Protocol):
     """Nothing here waits or raises. A client that does not read is cut off when too much is unsent."""
 
-    @property
-    def address(self) -> str: ...
-
     def send(self, messages: list[bytes]) -> None: ...
 
     def close(self, code: int = 1000, reason: str = "") -> None: ...

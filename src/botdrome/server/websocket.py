@@ -40,13 +40,6 @@ class Socket(WSListener):
         self._parts: list[bytes] | None = None
         self._closing: asyncio.TimerHandle | None = None
 
-    @property
-    def address(self) -> str:
-        if self._transport is None:
-            return ""
-        peer = self._transport.underlying_transport.get_extra_info("peername")
-        return str(peer[0]) if peer else ""
-
     # What the session does.
 
     def send(self, messages: list[bytes]) -> None:
