@@ -1,5 +1,7 @@
 """A PostgreSQL server for tests and measurements, and databases of one's own in it."""
 
+import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
@@ -15,6 +17,14 @@ with warnings.catch_warnings():
 
 _numbers = count(1)
 
+GUARD = """
+import os, shutil, signal, sys
+if not sys.stdin.read():
+    os.kill(int(sys.argv[1]), signal.SIGINT)
+    shutil.rmtree(sys.argv[2], ignore_errors=True)
+"""
+"""Stops the server when the tests are killed and cannot do it themselves."""
+
 
 async def spare_the_disk(server: PostgresServer) -> None:
     """Tests do not cut the power: what the server has written need not reach the disk."""
@@ -27,11 +37,15 @@ async def spare_the_disk(server: PostgresServer) -> None:
 @contextmanager
 def running_server() -> Iterator[PostgresServer]:
     """On a socket in a folder of its own, for as long as the block lasts."""
-    server = get_server(tempfile.mkdtemp(prefix="botdrome-postgres-"), cleanup_mode="delete")
-    try:
-        yield server
-    finally:
-        server.cleanup()
+    folder = tempfile.mkdtemp(prefix="botdrome-postgres-")
+    server = get_server(folder, cleanup_mode="delete")
+    guard = [sys.executable, "-c", GUARD, str(server.get_pid()), folder]
+    with subprocess.Popen(guard, stdin=subprocess.PIPE, start_new_session=True) as watching:
+        try:
+            yield server
+        finally:
+            server.cleanup()
+            watching.communicate(b"all is well")
 
 
 def cpu_seconds(server: PostgresServer) -> float:

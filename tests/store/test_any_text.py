@@ -1,7 +1,7 @@
 """What every store keeps to: names of any length and content, and nothing that is asked can harm it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from botdrome.store.store import ContestLine, Store, Wanted
@@ -88,6 +88,7 @@ async def test_ids_and_games_are_words_of_the_house(store: Store, odd: str) -> N
         await store.register(a_bot("ada", game=odd))
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_text_is_itself_again(text: str) -> None:
     short, rest = kept(text)
@@ -95,12 +96,14 @@ def test_a_text_is_itself_again(text: str) -> None:
     assert short == key(text)
 
 
+@settings(deadline=None)
 @given(st.text(st.characters()), st.text(st.characters()))
 def test_keys_differ_where_texts_do_and_fit_an_index(one: str, other: str) -> None:
     assert (key(one) == key(other)) == (one == other)
     assert len(key(one).encode()) <= 1600 and "\0" not in key(one)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_plain_text_has_no_nul(text: str) -> None:
     assert "\0" not in plain(text) and len(plain(text)) == len(text)

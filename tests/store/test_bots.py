@@ -44,6 +44,16 @@ async def test_one_of_many_that_want_a_name_at_once_gets_it_and_the_others_are_n
     assert await store.bots() == [wishes[0], *others]
 
 
+async def test_two_servers_that_register_the_same_name_do_not_both_have_it(url: str) -> None:
+    stores = [await open_store(url) for _ in range(2)]
+    for number in range(20):
+        wishes = [store.register(a_bot(f"bot {number}")) for store in stores]
+        answers = await asyncio.gather(*wishes, return_exceptions=True)
+        assert {type(answer) for answer in answers} == {type(None), NameTaken}
+    for store in stores:
+        await store.close()
+
+
 async def test_bots_are_listed_by_the_time_of_their_registration(store: Store) -> None:
     bots = [a_bot("zoe", 1), a_bot("ada", 2, game="gomoku"), a_bot("bob", 3, owner="otto"), a_bot("Ann", 4), a_bot("ann", 4)]
     for bot in reversed(bots):

@@ -160,7 +160,7 @@ def _tables() -> list[str]:
     return tables + [str(CreateIndex(index).compile(dialect=dialect)) for index in indexes]
 
 
-async def test_a_result_that_was_told_survives_a_power_cut(sqlite_url: str) -> None:
+async def test_a_file_keeps_a_write_ahead_log(sqlite_url: str) -> None:
     await (await open_store(sqlite_url)).close()
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

@@ -1,7 +1,7 @@
 """Journal: gathers the changes that wait while a batch is being written, and writes them as the next one.
 
-Every call waits until its change is on disk, and yet a thousand of them cost hardly more than one. What the database refuses in
-company is tried again alone, so that a bad change spoils no other.
+Every call waits until its change is on disk, and yet a thousand of them cost hardly more than one. What the database refuses is
+tried again alone, so that a bad change spoils no other, nor does another process that was quicker.
 """
 
 import asyncio
@@ -86,10 +86,14 @@ class Journal:
             return await self._write(changes)
         except StoreUnavailable as problem:
             return [StoreUnavailable(*problem.args) for _ in changes]
+        except Exception:
+            return [await self._alone(change) for change in changes]
+
+    async def _alone(self, change: Change) -> Outcome:
+        try:
+            return (await self._write([change]))[0]
         except Exception as refusal:
-            if len(changes) == 1:
-                return [refusal]
-            return [outcome for change in changes for outcome in await self._outcomes([change])]
+            return refusal
 
 
 def _resolve(future: asyncio.Future[Any], outcome: Outcome) -> None:

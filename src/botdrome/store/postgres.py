@@ -1,12 +1,13 @@
 """PostgreSQL: one connection that writes, a few that read. Pools keep them, so that what is lost is opened again."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
-from sqlalchemy import Executable, FromClause, Table, bindparam, column, func, insert, select, update
+from sqlalchemy import Executable, FromClause, Table, bindparam, column, func, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
@@ -19,6 +20,8 @@ from botdrome.store.store import BadStoreUrl, StoreUnavailable, Unstorable
 READERS = 4
 PATIENCE = 60
 """Seconds for one statement."""
+GOODBYE = 10
+"""Seconds for connections to close in good order."""
 MIGRATING = 4_273_461_907
 """The advisory lock of those who bring the schema up to date."""
 NUMBERS = "SELECT nextval('matches_number_seq') FROM generate_series(1, $1::bigint)"
@@ -38,12 +41,6 @@ def _rows(table: Table, names: Sequence[str]) -> FromClause:
     arrays = [bindparam(name, type_=ARRAY(table.c[name].type)) for name in names]
     columns = [column(name, table.c[name].type) for name in names]
     return func.unnest(*arrays).table_valued(*columns, name="rows").render_derived()
-
-
-@cache
-def _inserting(table: Table) -> Prepared:
-    names = table.c.keys()
-    return prepare(insert(table).from_select(names, select(*_rows(table, names).c)))
 
 
 @cache
@@ -79,7 +76,10 @@ class Postgres:
     async def close(self) -> None:
         for pool in (self._readers, self._writer):
             if pool is not None:
-                await pool.close()
+                try:
+                    await asyncio.wait_for(pool.close(), GOODBYE)
+                except TimeoutError:
+                    pool.terminate()
 
     async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
         async with self._explained(), self._writer.acquire() as connection, connection.transaction():
@@ -106,7 +106,7 @@ class Postgres:
         except asyncpg.ClientConfigurationError as error:
             raise BadStoreUrl(f"{self._shown}: {error}") from error
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailable) as error:
-            raise StoreUnavailable(f"{self._shown}: {error or type(error).__name__}") from error
+            raise StoreUnavailable(f"{self._shown}: {str(error) or type(error).__name__}") from error
 
 
 async def _do(connection: Any, step: Step) -> Any:
@@ -117,7 +117,7 @@ async def _do(connection: Any, step: Step) -> Any:
         case Take(numbers):
             return [row[0] for row in await connection.fetch(NUMBERS, numbers)]
         case Put(table, rows):
-            await connection.execute(_inserting(table).text, *_columns(rows))
+            await connection.copy_records_to_table(table.name, records=rows, columns=table.c.keys())
         case Alter(table, columns, keys, rows):
             await connection.execute(_altering(table, columns, keys).text, *_columns(rows))
         case Run(statement, values):

@@ -14,7 +14,7 @@ END_OF_MATCH = ("status", "ended", "result", "view", "reason")
 END_OF_SEAT = ("place", "score", "cause")
 
 
-class Begin(Struct, frozen=True):
+class Begin(Struct, frozen=True, gc=False):
     """A match that is new. Its rows lack the number of the match."""
 
     id: str
@@ -24,7 +24,7 @@ class Begin(Struct, frozen=True):
     """None: there are none, or not yet."""
 
 
-class Papers(Struct, frozen=True):
+class Papers(Struct, frozen=True, gc=False):
     """The bulk of a match."""
 
     record: bytes
@@ -32,7 +32,7 @@ class Papers(Struct, frozen=True):
     """Of all players, packed."""
 
 
-class End(Struct, frozen=True):
+class End(Struct, frozen=True, gc=False):
     """A match that is over."""
 
     id: str

@@ -5,12 +5,13 @@ from typing import Any, Protocol
 
 from sqlalchemy import Executable
 
-from botdrome.store import archive, changes, queries, wanted
+from botdrome.store import archive, changes, queries
 from botdrome.store.changes import Change, Outcome
 from botdrome.store.journal import Journal
 from botdrome.store.rows import bot_entry, match_entry, players_in, unpacked
 from botdrome.store.store import BotEntry, ContestLine, Epoch, Finish, MatchEntry, StoreUnavailable, Wanted
 from botdrome.store.texts import key, whole
+from botdrome.store.wanted import chosen, counted
 
 
 class Database(Protocol):
@@ -83,11 +84,11 @@ class SqlStore:
         flights = unpacked(rows[0][0]) if rows else ()
         return flights[player] if 0 <= player < len(flights) else None
 
-    async def matches(self, wanted_: Wanted) -> list[MatchEntry]:
-        return [match_entry(row) for row in await self._fetch(*await wanted.chosen(wanted_, self._fetch))]
+    async def matches(self, wanted: Wanted) -> list[MatchEntry]:
+        return [match_entry(row) for row in await self._fetch(*await chosen(wanted, self._fetch))]
 
-    async def count(self, wanted_: Wanted) -> int:
-        return int((await self._fetch(*await wanted.counted(wanted_, self._fetch)))[0][0])
+    async def count(self, wanted: Wanted) -> int:
+        return int((await self._fetch(*await counted(wanted, self._fetch)))[0][0])
 
     async def contests(self, game: str) -> list[str]:
         return [whole(*row) for row in await self._fetch(queries.CONTESTS, {"game": key(game)})]
