@@ -79,10 +79,10 @@ def serve(
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
     house: Annotated[bool | None, typer.Option("--house", help="House bots play those who find no opponent.")] = None,
-    duel_port: Annotated[int | None, typer.Option(help="Duel arena's TCP protocol; 0: off.")] = None,
-    xbs_port: Annotated[int | None, typer.Option(help="Xterm Boat Sinker's TCP protocol; 0: off.")] = None,
-    cube_port: Annotated[int | None, typer.Option(help="Battlecube's socket.io; 0: off.")] = None,
-    bomber_port: Annotated[int | None, typer.Option(help="The Bomberman API; 0: off.")] = None,
+    duel_port: Annotated[int | None, typer.Option(help="Duel arena's TCP protocol, not served yet; 0: off.")] = None,
+    xbs_port: Annotated[int | None, typer.Option(help="Xterm Boat Sinker's TCP protocol, not served yet; 0: off.")] = None,
+    cube_port: Annotated[int | None, typer.Option(help="Battlecube's socket.io, not served yet; 0: off.")] = None,
+    bomber_port: Annotated[int | None, typer.Option(help="The Bomberman API, not served yet; 0: off.")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any other setting.")] = None,
 ) -> None:
     """Run the server: bots come in over WebSockets, people over GraphQL, REST and the page.

@@ -23,10 +23,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     db: Annotated[str, Meta(description="sqlite:///FILE or postgresql://...; empty: a file in the user's data folder")] = ""
     house: Annotated[bool, Meta(description="house bots play those who find no opponent")] = False
     house_wait: Annotated[float, Meta(description="seconds before the house steps in", ge=0)] = 1.0
-    duel_port: Annotated[int, Meta(description="duel arena's TCP protocol; 0: off", ge=0, le=65535)] = 0
-    xbs_port: Annotated[int, Meta(description="Xterm Boat Sinker's TCP protocol; 0: off", ge=0, le=65535)] = 0
-    cube_port: Annotated[int, Meta(description="Battlecube's socket.io; 0: off", ge=0, le=65535)] = 0
-    bomber_port: Annotated[int, Meta(description="the Bomberman API; 0: off", ge=0, le=65535)] = 0
+    duel_port: Annotated[int, Meta(description="duel arena's TCP protocol, not served yet; 0: off", ge=0, le=65535)] = 0
+    xbs_port: Annotated[int, Meta(description="Xterm Boat Sinker's TCP protocol, not served yet; 0: off", ge=0, le=65535)] = 0
+    cube_port: Annotated[int, Meta(description="Battlecube's socket.io, not served yet; 0: off", ge=0, le=65535)] = 0
+    bomber_port: Annotated[int, Meta(description="the Bomberman API, not served yet; 0: off", ge=0, le=65535)] = 0
     tls_cert: Annotated[str, Meta(description="a certificate file; with it and tls_key, TLS is on")] = ""
     tls_key: Annotated[str, Meta(description="the key file of the certificate")] = ""
     login_limit: Annotated[float, Meta(description="seconds for the first message", gt=0)] = 10.0

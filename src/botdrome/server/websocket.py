@@ -125,7 +125,7 @@ class Socket(WSListener):
 
 
 def socket_protocol(make_session: MakeSession, longest: int, on_end: Callable[[], None]) -> asyncio.BufferedProtocol:
-    """picows' protocol for one connection. Its class is not public: `Door` is pinned to the version that it was tried with."""
+    """picows' protocol for one connection. Its class is not public, so the minor version of picows is pinned."""
 
     def listener(_: WSUpgradeRequest) -> WSListener:
         return Socket(make_session, longest, on_end)
