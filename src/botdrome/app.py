@@ -34,13 +34,18 @@ log = structlog.get_logger()
 class House:
     """A server that runs."""
 
-    def __init__(self, settings: Settings, arena: Arena, desk: Desk, server: asyncio.Server) -> None:
+    def __init__(self, settings: Settings, arena: Arena, desk: Desk, servers: dict[str, asyncio.Server]) -> None:
         self.settings, self.arena, self.desk = settings, arena, desk
-        self._server = server
+        self._servers = servers
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """Where it listens, by the name of what is spoken there."""
+        return {name: int(server.sockets[0].getsockname()[1]) for name, server in self._servers.items()}
 
     @property
     def port(self) -> int:
-        return int(self._server.sockets[0].getsockname()[1])
+        return self.ports["http"]
 
     @property
     def url(self) -> str:
@@ -50,31 +55,50 @@ class House:
     async def close(self) -> None:
         """No new matches; running ones get their time, and whoever asks how it goes is still answered."""
         await self.desk.close()
-        self._server.close()
+        for server in self._servers.values():
+            server.close()
         await self.arena.store.close()
 
 
 async def open_house(settings: Settings) -> House:
     store = await open_store(settings.store_url)
     desk = Desk(store, settings)
-    arena = Arena(store, desk, desk.registry)
+    arena = Arena(store, desk.floor, desk.registry)
+    servers: dict[str, asyncio.Server] = {}
     try:
-        server = await _listen(settings, desk, arena)
+        await _listen_all(settings, desk, arena, servers)
     except BadSetting:
+        for server in servers.values():
+            server.close()
         await store.close()
         raise
     aborted = await store.abort_running("the server ended without notice", int(time() * 1000))
     if aborted:
         log.warning("matches were running when the server last ended", aborted=aborted)
-    return House(settings, arena, desk, server)
+    return House(settings, arena, desk, servers)
 
 
-async def _listen(settings: Settings, desk: Desk, arena: Arena) -> asyncio.Server:
+async def _listen_all(settings: Settings, desk: Desk, arena: Arena, servers: dict[str, asyncio.Server]) -> None:
+    """All that listens, put in by name as soon as it does."""
+    crowd = Crowd(settings)
+    servers["http"] = await _listen(settings, "port", _front_door(settings, desk, arena, crowd))
+
+
+async def _listen(settings: Settings, key: str, make: Callable[[], asyncio.BaseProtocol]) -> asyncio.Server:
+    """`key` is the setting that names the port."""
+    port = getattr(settings, key)
+    try:
+        return await asyncio.get_running_loop().create_server(make, settings.host, port, ssl=_tls(settings), backlog=2048)
+    except OSError as error:
+        raise BadSetting(f"{key}: cannot listen on {settings.host}:{port}: {error.strerror}") from None
+
+
+def _front_door(settings: Settings, desk: Desk, arena: Arena, crowd: Crowd) -> Callable[[], Door]:
     config = uvicorn.Config(
         _http_app(desk, arena), http="httptools", ws="websockets-sansio", log_config=None, access_log=False, lifespan="off"
     )
     config.load()
-    state, crowd, loop = ServerState(), Crowd(settings), asyncio.get_running_loop()
+    state, loop = ServerState(), asyncio.get_running_loop()
 
     def http() -> asyncio.Protocol:
         return HttpToolsProtocol(config, state, {}, loop)
@@ -84,13 +108,7 @@ async def _listen(settings: Settings, desk: Desk, arena: Arena) -> asyncio.Serve
             return live_spectator(arena, target)
         return lambda connection: NativeSession(connection, desk)
 
-    def door() -> Door:
-        return Door(reception, http, crowd, settings)
-
-    try:
-        return await loop.create_server(door, settings.host, settings.port, ssl=_tls(settings), backlog=2048)
-    except OSError as error:
-        raise BadSetting(f"port: cannot listen on {settings.host}:{settings.port}: {error.strerror}") from None
+    return lambda: Door(reception, http, crowd, settings)
 
 
 def _tls(settings: Settings) -> ssl.SSLContext | None:

@@ -138,3 +138,12 @@ def test_thousands_who_wait_are_no_burden(waiting: int) -> None:
     for number in range(waiting):
         assert hall.arrive(f"bot {number}") == f"ada bot {number}"
     assert len(hall.lobby) == 0
+
+
+def test_those_who_take_anybody_can_be_listed_of_each_name_the_first() -> None:
+    hall = Hall(Wish("battleship", players=4))
+    for name, opponent in (("bob", None), ("ada", "zoe"), ("bob", None), ("cleo", None)):
+        hall.arrive(name, opponent)
+    waiting = hall.lobby.waiting(Wish("battleship", players=4))
+    assert [(seeker.ticket, seeker.name) for seeker in waiting] == [(0, "bob"), (3, "cleo")]
+    assert hall.lobby.waiting(Wish("battleship")) == []

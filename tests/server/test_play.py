@@ -196,7 +196,7 @@ async def test_who_was_gone_may_come_back_where_the_format_allows_it(tmp_path: P
             async with bot(house, ada) as one:
                 await one.receive()
                 await two.receive()
-            (live,) = house.desk.live()
+            (live,) = house.desk.floor.live()
             async with bot(house, ada | {"match": live.id}) as again:
                 state = (await again.receive())["state"]
                 assert state["phase"] == "placement"
@@ -204,7 +204,7 @@ async def test_who_was_gone_may_come_back_where_the_format_allows_it(tmp_path: P
                 async with bot(house, bob | {"match": live.id}) as twice:
                     words = f"there is no coming back to match {live.id}"
                     assert (await twice.until_closed())[0] == [{"error": words}], "bob is there already"
-                assert house.desk.live() != []
+                assert house.desk.floor.live() != []
         async with bot(house, ada | {"match": "0000"}) as lost:
             assert (await lost.until_closed())[0] == [{"error": "you have no seat in a running match 0000"}]
 

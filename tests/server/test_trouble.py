@@ -26,7 +26,7 @@ async def test_a_result_that_cannot_be_stored_is_not_told(tmp_path: Path, monkey
             messages, code, reason = await ada.until_closed()
             assert [message["state"]["result"] for message in messages] == [None]
             assert (code, reason) == (1011, "the result could not be stored")
-            assert house.desk.live() == []
+            assert house.desk.floor.live() == []
         monkeypatch.undo()
         logins = [await registered(house, name) for name in ("cleo", "dan")]
         async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:

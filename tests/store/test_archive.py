@@ -10,7 +10,7 @@ import pytest
 
 from botdrome.store import archive
 from botdrome.store.opening import open_store
-from botdrome.store.store import BadExport, Store, Wanted
+from botdrome.store.store import BadExport, Note, Store, Wanted
 from tests.store.entries import GAME, a_bot, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio
@@ -42,13 +42,15 @@ async def fill(store: Store) -> None:
     store.begin(a_match("aborted"))
     await store.abort_running("crashed", 5)
     store.begin(a_match("running", options={"size": 3}))
+    await store.keep([Note(book, name, {"of": book}) for book in ("boats", "elo") for name in ("ada", "NUL\0", "zoe")])
 
 
 async def test_all_of_it_comes_back(store: Store, other: Store) -> None:
     await fill(store)
     lines = await exported(store)
-    assert await other.restore(stream(lines)) == 14
+    assert await other.restore(stream(lines)) == 20
     assert await exported(other) == lines
+    assert await other.notes("elo") == await store.notes("elo") != {}
     for ask in (Wanted(), Wanted(all_of=["NUL\0"]), Wanted(status="running"), Wanted(contest="cup")):
         assert await other.matches(ask) == await store.matches(ask)
     assert await other.bots() == await store.bots()
@@ -61,7 +63,7 @@ async def test_it_goes_in_and_out_in_small_pieces(store: Store, other: Store, mo
     monkeypatch.setattr(archive, "PACKET", 1000)
     await fill(store)
     lines = await exported(store)
-    assert await other.restore(stream(lines)) == 14
+    assert await other.restore(stream(lines)) == 20
     assert await exported(other) == lines
 
 
@@ -71,7 +73,7 @@ async def test_what_is_there_stays_as_it_is(store: Store, other: Store) -> None:
     await play(other, a_match("m3", ("x", "y")), 2, 1)
     there = await other.match("m3"), await other.bot("ada"), await other.record("m3")
     lines = await exported(store)
-    assert await other.restore(stream(lines)) == 12
+    assert await other.restore(stream(lines)) == 18
     assert await other.restore(stream(lines)) == 0
     assert (await other.match("m3"), await other.bot("ada"), await other.record("m3")) == there
     assert await other.count(Wanted(all_of=["x"])) == 1
@@ -99,7 +101,7 @@ async def test_the_lines_are_what_the_manual_says(store: Store) -> None:
     assert match["kind"] == "match" and match["entry"]["id"] == "m"
     assert base64.b64decode(match["record"]) == an_end("m").record
     assert [base64.b64decode(flight) for flight in match["flights"]] == list(an_end("m").flights)
-    assert end == {"kind": "end", "bots": 1, "matches": 1}
+    assert end == {"kind": "end", "bots": 1, "matches": 1, "notes": 0}
 
 
 HEAD = b'{"kind":"botdrome store","version":1}'
@@ -119,7 +121,7 @@ BOT = b'{"kind":"bot","entry":{"name":"ada","game":"gomoku","owner":"o","registe
         ([HEAD, BOT, BOT[:-1]], "line 3: "),
         ([HEAD, BOT, BOT.replace(b'"registered":1', b'"registered":"x"')], "line 3: .*entry.registered"),
         ([HEAD, BOT, BOT.replace(b"gomoku", b"g" * 5000)], "line 3: the name of a game"),
-        ([HEAD, BOT, b'{"kind":"end","bots":1,"matches":1}'], "line 3: there should be 1 bots and 1 matches"),
+        ([HEAD, BOT, b'{"kind":"end","bots":1,"matches":1}'], "line 3: there should be 1 bots, 1 matches and 0 notes"),
         ([HEAD, BOT, b'{"kind":"end","bots":1,"matches":0}', BOT], "line 4: something follows"),
         ([HEAD, BOT, b'{"kind":"riddle"}'], "line 3: .*riddle"),
     ],

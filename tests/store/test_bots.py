@@ -88,3 +88,26 @@ async def test_bots_are_there_when_the_store_is_opened_again(url: str) -> None:
     store = await open_store(url)
     assert await store.bots() == [a_bot("ada")]
     await store.close()
+
+
+async def test_a_bot_may_have_a_url_and_change_it(store: Store) -> None:
+    bot = a_bot("ada", url="http://127.0.0.1:8080/")
+    await store.register(bot)
+    assert await store.bot("ada") == bot
+    await store.change_url("ada", "http://127.0.0.1:9090/\0")
+    assert await store.bot("ada") == replace(bot, url="http://127.0.0.1:9090/\ufffd")
+    await store.change_url("ada", None)
+    assert await store.bot("ada") == replace(bot, url=None)
+    with pytest.raises(UnknownBot):
+        await store.change_url("bob", None)
+
+
+async def test_bots_are_listed_in_pieces_and_counted(store: Store) -> None:
+    everybody = [a_bot(f"bot {number}", number, game="gomoku" if number % 2 else "battleship") for number in range(10)]
+    for bot in everybody:
+        await store.register(bot)
+    assert await store.bots(limit=3) == everybody[:3]
+    assert await store.bots(offset=8) == everybody[8:]
+    assert await store.bots(game="gomoku", limit=2, offset=1) == [everybody[3], everybody[5]]
+    counts = [await store.count_bots(), await store.count_bots(game="gomoku"), await store.count_bots("gomoku", "nobody")]
+    assert counts == [10, 5, 0]

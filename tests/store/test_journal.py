@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from botdrome.store import journal
-from botdrome.store.changes import Change, ChangeToken, Outcome, begun
+from botdrome.store.changes import Change, ChangeBot, Outcome, begun
 from botdrome.store.journal import Journal
 from botdrome.store.sheet import Begin
 from botdrome.store.store import StoreUnavailable, UnknownBot, Unstorable
@@ -36,7 +36,7 @@ class Disk:
 
 
 def change(name: str) -> Change:
-    return ChangeToken(name, None)
+    return ChangeBot(name, "token_hash", None)
 
 
 async def entered(pages: Journal, *names: str) -> "asyncio.Future[list[object]]":

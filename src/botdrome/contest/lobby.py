@@ -86,6 +86,12 @@ class Lobby:
             self.leave(seeker)
         return table
 
+    def waiting(self, wish: Wish) -> list[Seeker]:
+        """Those who take any opponent, of each name the first, the longest wait first."""
+        pool = self._pools.get(wish, {})
+        heads = [next(iter(group.values())) for (_, opponent), group in pool.items() if opponent is None]
+        return sorted(heads, key=lambda seeker: seeker.ticket)
+
     def leave(self, seeker: Seeker) -> None:
         """It waits no longer."""
         pool = self._pools.get(seeker.wish, {})

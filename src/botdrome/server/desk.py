@@ -1,10 +1,8 @@
-"""Desk: who is here, what they seek, and which tables run."""
+"""Desk: who is here, and what they seek."""
 
 import asyncio
-import secrets
 from collections.abc import Callable, Coroutine
 from itertools import count
-from time import time
 from typing import Any, Protocol
 
 import msgspec
@@ -13,35 +11,25 @@ import structlog
 from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
-from botdrome.match.events import Player
-from botdrome.match.match import Match
 from botdrome.server import metrics
-from botdrome.server.arena import LiveTable
-from botdrome.server.audience import Spectator
+from botdrome.server.floor import Floor, Sitter
 from botdrome.server.house import HouseSeat, house_bot
 from botdrome.server.registry import Registry
 from botdrome.server.settings import Settings
-from botdrome.server.table import Listener, Table
-from botdrome.store.store import MatchEntry, Store
-from botdrome.wire.battlebot import Battlebot
-from botdrome.wire.login import Login
+from botdrome.server.table import Table
+from botdrome.store.store import Store
 
 log = structlog.get_logger()
 
 
-class Guest(Listener, Protocol):
+class Guest(Sitter, Protocol):
     """A bot that has logged in."""
 
     seeker: Seeker | None
 
-    @property
-    def present(self) -> bool: ...
-
     def wait_at_most(self, seconds: float, words: str) -> None: ...
 
     def turn_away(self, words: dict[str, Any], code: int = 1000) -> None: ...
-
-    def sit_down(self, table: Table, player: Player) -> None: ...
 
 
 class Tasks:
@@ -58,38 +46,31 @@ class Tasks:
 
 class Desk:
     def __init__(self, store: Store, settings: Settings) -> None:
-        self.settings, self.registry, self.tasks = settings, Registry(store), Tasks()
+        self.store, self.settings = store, settings
+        self.registry, self.tasks, self.floor = Registry(store), Tasks(), Floor(store, settings)
         self.closing = False
         """No new matches are opened."""
-        self._store = store
         self._lobby = Lobby()
         self._tickets = count()
         self._guests: dict[int, Guest] = {}
-        self._tables: dict[str, Table] = {}
-        self._watchers: set[Callable[[], None]] = set()
+        self._hosts: set[Callable[[Wish], None]] = set()
         self._loop = asyncio.get_running_loop()
 
     # Those who come to play.
 
-    def welcome(self, guest: Guest, login: Login) -> None:
-        """A bot has logged in: give it a table, or let it wait."""
+    def seek(self, guest: Guest, name: str, wish: Wish, opponent: str | None = None) -> None:
+        """Give a bot a table, or let it wait."""
         if self.closing:
             return guest.turn_away({"error": "the server is stopping"}, 1001)
-        if login.match is not None:
-            return self._return_to(login.match, guest, login)
-        options = msgspec.json.encode(login.options, order="sorted").decode()
-        wish = Wish(login.format.name, login.players, options, login.contest)
-        seeker = Seeker(next(self._tickets), login.name, wish, login.opponent)
-        if login.contest is not None and self._lobby.book(wish) is None:
-            guest.seeker = seeker
-            self.tasks.start(self._open_book(wish, seeker, guest))
-            return None
+        seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent)
+        if wish.contest is not None and self._lobby.book(wish) is None:
+            return self.tasks.start(self._open_book(wish, seeker, guest))
         return self._seek(seeker, guest)
 
     async def _open_book(self, wish: Wish, seeker: Seeker, guest: Guest) -> None:
         assert wish.contest is not None
         try:
-            met = await self._store.meetings(wish.game, wish.contest)
+            met = await self.store.meetings(wish.game, wish.contest)
         except Exception:
             log.exception("a contest could not be read")
             return guest.turn_away({"error": "the contest cannot be read"}, 1011)
@@ -98,7 +79,6 @@ class Desk:
             self._seek(seeker, guest)
 
     def _seek(self, seeker: Seeker, guest: Guest) -> None:
-        guest.seeker = seeker
         if (seeker.opponent or "").startswith("house:"):
             return self._against_the_house(seeker, guest, seeker.opponent or "")
         self._guests[seeker.ticket] = guest
@@ -117,6 +97,8 @@ class Desk:
             self._loop.call_later(settings.house_wait, self._call_the_house, seeker, guest)
         if settings.waiting_limit:
             guest.wait_at_most(settings.waiting_limit, f"no opponent came within {settings.waiting_limit:g} seconds")
+        for tell in tuple(self._hosts):
+            tell(seeker.wish)
 
     def _close_contest_for(self, seeker: Seeker, guest: Guest) -> None:
         book = self._lobby.book(seeker.wish)
@@ -129,6 +111,16 @@ class Desk:
         if seeker is not None and self._guests.pop(seeker.ticket, None) is not None:
             self._lobby.leave(seeker)
             metrics.WAITING.set(len(self._guests))
+
+    def come_back(self, guest: Guest, name: str, match_id: str) -> None:
+        """To a seat that was left."""
+        table = self.floor[match_id]
+        if table is None or name not in table.entry.players or not table.open:
+            return guest.turn_away({"error": f"you have no seat in a running match {match_id}"})
+        player = table.entry.players.index(name)
+        if not table.rejoin(player, guest, guest.tongue):
+            return guest.turn_away({"error": f"there is no coming back to match {match_id}"})
+        return guest.sit_down(table, player)
 
     # House bots.
 
@@ -146,7 +138,7 @@ class Desk:
         table = self._set(seeker.wish, names)
         for player in range(1, seeker.wish.players):
             HouseSeat(table, player, function).sit_down()
-        return self._start(table, [guest])
+        return self.floor.start_table(table, [guest])
 
     # Tables.
 
@@ -155,87 +147,34 @@ class Desk:
         metrics.WAITING.set(len(self._guests))
         names = tuple(seeker.name for seeker in seekers)
         wish = seekers[0].wish
+        table = self._set(wish, names)
         if book := self._lobby.book(wish):
             book.note(names)
-        self._start(self._set(wish, names), guests)
+            table.on_over.append(lambda table: _strike_off(table, book))
+        for guest in guests:
+            guest.seeker = None
+        self.floor.start_table(table, guests)
 
     def _set(self, wish: Wish, names: tuple[str, ...]) -> Table:
-        """A table for these players, noted as running."""
-        row = FORMATS[wish.game]
-        options = msgspec.json.decode(wish.options)
-        match = Match(with_options(row.game, options), wish.players, row.terms, secrets.randbits(48))
-        entry = MatchEntry(secrets.token_hex(8), wish.game, names, int(time() * 1000), wish.contest, options, seed=match.seed)
-        table = Table(entry, match, self._store, self.settings.flight_bytes)
-        table.on_over = self._clear
-        self._tables[entry.id] = table
-        self._store.begin(entry)
-        metrics.TABLES.set(len(self._tables))
-        return table
+        row, options = FORMATS[wish.game], msgspec.json.decode(wish.options)
+        return self.floor.set_table(with_options(row.game, options), row.terms, names, options, wish.contest)
 
-    def _start(self, table: Table, guests: list[Guest]) -> None:
-        tongue = Battlebot(table.entry.game, table.entry.players, table.entry.started)
-        for player, guest in enumerate(guests):
-            guest.seeker = None
-            guest.sit_down(table, player)
-            table.seat(player, guest, tongue)
-        delay = self.settings.start_delay
-        if table.match.terms.pace.beat:
-            delay += secrets.randbelow(1000) / 1000 * (table.match.terms.pace.limit or 0) / 1000
-        self._loop.call_later(delay, self._begin, table, guests)
+    # Those who set tables of their own, and may want some who wait here.
 
-    def _begin(self, table: Table, guests: list[Guest]) -> None:
-        """Anything may have happened since the match was made: who has gone by now leaves at once."""
-        if table.match.result is not None:
-            return
-        table.start()
-        self._tell_watchers()
-        for player, guest in enumerate(guests):
-            if not guest.present:
-                table.leave(player)
+    def waiting(self, wish: Wish) -> list[Seeker]:
+        """Those who take any opponent, of each name the first, the longest wait first."""
+        return self._lobby.waiting(wish)
 
-    def _clear(self, table: Table) -> None:
-        self._tables.pop(table.entry.id, None)
-        result, entry = table.match.result, table.entry
-        aborted = result is not None and result.aborted
-        metrics.TABLES.set(len(self._tables))
-        metrics.MATCHES.labels(entry.game, "aborted" if aborted else "ended").inc()
-        book = self._lobby.book(Wish(entry.game, contest=entry.contest))
-        if aborted and book:
-            book.note(entry.players, -1)
-        self._tell_watchers()
+    def recruit(self, seeker: Seeker) -> Guest:
+        """One of those who wait: it is to be seated now."""
+        guest = self._guests[seeker.ticket]
+        self.give_up(guest)
+        return guest
 
-    def _return_to(self, match_id: str, guest: Guest, login: Login) -> None:
-        table = self._tables.get(match_id)
-        if table is None or login.name not in table.entry.players or not table.open:
-            return guest.turn_away({"error": f"you have no seat in a running match {match_id}"})
-        player = table.entry.players.index(login.name)
-        if not table.rejoin(player, guest):
-            return guest.turn_away({"error": f"there is no coming back to match {match_id}"})
-        return guest.sit_down(table, player)
-
-    # Those who come to look.
-
-    def live(self) -> list[LiveTable]:
-        return [table.live() for table in self._tables.values()]
-
-    def watch(self, match_id: str, spectator: Spectator) -> bool:
-        table = self._tables.get(match_id)
-        if table is None or table.match.result is not None:
-            return False
-        table.watch(spectator)
-        return True
-
-    def unwatch(self, match_id: str, spectator: Spectator) -> None:
-        if table := self._tables.get(match_id):
-            table.audience.leave(spectator)
-
-    def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
-        self._watchers.add(tell)
-        return lambda: self._watchers.discard(tell)
-
-    def _tell_watchers(self) -> None:
-        for tell in tuple(self._watchers):
-            tell()
+    def on_wait(self, tell: Callable[[Wish], None]) -> Callable[[], None]:
+        """Have `tell` called whenever somebody begins to wait, until the function that this returns is called."""
+        self._hosts.add(tell)
+        return lambda: self._hosts.discard(tell)
 
     # The end.
 
@@ -244,19 +183,10 @@ class Desk:
         self.closing = True
         for guest in list(self._guests.values()):
             guest.turn_away({"error": "the server is stopping"}, 1001)
-        await self._empty(self.settings.drain)
-        for table in list(self._tables.values()):
-            table.abort("the server was stopped")
-        await self._empty(10.0)
+        await self.floor.close()
 
-    async def _empty(self, seconds: float) -> None:
-        """Until no table runs, or the time is over."""
-        done = asyncio.Event()
-        stop = self.on_change(lambda: None if self._tables else done.set())
-        try:
-            if self._tables:
-                await asyncio.wait_for(done.wait(), seconds)
-        except TimeoutError:
-            pass
-        finally:
-            stop()
+
+def _strike_off(table: Table, book: ContestBook) -> None:
+    """A match that came to nothing is played again."""
+    if table.match.result is not None and table.match.result.aborted:
+        book.note(table.entry.players, -1)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from botdrome.contest.lobby import Seeker
+from botdrome.contest.lobby import Seeker, Wish
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.arena import holds
@@ -14,7 +14,8 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.connection import Connection
 from botdrome.server.desk import Desk
 from botdrome.server.table import Table
-from botdrome.store.store import BotEntry
+from botdrome.store.store import BotEntry, MatchEntry
+from botdrome.wire.battlebot import Battlebot
 from botdrome.wire.login import FAILED, BadLogin, Login, read_login
 
 log = structlog.get_logger()
@@ -28,8 +29,19 @@ CLOSING = 0.01
 """Seconds between the last message of a match and the close, as in the original."""
 
 
+def battlebot(entry: MatchEntry) -> Battlebot:
+    return Battlebot(entry.game, entry.players, entry.started)
+
+
+def _wish(login: Login) -> Wish:
+    options = msgspec.json.encode(login.options, order="sorted").decode() if login.options else "{}"
+    return Wish(login.format.name, login.players, options, login.contest)
+
+
 class NativeSession:
     """Login, waiting, play. It is a guest of the desk, and the listener at its seat."""
+
+    tongue = staticmethod(battlebot)
 
     def __init__(self, connection: Connection, desk: Desk) -> None:
         self._connection, self._desk = connection, desk
@@ -111,7 +123,9 @@ class NativeSession:
             return self._fail(FAILED)
         self._stop_timer()
         self._connection.send([login.answer()])
-        return self._desk.welcome(self, login)
+        if login.match is not None:
+            return self._desk.come_back(self, login.name, login.match)
+        return self._desk.seek(self, login.name, _wish(login), login.opponent)
 
     def _fail(self, answer: bytes) -> None:
         if not self._over:

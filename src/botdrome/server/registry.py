@@ -2,9 +2,14 @@
 
 from collections import OrderedDict
 
+from botdrome.server.arena import BadName, check_name, holds
 from botdrome.store.store import BotEntry, Store
 
 KEPT = 10_000
+
+
+class Denied(Exception):
+    """Somebody cannot play under a name, with the reason."""
 
 
 class Registry:
@@ -24,6 +29,21 @@ class Registry:
             self._known[name] = bot
             if len(self._known) > KEPT:
                 self._known.popitem(last=False)
+        return bot
+
+    async def admit(self, name: str, token: object, game: str) -> BotEntry | None:
+        """For protocols that know names only: the registered bot, or None for a guest of that name; Denied if it is neither."""
+        try:
+            check_name(name)
+        except BadName as problem:
+            raise Denied(str(problem)) from None
+        bot = self.known(name) or await self.find(name)
+        if bot is None:
+            return None
+        if not isinstance(token, str) or not holds(bot, token):
+            raise Denied(f"{name} is a registered bot: its token is needed")
+        if bot.game != game:
+            raise Denied(f"{name} is registered for {bot.game}")
         return bot
 
     def forget(self, name: str) -> None:

@@ -1,15 +1,15 @@
 """Table: a match, its listeners and the real clock; the only place where they meet."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from time import monotonic, time
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 
 from botdrome.games.game import Raw
 from botdrome.match.course import News
-from botdrome.match.events import Late, Player, Refused, meant_for
+from botdrome.match.events import Cause, Late, Player, Refused, meant_for
 from botdrome.match.match import Match
 from botdrome.match.record import jotted
 from botdrome.match.terms import Milliseconds
@@ -17,7 +17,7 @@ from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.audience import Audience, Billing, Spectator
 from botdrome.server.flight import Flight
-from botdrome.store.store import Finish, MatchEntry, Status, Store
+from botdrome.store.store import Finish, MatchEntry, Note, Status, Store
 from botdrome.wire.vocabulary import Standing, standing
 
 log = structlog.get_logger()
@@ -36,17 +36,25 @@ class Dialect(Protocol):
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]: ...
 
 
+Tongue = Callable[[MatchEntry], Dialect]
+"""How a listener wants to be spoken to: those with the same tongue share the dialect that it makes for a match."""
+
+
 class Table:
     def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int) -> None:
         self.entry, self.match = entry, match
         self.audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
-        self.on_over: Callable[[Table], None] | None = None
+        self.on_over: list[Callable[[Table], None]] = []
+        self.bookkeeper: Callable[[Table], tuple[Note, ...]] | None = None
+        """Asked when the match is over: what it notes is stored together with the result."""
         self.watchers: list[Callable[[], None]] = []
         """Called after each change: by those at the table who look for themselves."""
+        self.reporters: list[Callable[[News], None]] = []
+        """Told all news, secret or not: by those who run the table."""
         self.open = False
         self._store = store
         self._listeners: dict[Player, Listener] = {}
-        self._tongues: list[tuple[Dialect, dict[Player, None]]] = []
+        self._tongues: dict[Tongue, tuple[Dialect, dict[Player, None]]] = {}
         self._flights = [Flight(flight_bytes) for _ in entry.players]
         self._loop = asyncio.get_running_loop()
         self._began = 0.0
@@ -55,14 +63,14 @@ class Table:
         self._reason = ""
         self._ending: asyncio.Future[None] | None = None
 
-    def seat(self, player: Player, listener: Listener, dialect: Dialect) -> None:
-        """Give a seat to a listener; those who share a dialect object are spoken to together."""
+    def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
+        """Give a seat to a listener, or to another one than before."""
         self._listeners[player] = listener
-        for tongue, players in self._tongues:
-            if tongue is dialect:
-                players[player] = None
-                return
-        self._tongues.append((dialect, {player: None}))
+        for _, players in self._tongues.values():
+            players.pop(player, None)
+        if tongue not in self._tongues:
+            self._tongues[tongue] = tongue(self.entry), {}
+        self._tongues[tongue][1][player] = None
 
     def start(self) -> None:
         self.open = True
@@ -86,14 +94,24 @@ class Table:
         self._flights[player].came(now, b"", "gone")
         self._publish(self.match.leave(player, now), now)
 
-    def rejoin(self, player: Player, listener: Listener) -> bool:
+    def rejoin(self, player: Player, listener: Listener, tongue: Tongue) -> bool:
         """Whether the seat may be taken again, and now is."""
         now = self.now()
         news = self.match.rejoin(player, now)
         if news:
-            self._listeners[player] = listener
+            self.seat(player, listener, tongue)
             self._publish(news, now)
         return bool(news)
+
+    def expel(self, player: Player, cause: Cause, detail: str) -> None:
+        """A player is out of the match, whatever the terms say of those who leave."""
+        now = self.now()
+        self._publish(self.match.expel(player, cause, now, detail), now)
+
+    def amend(self, options: Mapping[str, Any], pause: Milliseconds | None = None) -> None:
+        """Other options, and another pause, from the next round on; BadOption where the game does not allow it."""
+        now = self.now()
+        self._publish(self.match.amend(options, now, pause), now)
 
     def note(self, player: Player, message: bytes, verdict: str) -> None:
         """Something for the flight record that is no move."""
@@ -123,15 +141,20 @@ class Table:
             self._ending = asyncio.ensure_future(self._end(news, now))
             return
         self._tell(news, now)
+        self._let_look(now)
+
+    def _let_look(self, now: Milliseconds) -> None:
         self._look_at_the_clock(now)
         for look in self.watchers:
             look()
 
     def _tell(self, news: News, now: Milliseconds) -> None:
         stands = standing(self.match, now)
-        for dialect, players in self._tongues:
+        for dialect, players in self._tongues.values():
             for player, messages in dialect.on_news(news, stands, players).items():
                 self._say(player, messages, now)
+        for report in self.reporters:
+            report(news)
         if self.audience:
             self.audience.see(now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
 
@@ -162,7 +185,7 @@ class Table:
         if due is not None and now >= due and self.match.terms.pace.beat:
             metrics.LATENESS.observe((now - due) / 1000)
         news = self.match.wake(now)
-        self._publish(news, now) if news else self._look_at_the_clock(now)
+        self._publish(news, now) if news else self._let_look(now)
 
     async def _end(self, news: News, now: Milliseconds) -> None:
         """The result is on disk before anyone is told of it."""
@@ -181,8 +204,8 @@ class Table:
         for listener in listeners.values():
             listener.dismiss(failed)
         self.audience.dismiss()
-        if self.on_over:
-            self.on_over(self)
+        for tell in self.on_over:
+            tell(self)
 
     def _finish(self) -> Finish:
         result = self.match.result
@@ -191,7 +214,9 @@ class Table:
         flights = tuple(flight.written(cause) for flight, cause in zip(self._flights, result.causes, strict=True))
         record = jotted(self.match, self.entry.players)
         status: Status = "aborted" if result.aborted else "ended"
-        return Finish(self.entry.id, status, int(time() * 1000), result, self.match.view(None), record, flights, self._reason)
+        notes = self.bookkeeper(self) if self.bookkeeper else ()
+        view = self.match.view(None)
+        return Finish(self.entry.id, status, int(time() * 1000), result, view, record, flights, self._reason, notes)
 
 
 def _verdict(player: Player, news: News) -> str:

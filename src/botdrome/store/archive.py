@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Executable
 
 from botdrome.store import queries
 from botdrome.store.changes import TakeIn
-from botdrome.store.rows import Row, bot_entry, bot_row, match_entry, match_row, packed, seat_rows, unpacked
+from botdrome.store.rows import Row, bot_entry, bot_row, match_entry, match_row, note_entry, note_row, packed, seat_rows, unpacked
 from botdrome.store.sheet import Begin, Papers
-from botdrome.store.store import BadExport, BotEntry, MatchEntry
+from botdrome.store.store import BadExport, BotEntry, MatchEntry, Note
 
 VERSION = 1
 PAGE = 100
@@ -44,12 +45,18 @@ class Match(Line, frozen=True, tag="match"):
     flights: tuple[bytes, ...]
 
 
+class Noted(Line, frozen=True, tag="note"):
+    entry: Note
+
+
 class Foot(Line, frozen=True, tag="end"):
     bots: int
     matches: int
+    notes: int = 0
 
 
-_line = msgspec.json.Decoder(Head | Bot | Match | Foot)
+AnyLine = Head | Bot | Match | Noted | Foot
+_line = msgspec.json.Decoder(AnyLine)
 
 
 def _written(line: Line) -> bytes:
@@ -58,7 +65,7 @@ def _written(line: Line) -> bytes:
 
 async def exported(fetch: Fetch) -> AsyncIterator[bytes]:
     """Matches that begin while it goes on are left out."""
-    bots = matches = 0
+    bots = matches = notes = 0
     last = (await fetch(queries.LAST_NUMBER, {}))[0][0] or 0
     yield _written(Head(VERSION))
     async for bot in _bots(fetch):
@@ -67,7 +74,10 @@ async def exported(fetch: Fetch) -> AsyncIterator[bytes]:
     async for match in _matches(fetch, last):
         matches += 1
         yield _written(match)
-    yield _written(Foot(bots, matches))
+    async for note in _notes(fetch):
+        notes += 1
+        yield _written(note)
+    yield _written(Foot(bots, matches, notes))
 
 
 async def _bots(fetch: Fetch) -> AsyncIterator[Bot]:
@@ -76,6 +86,14 @@ async def _bots(fetch: Fetch) -> AsyncIterator[Bot]:
         for row in rows:
             yield Bot(bot_entry(row))
         rows = await fetch(queries.NEXT_BOTS, {"limit": PAGE, "after": rows[-1][0]})
+
+
+async def _notes(fetch: Fetch) -> AsyncIterator[Noted]:
+    rows = await fetch(queries.FIRST_NOTES, {"limit": PAGE})
+    while rows:
+        for row in rows:
+            yield Noted(note_entry(row))
+        rows = await fetch(queries.NEXT_NOTES, {"limit": PAGE, "book": rows[-1][0], "after": rows[-1][1]})
 
 
 async def _matches(fetch: Fetch, last: int) -> AsyncIterator[Match]:
@@ -115,13 +133,14 @@ class _Intake:
         self._lines = 0
         self._bots: list[Row] = []
         self._matches: list[Begin] = []
+        self._notes: list[Row] = []
         self._taken = Foot(0, 0)
         self._foot: Foot | None = None
 
     def packet(self) -> TakeIn:
         """All that was read since the last one."""
-        packet = TakeIn(self._bots, self._matches)
-        self._bots, self._matches, self.size = [], [], 0
+        packet = TakeIn(self._bots, self._matches, self._notes)
+        self._bots, self._matches, self._notes, self.size = [], [], [], 0
         return packet
 
     def read(self, text: bytes) -> None:
@@ -136,7 +155,7 @@ class _Intake:
         if self._foot is None:
             raise BadExport(f"line {self._lines + 1}: the file ends before its end")
 
-    def _take(self, line: Head | Bot | Match | Foot) -> None:
+    def _take(self, line: AnyLine) -> None:
         if self._foot is not None:
             raise ValueError("something follows the end")
         if isinstance(line, Head) != (self._lines == 1):
@@ -147,16 +166,19 @@ class _Intake:
                     raise ValueError(f"version {version} is not known here, only {VERSION}")
             case Bot(entry):
                 self._bots.append(bot_row(entry))
-                self._taken = Foot(self._taken.bots + 1, self._taken.matches)
+                self._taken = replace(self._taken, bots=self._taken.bots + 1)
             case Match():
                 self._matches.append(_begin(line))
-                self._taken = Foot(self._taken.bots, self._taken.matches + 1)
+                self._taken = replace(self._taken, matches=self._taken.matches + 1)
+            case Noted(entry):
+                self._notes.append(note_row(entry))
+                self._taken = replace(self._taken, notes=self._taken.notes + 1)
             case Foot():
                 self._close(line)
 
     def _close(self, foot: Foot) -> None:
         if foot != self._taken:
-            raise ValueError(f"there should be {foot.bots} bots and {foot.matches} matches")
+            raise ValueError(f"there should be {foot.bots} bots, {foot.matches} matches and {foot.notes} notes")
         self._foot = foot
 
 

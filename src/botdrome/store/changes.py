@@ -7,11 +7,11 @@ from typing import Any
 from msgspec import Struct
 
 from botdrome.store import queries
-from botdrome.store.rows import Row, bot_row, end_row, end_seat_rows, match_row, packed, seat_rows
-from botdrome.store.sheet import Begin, End, Papers, sheet_for
+from botdrome.store.rows import Row, bot_row, end_row, end_seat_rows, match_row, note_row, packed, seat_rows
+from botdrome.store.sheet import Begin, End, Papers, noted, sheet_for
 from botdrome.store.steps import Alter, Find, Lock, Plan, Put, Run
-from botdrome.store.store import BotEntry, Epoch, Finish, MatchEntry, NameTaken, UnknownBot, UnknownMatch
-from botdrome.store.tables import bots, matches
+from botdrome.store.store import BotEntry, Epoch, Finish, MatchEntry, NameTaken, Note, UnknownBot, UnknownMatch
+from botdrome.store.tables import bots, matches, notes
 from botdrome.store.texts import key, plain
 
 
@@ -25,14 +25,22 @@ class Register(Struct, frozen=True):
         yield Put(bots, [self.bot])
 
 
-class ChangeToken(Struct, frozen=True):
+class ChangeBot(Struct, frozen=True):
     name: str
-    token_hash: str | None
+    column: str
+    value: str | None
 
     def plan(self) -> Plan[None]:
         if not (yield Find(queries.BOT, {"name": key(self.name)})):
             raise UnknownBot(self.name)
-        yield Alter(bots, ("token_hash",), ("name",), [(self.token_hash, key(self.name))])
+        yield Alter(bots, (self.column,), ("name",), [(self.value, key(self.name))])
+
+
+class Keep(Struct, frozen=True):
+    notes: Sequence[Row]
+
+    def plan(self) -> Plan[None]:
+        yield from noted(self.notes)
 
 
 class AbortRunning(Struct, frozen=True):
@@ -52,9 +60,11 @@ class TakeIn(Struct, frozen=True):
 
     bots: Sequence[Row]
     matches: Sequence[Begin]
+    notes: Sequence[Row] = ()
 
     def plan(self) -> Plan[int]:
         """How many were new."""
+        new_notes = yield from self._new_notes()
         known = {row[0] for row in (yield Find(queries.NAMES_TAKEN, {"names": [bot[0] for bot in self.bots]}))}
         new_bots = {bot[0]: bot for bot in reversed(self.bots) if bot[0] not in known}
         if new_bots:
@@ -62,10 +72,20 @@ class TakeIn(Struct, frozen=True):
         sheet = yield from sheet_for({match.id for match in self.matches}, set())
         new_matches = sum(sheet.begin(match) for match in self.matches)
         yield from sheet.steps()
-        return len(new_bots) + new_matches
+        return len(new_bots) + new_matches + new_notes
+
+    def _new_notes(self) -> Plan[int]:
+        new: dict[Row, Row] = {row[:2]: row for row in reversed(self.notes)}
+        for book in {book for book, _ in new}:
+            names = [name for this, name in new if this == book]
+            for row in (yield Find(queries.NOTES_KEPT, {"book": book, "names": names})):
+                del new[book, row[0]]
+        if new:
+            yield Put(notes, [*new.values()])
+        return len(new)
 
 
-Change = Begin | End | Register | ChangeToken | AbortRunning | TakeIn
+Change = Begin | End | Register | ChangeBot | Keep | AbortRunning | TakeIn
 Outcome = Any
 """What the call gives, or the exception that it raises."""
 REFUSALS = (NameTaken, UnknownBot, UnknownMatch)
@@ -82,7 +102,12 @@ def begun(match: MatchEntry) -> Begin:
 
 def ended(finish: Finish) -> End:
     papers = Papers(finish.record, packed(finish.flights))
-    return End(finish.id, end_row(finish), end_seat_rows(finish.result), papers)
+    notes = tuple([note_row(note) for note in finish.notes])
+    return End(finish.id, end_row(finish), end_seat_rows(finish.result), papers, notes)
+
+
+def kept_notes(notes: Sequence[Note]) -> Keep:
+    return Keep([note_row(note) for note in notes])
 
 
 def aborted(reason: str, now: Epoch) -> AbortRunning:
@@ -113,7 +138,7 @@ def _together(changes: Sequence[Begin | End]) -> Plan[list[Outcome]]:
     return outcomes
 
 
-def _each(changes: Sequence[Register | ChangeToken | AbortRunning | TakeIn]) -> Plan[list[Outcome]]:
+def _each(changes: Sequence[Register | ChangeBot | Keep | AbortRunning | TakeIn]) -> Plan[list[Outcome]]:
     outcomes: list[Outcome] = []
     for change in changes:
         try:

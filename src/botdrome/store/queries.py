@@ -2,10 +2,25 @@
 
 from functools import cache
 
-from sqlalchemy import BigInteger, ColumnElement, Select, Text, Update, bindparam, case, func, literal_column, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Delete,
+    Select,
+    Text,
+    Update,
+    bindparam,
+    case,
+    delete,
+    func,
+    literal_column,
+    select,
+    tuple_,
+    update,
+)
 
 from botdrome.store.listed import Listed
-from botdrome.store.tables import bots, matches, records, seats
+from botdrome.store.tables import bots, matches, notes, records, seats
 
 MATCH = [column for column in matches.c if column.name != "number"]
 """What a match entry is made from."""
@@ -14,6 +29,11 @@ HAS_STATUS = {status: matches.c.status == literal_column(f"'{status}'") for stat
 
 BOT = select(bots).where(bots.c.name == bindparam("name", type_=Text))
 NAMES_TAKEN = select(bots.c.name).where(Listed(bots.c.name, "names"))
+
+_of_book = notes.c.book == bindparam("book", type_=Text)
+NOTES = select(notes).where(_of_book).order_by(notes.c.name)
+NOTES_KEPT = select(notes.c.name).where(_of_book, Listed(notes.c.name, "names"))
+STRIKE_NOTES: Delete = delete(notes).where(_of_book, Listed(notes.c.name, "names"))
 
 KNOWN = select(matches.c.id, matches.c.number, matches.c.status).where(Listed(matches.c.id, "ids"))
 RUNNING = select(func.count()).select_from(matches).where(HAS_STATUS["running"])
@@ -45,8 +65,17 @@ MEETINGS = (
 
 
 @cache
-def bots_of(game: bool, owner: bool) -> Select[*tuple[object, ...]]:
-    query = select(bots).order_by(bots.c.registered, bots.c.name)
+def bots_of(game: bool, owner: bool, limited: bool) -> Select[*tuple[object, ...]]:
+    query = _of(select(bots).order_by(bots.c.registered, bots.c.name), game, owner)
+    return query.limit(bindparam("limit", type_=BigInteger)).offset(bindparam("offset", type_=BigInteger)) if limited else query
+
+
+@cache
+def bots_counted(game: bool, owner: bool) -> Select[*tuple[object, ...]]:
+    return _of(select(func.count()).select_from(bots), game, owner)
+
+
+def _of(query: Select[*tuple[object, ...]], game: bool, owner: bool) -> Select[*tuple[object, ...]]:
     if game:
         query = query.where(bots.c.game == bindparam("game", type_=Text))
     return query.where(bots.c.owner == bindparam("owner", type_=Text)) if owner else query
@@ -76,6 +105,10 @@ CONTEST_LINES = _contest_lines()
 LAST_NUMBER = select(func.max(matches.c.number))
 FIRST_BOTS = select(bots).order_by(bots.c.name).limit(bindparam("limit", type_=BigInteger))
 NEXT_BOTS = FIRST_BOTS.where(bots.c.name > bindparam("after", type_=Text))
+FIRST_NOTES = select(notes).order_by(notes.c.book, notes.c.name).limit(bindparam("limit", type_=BigInteger))
+NEXT_NOTES = FIRST_NOTES.where(
+    tuple_(notes.c.book, notes.c.name) > tuple_(bindparam("book", type_=Text), bindparam("after", type_=Text))
+)
 NEXT_MATCHES = (
     select(matches.c.number, *MATCH)
     .where(

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from botdrome.match.events import Result
-from botdrome.store.store import BotEntry, Finish, MatchEntry
+from botdrome.store.store import BotEntry, Finish, MatchEntry, Note
 from botdrome.store.texts import kept, plain, short, whole
 
 Row = tuple[Any, ...]
@@ -34,12 +34,22 @@ def unpacked(flights: bytes) -> tuple[bytes, ...]:
 
 
 def bot_row(bot: BotEntry) -> Row:
-    return *kept(bot.name), short(bot.game, "the name of a game"), *kept(bot.owner), bot.registered, bot.token_hash
+    url = None if bot.url is None else plain(bot.url)
+    return *kept(bot.name), short(bot.game, "the name of a game"), *kept(bot.owner), bot.registered, bot.token_hash, url
 
 
 def bot_entry(row: Sequence[Any]) -> BotEntry:
-    name, name_whole, game, owner, owner_whole, registered, token_hash = row
-    return BotEntry(whole(name, name_whole), game, whole(owner, owner_whole), registered, token_hash)
+    name, name_whole, game, owner, owner_whole, registered, token_hash, url = row
+    return BotEntry(whole(name, name_whole), game, whole(owner, owner_whole), registered, token_hash, url)
+
+
+def note_row(note: Note) -> Row:
+    return short(note.book, "the name of a book"), *kept(note.name), as_json(note.value)
+
+
+def note_entry(row: Sequence[Any]) -> Note:
+    book, name, name_whole, value = row
+    return Note(book, whole(name, name_whole), _mapping.decode(value))
 
 
 def match_row(match: MatchEntry) -> Row:

@@ -1,14 +1,14 @@
 """Sheet: the rows that many matches add and change together, table by table."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from botdrome.store import queries
 from botdrome.store.rows import Row
-from botdrome.store.steps import Alter, Find, Plan, Put, Step, Take
+from botdrome.store.steps import Alter, Find, Plan, Put, Run, Step, Take
 from botdrome.store.store import UnknownMatch
-from botdrome.store.tables import matches, records, seats
+from botdrome.store.tables import matches, notes, records, seats
 
 END_OF_MATCH = ("status", "ended", "result", "view", "reason")
 END_OF_SEAT = ("place", "score", "cause")
@@ -39,6 +39,7 @@ class End(Struct, frozen=True, gc=False):
     match: Row
     seats: tuple[Row, ...]
     papers: Papers
+    notes: tuple[Row, ...] = ()
 
 
 class Sheet:
@@ -55,6 +56,7 @@ class Sheet:
         self._ended_matches: list[Row] = []
         self._ended_seats: list[Row] = []
         self._records: list[Row] = []
+        self._notes: list[Row] = []
 
     def begin(self, match: Begin) -> bool:
         """Whether it is new; else it stays as it is."""
@@ -79,6 +81,7 @@ class Sheet:
             self._ended_matches.append((*match.match, number))
             self._ended_seats.extend((*seat, number) for seat in match.seats)
             self._file(number, match.papers)
+            self._notes.extend(match.notes)
 
     def _file(self, number: int, papers: Papers) -> None:
         self._records.append((number, papers.record, papers.flights))
@@ -91,7 +94,17 @@ class Sheet:
             Alter(seats, END_OF_SEAT, ("player", "number"), self._ended_seats),
             Put(records, self._records),
         ]
-        return (step for step in steps if step.rows)
+        yield from (step for step in steps if step.rows)
+        if self._notes:
+            yield from noted(self._notes)
+
+
+def noted(rows: Sequence[Row]) -> Iterator[Step]:
+    """Of each name the last."""
+    last = {row[:2]: row for row in rows}
+    for book in {book for book, _ in last}:
+        yield Run(queries.STRIKE_NOTES, {"book": book, "names": [name for this, name in last if this == book]})
+    yield Put(notes, [*last.values()])
 
 
 def sheet_for(begun: set[str], ended: set[str]) -> Plan[Sheet]:

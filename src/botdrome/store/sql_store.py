@@ -8,10 +8,12 @@ from sqlalchemy import Executable
 from botdrome.store import archive, changes, queries
 from botdrome.store.changes import Change, Outcome
 from botdrome.store.journal import Journal
-from botdrome.store.rows import bot_entry, match_entry, players_in, unpacked
-from botdrome.store.store import BotEntry, ContestLine, Epoch, Finish, MatchEntry, StoreUnavailable, Wanted
-from botdrome.store.texts import key, whole
+from botdrome.store.rows import bot_entry, match_entry, note_entry, players_in, unpacked
+from botdrome.store.store import BotEntry, ContestLine, Epoch, Finish, MatchEntry, Note, StoreUnavailable, Wanted
+from botdrome.store.texts import key, plain, whole
 from botdrome.store.wanted import chosen, counted
+
+EVERYTHING = 1 << 60
 
 
 class Database(Protocol):
@@ -55,12 +57,31 @@ class SqlStore:
         rows = await self._fetch(queries.BOT, {"name": key(name)})
         return bot_entry(rows[0]) if rows else None
 
-    async def bots(self, game: str | None = None, owner: str | None = None) -> list[BotEntry]:
-        query = queries.bots_of(game is not None, owner is not None)
-        return [bot_entry(row) for row in await self._fetch(query, {"game": key(game or ""), "owner": key(owner or "")})]
+    async def bots(
+        self, game: str | None = None, owner: str | None = None, limit: int | None = None, offset: int = 0
+    ) -> list[BotEntry]:
+        limited = limit is not None or bool(offset)
+        query = queries.bots_of(game is not None, owner is not None, limited)
+        values = {"game": key(game or ""), "owner": key(owner or ""), "limit": EVERYTHING if limit is None else limit}
+        return [bot_entry(row) for row in await self._fetch(query, {**values, "offset": offset})]
+
+    async def count_bots(self, game: str | None = None, owner: str | None = None) -> int:
+        query = queries.bots_counted(game is not None, owner is not None)
+        return int((await self._fetch(query, {"game": key(game or ""), "owner": key(owner or "")}))[0][0])
 
     async def change_token(self, name: str, token_hash: str | None) -> None:
-        await self._journal.enter(changes.ChangeToken(name, token_hash))
+        await self._journal.enter(changes.ChangeBot(name, "token_hash", token_hash))
+
+    async def change_url(self, name: str, url: str | None) -> None:
+        await self._journal.enter(changes.ChangeBot(name, "url", None if url is None else plain(url)))
+
+    async def keep(self, notes: Sequence[Note]) -> None:
+        if notes:
+            await self._journal.enter(changes.kept_notes(notes))
+
+    async def notes(self, book: str) -> dict[str, dict[str, Any]]:
+        found = [note_entry(row) for row in await self._fetch(queries.NOTES, {"book": key(book)})]
+        return {note.name: note.value for note in found}
 
     def begin(self, match: MatchEntry) -> None:
         self._journal.note(changes.begun(match))

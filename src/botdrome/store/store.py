@@ -49,6 +49,8 @@ class BotEntry(Struct, frozen=True):
     owner: str
     registered: Epoch
     token_hash: str | None
+    url: str | None = None
+    """Where it is called; None: it connects by itself."""
 
 
 class MatchEntry(Struct, frozen=True):
@@ -71,6 +73,14 @@ class MatchEntry(Struct, frozen=True):
     """Why it was aborted."""
 
 
+class Note(Struct, frozen=True):
+    """A small thing worth keeping beside the matches, such as a line of a table of players. The last one of a name stands."""
+
+    book: str
+    name: str
+    value: dict[str, Any]
+
+
 class Finish(Struct, frozen=True):
     """All that is kept of a match when it is over."""
 
@@ -84,6 +94,8 @@ class Finish(Struct, frozen=True):
     flights: tuple[bytes, ...] = ()
     """The flight record of each player, as JSON lines."""
     reason: str = ""
+    notes: tuple[Note, ...] = ()
+    """On disk together with the rest, or not at all."""
 
 
 class Wanted(Struct, frozen=True):
@@ -120,10 +132,17 @@ class Store(Protocol):
 
     async def bot(self, name: str) -> BotEntry | None: ...
 
-    async def bots(self, game: str | None = None, owner: str | None = None) -> list[BotEntry]:
+    async def bots(
+        self, game: str | None = None, owner: str | None = None, limit: int | None = None, offset: int = 0
+    ) -> list[BotEntry]:
         """By the time of registration."""
 
+    async def count_bots(self, game: str | None = None, owner: str | None = None) -> int: ...
+
     async def change_token(self, name: str, token_hash: str | None) -> None:
+        """UnknownBot if there is none with that name."""
+
+    async def change_url(self, name: str, url: str | None) -> None:
         """UnknownBot if there is none with that name."""
 
     def begin(self, match: MatchEntry) -> None:
@@ -155,6 +174,12 @@ class Store(Protocol):
 
     async def meetings(self, game: str, contest: str) -> Mapping[tuple[str, ...], int]:
         """How often players have met in this order, in matches that run or have ended; aborted ones do not count."""
+
+    async def keep(self, notes: Sequence[Note]) -> None:
+        """Notes that belong to no match."""
+
+    async def notes(self, book: str) -> dict[str, dict[str, Any]]:
+        """What the notes of a book say, by their names."""
 
     def export(self) -> AsyncIterator[bytes]:
         """Everything, as JSON lines."""

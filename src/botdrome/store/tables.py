@@ -27,6 +27,7 @@ bots = Table(
     Column("owner_whole", Text),
     Column("registered", BigInteger, nullable=False),
     Column("token_hash", Text),
+    Column("url", Text),
 )
 
 matches = Table(
@@ -70,6 +71,15 @@ records = Table(
     Column("record", LargeBinary, nullable=False),
     Column("flights", LargeBinary, nullable=False),
     postgresql_with={"toast_tuple_target": 8160},  # up to that, packing costs more than it saves
+)
+
+notes = Table(
+    "notes",
+    metadata,
+    Column("book", SMALL_TEXT, primary_key=True),
+    Column("name", SMALL_TEXT, primary_key=True),
+    Column("name_whole", Text),
+    Column("value", Text, nullable=False),
 )
 
 _IN_A_CONTEST = text("contest IS NOT NULL")

@@ -1,0 +1,98 @@
+"""Tcp: a client on a plain TCP connection, with messages cut out of the stream by a framing."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import cast
+
+import structlog
+
+from botdrome.server import metrics
+from botdrome.server.connection import Session
+from botdrome.server.door import Crowd
+from botdrome.server.websocket import BACKLOG, MakeSession
+from botdrome.wire.framing import BadFrame, Framing
+
+log = structlog.get_logger()
+
+FAREWELL = 2.0
+"""Seconds for the other side to read the last bytes."""
+
+
+class Tcp(asyncio.Protocol):
+    def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> None:
+        self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
+        self._transport: asyncio.Transport | None = None
+        self._session: Session | None = None
+        self._inside = self._closing = False
+        self.address = ""
+        """Where the client is."""
+
+    # What the session does.
+
+    def send(self, messages: list[bytes]) -> None:
+        if self._transport is not None and not self._closing and messages:
+            self._transport.write(self._framing.pack(messages))
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        """What was sent still goes out, if the client takes it soon."""
+        transport = self._transport
+        if transport is not None and not self._closing:
+            self._closing = True
+            transport.close()
+            asyncio.get_running_loop().call_later(FAREWELL, transport.abort)
+
+    # What the network does.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=BACKLOG)
+        peer = transport.get_extra_info("peername")
+        self.address = str(peer[0]) if peer else ""
+        sock = transport.get_extra_info("socket")
+        if sock is not None:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._inside = not self._crowd.admit(self.address)
+        if self._inside:
+            self._session = self._make_session(self)
+        else:
+            metrics.REFUSED.labels("crowd").inc()
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            messages = self._framing.feed(data)
+            while messages:
+                for message in messages:
+                    self._deliver(message)
+                messages = self._framing.feed(b"")
+        except BadFrame as problem:
+            self._deliver_bad(str(problem))
+
+    def _deliver(self, message: bytes) -> None:
+        if self._session is not None and not self._closing:
+            self._session.received(message)
+
+    def _deliver_bad(self, why: str) -> None:
+        log.info("a stream that cannot be read", address=self.address, why=why)
+        self._lose()
+        self.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lose()
+        self._transport = None
+        if self._inside:
+            self._crowd.leave(self.address)
+
+    def pause_writing(self) -> None:
+        """Too much is unread: cut it off."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def resume_writing(self) -> None:
+        pass
+
+    def _lose(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.lost()

@@ -1,0 +1,71 @@
+"""Framing: how a stream of bytes is cut into messages."""
+
+from typing import Protocol
+
+
+class BadFrame(Exception):
+    """What can be no message, with the reason: nothing after it can be read."""
+
+
+class Framing(Protocol):
+    def feed(self, data: bytes) -> list[bytes]:
+        """The messages that are whole now. BadFrame: it is given once all messages before it were."""
+
+    def pack(self, messages: list[bytes]) -> bytes:
+        """As one piece of the stream."""
+
+
+LENGTH = 4
+"""Bytes of the header of a frame."""
+
+
+class Frames:
+    """Each message after its length, as four bytes with the highest first. No message is empty."""
+
+    def __init__(self, longest: int = 65536) -> None:
+        self._longest = longest
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        rest = self._rest
+        if not rest and len(data) > LENGTH and int.from_bytes(data[:LENGTH], "big") == len(data) - LENGTH <= self._longest:
+            return [data[LENGTH:]]
+        rest += data
+        messages: list[bytes] = []
+        start, size = 0, len(rest)
+        while size - start >= LENGTH:
+            length = int.from_bytes(rest[start : start + LENGTH], "big")
+            if not 0 < length <= self._longest:
+                if messages:
+                    break
+                raise BadFrame(f"a frame of {length} bytes: it has 1 to {self._longest}")
+            end = start + LENGTH + length
+            if end > size:
+                break
+            messages.append(bytes(rest[start + LENGTH : end]))
+            start = end
+        if start:
+            del rest[:start]
+        return messages
+
+    def pack(self, messages: list[bytes]) -> bytes:
+        if len(messages) == 1:
+            return len(messages[0]).to_bytes(LENGTH, "big") + messages[0]
+        return b"".join([part for message in messages for part in (len(message).to_bytes(LENGTH, "big"), message)])
+
+
+class Lines:
+    """Each message with a line feed after it."""
+
+    def __init__(self, longest: int = 4096) -> None:
+        self._longest = longest
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > self._longest and not lines:
+            raise BadFrame(f"a line of more than {self._longest} bytes")
+        return lines
+
+    def pack(self, messages: list[bytes]) -> bytes:
+        return b"\n".join([*messages, b""])

@@ -1,0 +1,38 @@
+"""Who may play under which name."""
+
+from pathlib import Path
+
+import pytest
+
+from botdrome.server.registry import Denied
+from tests.server.clients import registered, server
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_name_is_its_bots_and_any_other_is_free(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        token = (await registered(house, "ada", "gomoku"))["password"]
+        admit = house.desk.registry.admit
+        bot = await admit("ada", token, "gomoku")
+        assert bot is not None and bot.name == "ada"
+        assert await admit("bob", None, "gomoku") is None
+        assert await admit("bob", {"any": "thing"}, "gomoku") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "token", "game", "words"),
+    [
+        ("ada", None, "gomoku", "ada is a registered bot: its token is needed"),
+        ("ada", "wrong", "gomoku", "ada is a registered bot: its token is needed"),
+        ("ada", {}, "gomoku", "ada is a registered bot: its token is needed"),
+        ("ada", "right", "battleship", "ada is registered for gomoku"),
+        ("house:perfect", None, "gomoku", "names that begin with house: are the house's"),
+        ("", None, "gomoku", "a name must not be empty"),
+    ],
+)
+async def test_who_is_denied_is_told_why(tmp_path: Path, name: str, token: object, game: str, words: str) -> None:
+    async with server(tmp_path) as house:
+        right = (await registered(house, "ada", "gomoku"))["password"]
+        with pytest.raises(Denied, match=f"^{words}$"):
+            await house.desk.registry.admit(name, right if token == "right" else token, game)
