@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena
+from botdrome.server.flight import Flight
 from botdrome.store.store import Store
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
 
@@ -202,11 +203,14 @@ async def test_a_running_match_shows_its_present_view(http: httpx.AsyncClient, s
 
 async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncClient, store: Store) -> None:
     ann, bob = await register(http, "Ann"), await register(http, "Bob")
-    await played_noughts(store, entry_of("m", "Ann", "Bob"), LEFT_COLUMN, flights=(b'{"t":1}\n', b'{"t":2}\n'))
+    flight = Flight(1000)
+    flight.came(7, b"[]", "accepted")
+    await played_noughts(store, entry_of("m", "Ann", "Bob"), LEFT_COLUMN, flights=(b'{"early":1}\n', flight.packed("complete")))
+    shown = ('{"early":1}\n', '{"t":7,"dir":"in","message":"[]","verdict":"accepted","used":7}\n{"cause":"complete"}\n')
     for seat, token in enumerate((ann, bob)):
         response = await http.get(f"/api/v1/matches/m/seats/{seat}/log", headers={"Authorization": f"Bearer {token}"})
         assert (response.status_code, response.headers["content-type"]) == (200, "application/x-ndjson")
-        assert response.content == f'{{"t":{seat + 1}}}\n'.encode()
+        assert response.text == shown[seat]
 
     async def refused(seat: int, token: str | None, match: str = "m") -> tuple[int, str]:
         headers = {"Authorization": f"Bearer {token}"} if token is not None else {}

@@ -8,7 +8,7 @@ from botdrome.games.chance import Chance
 from botdrome.server.arena import BadName, check_name, hashed, holds
 from botdrome.server.audience import Audience, Billing
 from botdrome.server.bucket import Bucket
-from botdrome.server.flight import Flight
+from botdrome.server.flight import Flight, written
 from botdrome.server.house import house_bot
 from botdrome.store.store import BotEntry
 
@@ -18,7 +18,7 @@ def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None
     flight.out(100, b'{"state":1}')
     flight.came(350, b'{"mark":"X"}', "illegal: space [2, 2] is taken")
     flight.came(1380, b"\xff", "late by 37 ms")
-    assert [json.loads(line) for line in flight.written("timeout").splitlines()] == [
+    assert [json.loads(line) for line in written(flight.packed("timeout")).splitlines()] == [
         {"t": 100, "dir": "out", "message": '{"state":1}'},
         {"t": 350, "dir": "in", "message": '{"mark":"X"}', "verdict": "illegal: space [2, 2] is taken", "used": 250},
         {"t": 1380, "dir": "in", "message": "�", "verdict": "late by 37 ms", "used": 1280},
@@ -30,9 +30,9 @@ def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
     flight = Flight(2000)
     for number in range(1000):
         flight.came(number, b"x" * 5000, "accepted")
-    written = flight.written("complete")
-    assert len(written) < 4000
-    first, *_, last = [json.loads(line) for line in written.splitlines()]
+    packed = flight.packed("complete")
+    assert len(packed) < 2000
+    first, *_, last = [json.loads(line) for line in written(packed).splitlines()]
     assert first["lost"] > 900
     assert last == {"cause": "complete"}
 

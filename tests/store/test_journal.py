@@ -22,11 +22,13 @@ class Disk:
         self.batches: list[list[str]] = []
         self.free = asyncio.Event()
         self.free.set()
+        self.asked = asyncio.Event()
         self.full = False
 
     async def write(self, changes: Sequence[Change]) -> list[Outcome]:
         names = [change.id if isinstance(change, Begin) else getattr(change, "name", "") for change in changes]
         self.batches.append(names)
+        self.asked.set()
         await self.free.wait()
         if self.full:
             raise StoreUnavailable("disk full")
@@ -50,7 +52,7 @@ async def test_what_arrives_while_a_batch_is_written_is_the_next_batch() -> None
     disk.free.clear()
     pages = Journal(disk.write)
     first = await entered(pages, "a")
-    await asyncio.sleep(0)
+    await disk.asked.wait()
     others = await entered(pages, "b", "c", "d")
     assert disk.batches == [["a"]] and not first.done()
     disk.free.set()
@@ -133,8 +135,7 @@ async def test_what_was_noted_is_settled_once_it_is_written() -> None:
     disk.free.clear()
     pages.note(begun(a_match("m")))
     settled = asyncio.ensure_future(pages.settled())
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await disk.asked.wait()
     assert disk.batches == [["m"]] and not settled.done()
     disk.free.set()
     await settled
@@ -150,3 +151,33 @@ async def test_closing_says_what_could_not_be_written() -> None:
         await pages.close()
     with pytest.raises(StoreUnavailable, match="closed"):
         pages.note(begun(a_match("n")))
+
+
+async def test_a_beginning_waits_for_the_next_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "LEISURE", 3600.0)
+    disk = Disk()
+    pages = Journal(disk.write)
+    pages.note(begun(a_match("m")))
+    pages.note(begun(a_match("n")))
+    assert await pages.enter(change("a")) == "did a"
+    assert disk.batches == [["m", "n", "a"]]
+    pages.note(begun(a_match("o")))
+    await pages.close()
+    assert disk.batches == [["m", "n", "a"], ["o"]]
+
+
+async def test_the_slower_the_disk_the_longer_a_change_waits_for_company(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "COMPANY", 3600.0)
+    disk = Disk()
+    disk.free.clear()
+    pages = Journal(disk.write)
+    first = await entered(pages, "a")
+    await disk.asked.wait()
+    await asyncio.sleep(0.01)  # not to wait for something: this is how long the disk takes
+    disk.free.set()
+    await first
+    waiting = await entered(pages, "b")
+    others = await entered(pages, "c")
+    assert await waiting == ["did b"] and await others == ["did c"]
+    assert disk.batches == [["a"], ["b", "c"]]
+    await pages.close()

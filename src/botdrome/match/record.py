@@ -151,10 +151,9 @@ def written(match: Match, names: Iterable[str]) -> bytes:
 
 def jotted(match: Match, names: Iterable[str]) -> bytes:
     """The same without checks, at a fraction of the cost: the result alone shows whether it replays."""
-    lines = [ENCODER.encode(setup_of(match, names))]
-    lines += [ENCODER.encode(Line(*told)) for told in match.inputs]
-    if match.result:
-        lines.append(ENCODER.encode(Close(result=match.result)))
-        digest = hashlib.sha256(b"\n".join(lines) + b"\n").hexdigest()
-        lines.append(ENCODER.encode(Close(digest="sha256:" + digest)))
-    return b"\n".join(lines) + b"\n"
+    lines: list[Struct] = [setup_of(match, names), *[Line(*told) for told in match.inputs]]
+    if match.result is None:
+        return ENCODER.encode_lines(lines)
+    text = ENCODER.encode_lines([*lines, Close(result=match.result)])
+    digest = hashlib.sha256(text).hexdigest()
+    return text + ENCODER.encode_lines([Close(digest="sha256:" + digest)])

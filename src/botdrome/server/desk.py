@@ -55,6 +55,7 @@ class Desk:
         self._guests: dict[int, Guest] = {}
         self._hosts: set[Callable[[Wish], None]] = set()
         self._loop = asyncio.get_running_loop()
+        metrics.WAITING.set_function(lambda: len(self._guests))
 
     # Those who come to play.
 
@@ -85,7 +86,6 @@ class Desk:
         table = self._lobby.seek(seeker)
         if table is not None:
             return self._open(table)
-        metrics.WAITING.set(len(self._guests))
         return self._let_wait(seeker, guest)
 
     def _let_wait(self, seeker: Seeker, guest: Guest) -> None:
@@ -110,7 +110,6 @@ class Desk:
         seeker, guest.seeker = guest.seeker, None
         if seeker is not None and self._guests.pop(seeker.ticket, None) is not None:
             self._lobby.leave(seeker)
-            metrics.WAITING.set(len(self._guests))
 
     def come_back(self, guest: Guest, name: str, match_id: str) -> None:
         """To a seat that was left."""
@@ -144,7 +143,6 @@ class Desk:
 
     def _open(self, seekers: tuple[Seeker, ...]) -> None:
         guests = [self._guests.pop(seeker.ticket) for seeker in seekers]
-        metrics.WAITING.set(len(self._guests))
         names = tuple(seeker.name for seeker in seekers)
         wish = seekers[0].wish
         table = self._set(wish, names)

@@ -25,6 +25,7 @@ class Crowd:
         self._settings = settings
         self._by_address: Counter[str] = Counter()
         self._inside = 0
+        metrics.CONNECTIONS.set_function(lambda: self._inside)
 
     def admit(self, address: str) -> str:
         """Why somebody cannot come in; nothing: it is in."""
@@ -34,7 +35,6 @@ class Crowd:
             return "too many connections from your address"
         self._inside += 1
         self._by_address[address] += 1
-        metrics.CONNECTIONS.set(self._inside)
         return ""
 
     def leave(self, address: str) -> None:
@@ -42,7 +42,6 @@ class Crowd:
         self._by_address[address] -= 1
         if not self._by_address[address]:
             del self._by_address[address]
-        metrics.CONNECTIONS.set(self._inside)
 
 
 class Door(asyncio.Protocol):

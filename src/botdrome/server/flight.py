@@ -1,6 +1,7 @@
 """Flight: what passed between the server and one seat, with the server's verdict on it, for the bot's author."""
 
 from collections import deque
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,9 +16,12 @@ OVERHEAD = 80
 Entry = tuple[Milliseconds, bool, bytes, str]
 """When, whether it came in, the beginning of the message, and the verdict."""
 
+PACKER, LINES = msgspec.msgpack.Encoder(), msgspec.json.Encoder()
+UNPACKER = msgspec.msgpack.Decoder(tuple[int, tuple[Entry, ...], str])
+
 
 class FlightLine(Struct, frozen=True, omit_defaults=True):
-    """An entry as it is kept."""
+    """An entry as it is shown."""
 
     t: Milliseconds
     dir: str
@@ -49,16 +53,20 @@ class Flight:
             self._size -= len(self._entries.popleft()[2]) + OVERHEAD
             self._lost += 1
 
-    def written(self, cause: str) -> bytes:
-        """JSON lines: the entries, then the cause of the end."""
-        lines = [msgspec.json.encode({"lost": self._lost})] if self._lost else []
-        asked = 0
-        for t, came, message, verdict in self._entries:
-            text = message.decode(errors="replace")
-            if came:
-                lines.append(msgspec.json.encode(FlightLine(t, "in", text, verdict, t - asked)))
-            else:
-                asked = t
-                lines.append(msgspec.json.encode(FlightLine(t, "out", text)))
-        lines.append(msgspec.json.encode({"cause": cause}))
-        return b"\n".join(lines) + b"\n"
+    def packed(self, cause: str) -> bytes:
+        """As it is stored: every match has flight records, and few of them are ever read."""
+        return PACKER.encode((self._lost, tuple(self._entries), cause))
+
+
+def written(packed: bytes) -> bytes:
+    """JSON lines: the entries, then the cause of the end. Early stores have them as lines already."""
+    if packed.startswith(b"{"):
+        return packed
+    lost, entries, cause = UNPACKER.decode(packed)
+    lines: list[Any] = [{"lost": lost}] if lost else []
+    asked = 0
+    for t, came, message, verdict in entries:
+        text = message.decode(errors="replace")
+        lines.append(FlightLine(t, "in", text, verdict, t - asked) if came else FlightLine(t, "out", text))
+        asked = asked if came else t
+    return LINES.encode_lines([*lines, {"cause": cause}])

@@ -36,6 +36,7 @@ class Floor:
         self._tables: dict[str, Table] = {}
         self._watchers: set[Callable[[], None]] = set()
         self._loop = asyncio.get_running_loop()
+        metrics.TABLES.set_function(lambda: len(self._tables))
 
     def __getitem__(self, match_id: str) -> Table | None:
         return self._tables.get(match_id)
@@ -58,7 +59,6 @@ class Floor:
         table.on_over.append(self._clear)
         self._tables[match_id] = table
         self._store.begin(entry)
-        metrics.TABLES.set(len(self._tables))
         return table
 
     def start_table(self, table: Table, sitters: Sequence[Sitter | None], delay: float | None = None) -> None:
@@ -86,7 +86,6 @@ class Floor:
     def _clear(self, table: Table) -> None:
         self._tables.pop(table.entry.id, None)
         result = table.match.result
-        metrics.TABLES.set(len(self._tables))
         metrics.MATCHES.labels(table.entry.game, "aborted" if result is not None and result.aborted else "ended").inc()
         self._tell_watchers()
 

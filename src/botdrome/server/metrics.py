@@ -1,4 +1,4 @@
-"""Metrics: what a running server can be asked about itself."""
+"""Metrics: what a running server can be asked about itself. Gauges look for themselves when they are asked."""
 
 from prometheus_client import Counter, Gauge, Histogram
 

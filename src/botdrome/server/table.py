@@ -211,7 +211,7 @@ class Table:
         result = self.match.result
         assert result is not None
         metrics.MOVES.inc(sum([kind == "move" for _, kind, _, _ in self.match.inputs]))
-        flights = tuple(flight.written(cause) for flight, cause in zip(self._flights, result.causes, strict=True))
+        flights = tuple(flight.packed(cause) for flight, cause in zip(self._flights, result.causes, strict=True))
         record = jotted(self.match, self.entry.players)
         status: Status = "aborted" if result.aborted else "ended"
         notes = self.bookkeeper(self) if self.bookkeeper else ()

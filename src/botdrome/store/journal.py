@@ -17,6 +17,10 @@ from botdrome.store.store import StoreUnavailable
 LARGEST_BATCH = 1_000
 MOST_KEPT = 100_000
 """Beginnings that could not be written are kept for the next batch, but not more than that."""
+COMPANY = 0.01
+"""Seconds that a change waits, at most, for others to be written with it; else twice what the last batch took."""
+LEISURE = 0.05
+"""The same for a beginning, for which nobody waits."""
 
 Write = Callable[[Sequence[Change]], Awaitable[list[Outcome]]]
 """Writes all or nothing. StoreUnavailable: it is no use to try them one by one."""
@@ -30,21 +34,25 @@ class Journal:
         self._waiting: deque[Entry] = deque()
         self._kept: list[Begin] = []
         self._begun: asyncio.Future[Any] | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = 0.0
+        self._company = 0.0
         self._arrived = asyncio.Event()
         self._closing = False
         self._task = self._loop.create_task(self._keep_writing())
 
     async def enter(self, change: Change) -> Any:
         """On disk when it returns."""
-        return await self._hand_over(change)
+        return await self._hand_over(change, self._company)
 
     def note(self, begin: Begin) -> None:
         """Written before whatever is entered after it."""
-        self._begun = self._hand_over(begin)
+        self._begun = self._hand_over(begin, LEISURE)
 
     async def settled(self) -> None:
         """All that was noted is on disk, or was tried in vain."""
         if self._begun is not None and not self._begun.done():
+            self._arrived.set()
             await asyncio.wait([self._begun])
 
     async def close(self) -> None:
@@ -55,21 +63,34 @@ class Journal:
         if self._kept:
             raise StoreUnavailable(f"{len(self._kept)} matches that had begun could not be noted")
 
-    def _hand_over(self, change: Change) -> asyncio.Future[Any]:
+    def _hand_over(self, change: Change, patience: float) -> asyncio.Future[Any]:
         if self._closing:
             raise StoreUnavailable("the store is closed")
         future = self._loop.create_future()
         self._waiting.append((change, future))
-        self._arrived.set()
+        self._write_within(patience)
         return future
+
+    def _write_within(self, patience: float) -> None:
+        at = self._loop.time() + patience
+        if self._alarm is not None:
+            if self._alarm_at <= at:
+                return
+            self._alarm.cancel()
+        self._alarm, self._alarm_at = self._loop.call_at(at, self._arrived.set), at
 
     async def _keep_writing(self) -> None:
         while not self._closing or self._waiting:
             await self._arrived.wait()
             self._arrived.clear()
-            while self._waiting:
+            if self._alarm is not None:
+                self._alarm.cancel()
+                self._alarm = None
+            while self._waiting and (self._alarm is None or len(self._waiting) >= LARGEST_BATCH):
                 batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), LARGEST_BATCH))]
+                began = self._loop.time()
                 await self._settle(batch)
+                self._company = min(COMPANY, 2 * (self._loop.time() - began))
 
     async def _settle(self, batch: list[Entry]) -> None:
         kept, self._kept = self._kept, []

@@ -51,8 +51,8 @@ class Sheet:
             self._number[match_id] = number
             if status == "running":
                 self._running.add(match_id)
-        self._matches: list[Row] = []
-        self._seats: list[Row] = []
+        self._matches: dict[int, Row] = {}
+        self._seats: dict[int, list[Row]] = {}
         self._ended_matches: list[Row] = []
         self._ended_seats: list[Row] = []
         self._records: list[Row] = []
@@ -63,8 +63,8 @@ class Sheet:
         if match.id in self._number:
             return False
         number = self._number[match.id] = next(self._numbers)
-        self._matches.append((number, *match.match))
-        self._seats.extend((number, *seat) for seat in match.seats)
+        self._matches[number] = (number, *match.match)
+        self._seats[number] = [(number, *seat) for seat in match.seats]
         if match.papers is None:
             self._running.add(match.id)
         else:
@@ -78,18 +78,28 @@ class Sheet:
             raise UnknownMatch(match.id)
         if match.id in self._running:
             self._running.remove(match.id)
-            self._ended_matches.append((*match.match, number))
-            self._ended_seats.extend((*seat, number) for seat in match.seats)
+            if number in self._matches:
+                self._end_new(number, match)
+            else:
+                self._ended_matches.append((*match.match, number))
+                self._ended_seats.extend((*seat, number) for seat in match.seats)
             self._file(number, match.papers)
             self._notes.extend(match.notes)
+
+    def _end_new(self, number: int, match: End) -> None:
+        """One that began on this sheet is put down as it ended."""
+        self._matches[number] = (*self._matches[number][: -len(END_OF_MATCH)], *match.match)
+        seats = self._seats[number]
+        for *end, player in match.seats:
+            seats[player] = (*seats[player][: -len(END_OF_SEAT)], *end)
 
     def _file(self, number: int, papers: Papers) -> None:
         self._records.append((number, papers.record, papers.flights))
 
     def steps(self) -> Iterator[Step]:
         steps: list[Put | Alter] = [
-            Put(matches, self._matches),
-            Put(seats, self._seats),
+            Put(matches, [*self._matches.values()]),
+            Put(seats, [seat for seats in self._seats.values() for seat in seats]),
             Alter(matches, END_OF_MATCH, ("number",), self._ended_matches),
             Alter(seats, END_OF_SEAT, ("player", "number"), self._ended_seats),
             Put(records, self._records),

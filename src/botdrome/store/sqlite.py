@@ -11,13 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from sqlalchemy import Executable, Table, bindparam, insert, update
+from sqlalchemy import Executable, Table
 from sqlalchemy.dialects import sqlite
 
 from botdrome.store import queries, schema
 from botdrome.store.changes import Change, Outcome, carried_out
-from botdrome.store.rows import as_json
-from botdrome.store.steps import Alter, Find, Lock, Prepared, Put, Run, Step, Take, followed, preparer
+from botdrome.store.rows import Row, as_json
+from botdrome.store.steps import Alter, Find, Lock, Put, Run, Step, Take, followed, preparer
 from botdrome.store.store import StoreUnavailable, Unstorable
 
 T = TypeVar("T")
@@ -30,25 +30,44 @@ SETTINGS = (
     "cache_size = -32000",
     "wal_autocheckpoint = 4000",
 )
+BULKS = (256, 64, 32, 16, 8, 4, 3, 2, 1)
+"""Rows in one statement. Only so many sizes, so that each is put into words once."""
 UNSTORABLE = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError)
 
 prepare = preparer(sqlite.dialect())
 
 
 @cache
-def _inserting(table: Table) -> Prepared:
-    return prepare(insert(table).values({column: bindparam(column.name) for column in table.c}))
+def _inserting(table: Table, rows: int) -> str:
+    names = ", ".join(column.name for column in table.c)
+    return f"INSERT INTO {table.name} ({names}) {_values(len(table.c), rows)}"
 
 
 @cache
-def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...]) -> Prepared:
-    change = update(table).values({name: bindparam(name) for name in columns})
-    return prepare(change.where(*(table.c[name] == bindparam(name) for name in keys)))
+def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...], rows: int) -> str:
+    """The columns of `VALUES` have names of SQLite's own: column1, column2, ..."""
+    fresh = ", ".join(f"{name} = fresh.column{number}" for number, name in enumerate(columns, 1))
+    which = " AND ".join(f"{table.name}.{name} = fresh.column{number}" for number, name in enumerate(keys, len(columns) + 1))
+    return f"UPDATE {table.name} SET {fresh} FROM ({_values(len(columns) + len(keys), rows)}) AS fresh WHERE {which}"
+
+
+def _values(columns: int, rows: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return f"VALUES {', '.join([row] * rows)}"
+
+
+def _in_bulk(connection: sqlite3.Connection, statement: Callable[[int], str], rows: Sequence[Row]) -> None:
+    """Many rows with one statement: each statement is a moment at which this thread must wait for the others."""
+    start = 0
+    while left := len(rows) - start:
+        size = next(size for size in BULKS if size <= left)
+        connection.execute(statement(size), [value for row in rows[start : start + size] for value in row])
+        start += size
 
 
 def connected(path: Path, must_exist: bool = False) -> sqlite3.Connection:
     where = f"{path.absolute().as_uri()}?mode={'rw' if must_exist else 'rwc'}"
-    return sqlite3.connect(where, uri=True, timeout=PATIENCE, isolation_level=None)
+    return sqlite3.connect(where, uri=True, timeout=PATIENCE, isolation_level=None, cached_statements=256)
 
 
 @contextmanager
@@ -131,9 +150,9 @@ class Sqlite:
                 last = _found(self._writer, queries.LAST_NUMBER, {})[0][0] or 0
                 return range(last + 1, last + 1 + numbers)
             case Put(table, rows):
-                self._writer.executemany(_inserting(table).text, rows)
+                _in_bulk(self._writer, lambda size: _inserting(table, size), rows)
             case Alter(table, columns, keys, rows):
-                self._writer.executemany(_altering(table, columns, keys).text, rows)
+                _in_bulk(self._writer, lambda size: _altering(table, columns, keys, size), rows)
             case Run(statement, values):
                 _found(self._writer, statement, values)
             case Lock():

@@ -55,10 +55,14 @@ class Battlebot:
             if scene is None:
                 continue
             only = event.player if isinstance(event, Returned) else meant_for(event)
-            alike = self._message(scene, position.view(None)) if self._alike else None
-            for player in players if only is None else {only} & set(players):
-                seat = seat_on(board, player, standing.players)
-                told[player].append(alike or self._message(scene, position.view(seat)))
+            those = players if only is None else {only} & set(players)
+            if self._alike:
+                alike = self._message(scene, position.view(None))
+                for player in those:
+                    told[player].append(alike)
+            else:
+                for player in those:
+                    told[player].append(self._message(scene, position.view(seat_on(board, player, standing.players))))
         return told
 
     def _message(self, scene: Scene, view: View) -> bytes:

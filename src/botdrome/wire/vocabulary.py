@@ -1,6 +1,6 @@
 """What dialects are told beside the news: how a match stands, and who may hear what."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -29,13 +29,17 @@ def standing(match: Match, now: Milliseconds) -> Standing:
     return Standing(now, announced, match.strikes, match.players, match.board)
 
 
-def boards_of(news: News, last: int) -> Iterator[int]:
+def boards_of(news: News, last: int) -> Sequence[int]:
     """The board that each piece of news is about; `last` is the board of the latest."""
+    if len(news) == 1:
+        return (last,)
     board = last - sum([isinstance(event, Began) for event, _ in news])
+    boards = []
     for event, _ in news:
         if isinstance(event, Began):
             board = event.board
-        yield board
+        boards.append(board)
+    return boards
 
 
 def seat_on(board: int, player: Player, players: int) -> Seat:

@@ -12,6 +12,7 @@ from botdrome.api.rest.answers import Contest, Contests, Live, Match, Matches, M
 from botdrome.api.rest.endpoint import Asked
 from botdrome.api.watching import glance
 from botdrome.server.arena import Arena, LiveTable
+from botdrome.server.flight import written
 from botdrome.store.store import MatchEntry, Status, Wanted
 from botdrome.wire.battlebot import game_type
 
@@ -100,7 +101,7 @@ async def flight(arena: Arena, asked: Asked) -> bytes:
     found = await arena.store.flight(entry.id, seat)
     if found is None:
         raise Problem(f"there is no flight record for seat {seat} of match {entry.id} yet", 404)
-    return found
+    return written(found)
 
 
 async def contests(arena: Arena, asked: Asked) -> Contests:
