@@ -14,6 +14,12 @@ def test_going_on_leaves_it_as_it_was() -> None:
     assert [each.listed() for each in (trunk, first, second, third)] == [["a"], ["a", "b"], ["a", "c"], ["a", "b", "d"]]
 
 
+def test_its_end_is_its_own_wherever_the_others_go() -> None:
+    trunk = History[str]().then("a")
+    first, second = trunk.then("b"), trunk.then("c")
+    assert [(len(each), each.last) for each in (trunk, first, second)] == [(1, "a"), (2, "b"), (2, "c")]
+
+
 def test_what_it_lists_is_the_listener_s_own() -> None:
     history = History[str]().then("a")
     history.listed().append("b")

@@ -24,6 +24,13 @@ class History(Struct, Generic[T], frozen=True, eq=False):
         tape.append(item)
         return History(tape, length + 1)
 
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def last(self) -> T:
+        return self._tape[self._length - 1]
+
     def listed(self) -> list[T]:
         return self._tape[: self._length]
 

@@ -3,7 +3,8 @@
 import asyncio
 import socket
 from collections.abc import Callable
-from typing import cast
+from contextlib import suppress
+from typing import Protocol, cast, runtime_checkable
 
 import structlog
 
@@ -17,12 +18,23 @@ log = structlog.get_logger()
 
 FAREWELL = 2.0
 """Seconds for the other side to read the last bytes."""
+QUICK_ACK: int | None = getattr(socket, "TCP_QUICKACK", None)
+"""Where the system knows it."""
+
+
+@runtime_checkable
+class Particular(Protocol):
+    """A session with an answer to a stream that cannot be read."""
+
+    def unreadable(self, why: str) -> None:
+        """Nothing more comes; the connection is closed after this."""
 
 
 class Tcp(asyncio.Protocol):
     def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> None:
         self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
         self._transport: asyncio.Transport | None = None
+        self._socket: socket.socket | None = None
         self._session: Session | None = None
         self._inside = self._closing = False
         self.address = ""
@@ -35,12 +47,16 @@ class Tcp(asyncio.Protocol):
             self._transport.write(self._framing.pack(messages))
 
     def close(self, code: int = 1000, reason: str = "") -> None:
-        """What was sent still goes out, if the client takes it soon."""
+        """What was sent still goes out, if the client takes it soon: what it sends meanwhile must not cut that short."""
         transport = self._transport
         if transport is not None and not self._closing:
             self._closing = True
-            transport.close()
+            try:
+                transport.write_eof() if transport.can_write_eof() else transport.close()
+            except OSError:
+                return transport.abort()
             asyncio.get_running_loop().call_later(FAREWELL, transport.abort)
+        return None
 
     # What the network does.
 
@@ -49,9 +65,10 @@ class Tcp(asyncio.Protocol):
         self._transport.set_write_buffer_limits(high=BACKLOG)
         peer = transport.get_extra_info("peername")
         self.address = str(peer[0]) if peer else ""
-        sock = transport.get_extra_info("socket")
-        if sock is not None:
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket = transport.get_extra_info("socket")
+        if self._socket is not None:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._inside = not self._crowd.admit(self.address)
         if self._inside:
             self._session = self._make_session(self)
@@ -60,8 +77,12 @@ class Tcp(asyncio.Protocol):
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
+        if self._closing:
+            return
         try:
             messages = self._framing.feed(data)
+            if not messages:
+                self._acknowledge()
             while messages:
                 for message in messages:
                     self._deliver(message)
@@ -69,12 +90,20 @@ class Tcp(asyncio.Protocol):
         except BadFrame as problem:
             self._deliver_bad(str(problem))
 
+    def _acknowledge(self) -> None:
+        """Half a message has come: many a client holds back the other half until it knows that, which may take 40 ms."""
+        if QUICK_ACK is not None and self._socket is not None:
+            with suppress(OSError):
+                self._socket.setsockopt(socket.IPPROTO_TCP, QUICK_ACK, 1)
+
     def _deliver(self, message: bytes) -> None:
         if self._session is not None and not self._closing:
             self._session.received(message)
 
     def _deliver_bad(self, why: str) -> None:
         log.info("a stream that cannot be read", address=self.address, why=why)
+        if isinstance(self._session, Particular):
+            self._session.unreadable(why)
         self._lose()
         self.close()
 

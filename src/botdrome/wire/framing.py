@@ -55,17 +55,23 @@ class Frames:
 
 
 class Lines:
-    """Each message with a line feed after it."""
+    """Each message with a line feed after it. A line that is too long comes in pieces."""
 
-    def __init__(self, longest: int = 4096) -> None:
+    def __init__(self, longest: int = 4095) -> None:
         self._longest = longest
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        if len(self._rest) > self._longest and not lines:
-            raise BadFrame(f"a line of more than {self._longest} bytes")
-        return lines
+        data = self._rest + data if self._rest else data
+        *lines, self._rest = data.split(b"\n")
+        return lines if len(data) <= self._longest else self._cut(lines)
+
+    def _cut(self, lines: list[bytes]) -> list[bytes]:
+        longest, rest = self._longest, self._rest
+        whole = max(0, len(rest) - 1) // longest * longest
+        self._rest = rest[whole:]
+        pieces = [line[at : at + longest] for line in lines for at in range(0, len(line) or 1, longest)]
+        return pieces + [rest[at : at + longest] for at in range(0, whole, longest)]
 
     def pack(self, messages: list[bytes]) -> bytes:
         return b"\n".join([*messages, b""])

@@ -1,0 +1,234 @@
+"""Duel: the conversation with a bot over duel arena's protocol, from its login through any number of matches."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from botdrome.contest.lobby import Seeker
+from botdrome.match.events import Player
+from botdrome.server import metrics
+from botdrome.server.bucket import Bucket
+from botdrome.server.connection import Connection
+from botdrome.server.door import Crowd
+from botdrome.server.duel_hall import GAME, DuelHall, Duellist
+from botdrome.server.registry import Denied
+from botdrome.server.table import Table, Tongue
+from botdrome.server.tcp import Tcp
+from botdrome.wire.duel import FREE, Duel, Ignored, read_frame
+from botdrome.wire.duel_login import OK, BadDuelLogin, DuelLogin, error, read_duel_login
+from botdrome.wire.framing import BadFrame, Frames
+from botdrome.wire.vocabulary import standing
+
+log = structlog.get_logger()
+
+
+class DuelSession:
+    """Login, then waiting and play in turns. It is a guest of the desk, and the listener at its seat."""
+
+    def __init__(self, connection: Connection, hall: DuelHall) -> None:
+        self._connection, self._hall, self._desk = connection, hall, hall.desk
+        settings = hall.desk.settings
+        late = f"no login within {settings.login_limit:g} seconds"
+        self._timer = asyncio.get_running_loop().call_later(settings.login_limit, self._fail, late)
+        self._bucket = Bucket(settings.message_rate, settings.message_burst)
+        self._login: DuelLogin | None = None
+        self._admitted = False
+        self._wants = False
+        """It has asked for an opponent before it was free."""
+        self._table: Table | None = None
+        self._player: Player = 0
+        self._duel: Duel | None = None
+        self._heir: Duellist | None = None
+        self._over = False
+        self.tongue: Tongue = hall.dialect
+        self.seeker: Seeker | None = None
+        self.last_opponent: str | None = None
+
+    @property
+    def name(self) -> str:
+        assert self._login is not None
+        return self._login.name
+
+    # What the client does.
+
+    def received(self, message: bytes) -> None:
+        if self._over:
+            return None
+        try:
+            value = read_frame(message)
+            if self._answered(value, message):
+                return None
+        except BadFrame as problem:
+            return self._refuse("frame", str(problem), message)
+        except Ignored as problem:
+            self._note(message, f"ignored: {problem}")
+        if not self._bucket.take():
+            return self._refuse("flood", "too many messages", message)
+        if self._login is None:
+            return self._read_login(value)
+        if _event(value) == "find_opponent":
+            self._find_opponent()
+        elif _event(value) != "make_move":
+            self._note(message, "ignored: neither make_move nor find_opponent")
+        return None
+
+    def unreadable(self, why: str) -> None:
+        self._refuse("frame", why, b"")
+
+    def lost(self) -> None:
+        self._leave()
+        self._quiet()
+
+    def _answered(self, value: Any, message: bytes) -> bool:
+        """Whether it was an answer that counts: those are asked for, so that no limit need be set to them."""
+        if self._duel is None or self._table is None or _event(value) != "make_move":
+            return False
+        move = self._duel.read_move(self._player, value)
+        self._table.submit(self._player, move, message)
+        return True
+
+    def _find_opponent(self) -> None:
+        """To ask twice does no harm, and to ask too early neither."""
+        if self._table is not None or not self._admitted:
+            self._wants = True
+        elif self.seeker is None and not self._hall.gathering(self):
+            self._hall.gather(self)
+
+    def _note(self, message: bytes, verdict: str) -> None:
+        if self._table is not None and self._table.open:
+            self._table.note(self._player, message, verdict)
+
+    def _refuse(self, why: str, words: str, message: bytes) -> None:
+        if not self._over:
+            log.info("a duel player is cut off", player=self._login and self._login.name, why=words)
+            metrics.REFUSED.labels(why).inc()
+            self._note(message, words)
+            self._say_and_go(words)
+
+    # Login.
+
+    def _read_login(self, value: Any) -> None:
+        try:
+            login = self._login = read_duel_login(value)
+        except BadDuelLogin as problem:
+            return self._fail(str(problem))
+        return self._desk.tasks.start(self._admit(login))
+
+    async def _admit(self, login: DuelLogin) -> None:
+        words = ""
+        try:
+            await self._desk.registry.admit(login.name, login.token, GAME)
+        except Denied as problem:
+            words = str(problem)
+        except Exception:
+            log.exception("a bot could not be looked up")
+            words = "the name cannot be looked up"
+        if self._over:
+            return
+        if self._desk.closing:
+            words = "the server is stopping"
+        self._fail(words) if words else self._enter()
+
+    def _fail(self, words: str) -> None:
+        if not self._over:
+            metrics.REFUSED.labels("login").inc()
+            self._say_and_go(words)
+
+    def _enter(self) -> None:
+        self._timer.cancel()
+        self._admitted = True
+        self._hall.enter(self)
+        if self._table is None:
+            self._connection.send([OK, FREE])
+            self._go_on()
+        elif self._duel is not None and self._table.open:
+            stands = standing(self._table.match, self._table.now())
+            self._connection.send([OK, *self._duel.resume(self._player, stands)])
+        else:
+            self._connection.send([OK])
+
+    def _go_on(self) -> None:
+        """It is free."""
+        if self._wants:
+            self._wants = False
+            self._hall.gather(self)
+
+    # What the desk, the hall and the table do.
+
+    @property
+    def present(self) -> bool:
+        return not self._over if self._heir is None else self._heir.present
+
+    def wait_at_most(self, seconds: float, words: str) -> None:
+        """It stays for as long as it likes, as in the original."""
+
+    def turn_away(self, words: dict[str, Any], code: int = 1000) -> None:
+        """No word is said: the clients of the original know none for it."""
+        self.close()
+
+    def sit_down(self, table: Table, player: Player) -> None:
+        self._table, self._player = table, player
+        self._duel = self._hall.dialect(table.entry)
+        if self._login is not None and self._login.draws:
+            self._duel.draws.add(player)
+        self.last_opponent = table.entry.players[1 - player]
+        table.bookkeeper = self._hall.notes
+
+    def tell(self, messages: list[bytes]) -> None:
+        self._connection.send(messages)
+
+    def dismiss(self, failed: bool) -> None:
+        self._table = self._duel = None
+        if failed or self._desk.closing:
+            return self.close()
+        self._connection.send([FREE])
+        return self._go_on()
+
+    def make_way(self, newcomer: Duellist) -> None:
+        table = self._table
+        if table is not None and table.match.result is None:
+            self._heir, self._table = newcomer, None
+            newcomer.sit_down(table, self._player)
+            table.seat(self._player, newcomer, newcomer.tongue)
+        self.close()
+
+    # The end.
+
+    def close(self) -> None:
+        """Without a word."""
+        if not self._over:
+            self._leave()
+            self._quiet()
+            self._connection.close()
+
+    def _say_and_go(self, words: str) -> None:
+        self._leave()
+        self._quiet()
+        self._connection.send([error(words)])
+        self._connection.close()
+
+    def _leave(self) -> None:
+        if self._over:
+            return
+        table, self._table = self._table, None
+        if table is not None and table.open:
+            table.leave(self._player)
+        if self.seeker is not None:
+            self._desk.give_up(self)
+        if self._admitted:
+            self._hall.leave(self)
+
+    def _quiet(self) -> None:
+        self._over = True
+        self._timer.cancel()
+
+
+def _event(value: Any) -> Any:
+    return value.get("event") if isinstance(value, dict) else None
+
+
+def duel_door(hall: DuelHall, crowd: Crowd) -> Callable[[], Tcp]:
+    """Lets in whoever connects."""
+    return lambda: Tcp(Frames, lambda connection: DuelSession(connection, hall), crowd)

@@ -1,0 +1,171 @@
+"""Duel arena's messages: gomoku in JSON objects, written byte for byte as the original writes them."""
+
+import json
+from collections.abc import Callable, Collection
+from typing import Any
+
+import msgspec
+
+from botdrome.games.game import Raw
+from botdrome.games.gomoku import MARKS
+from botdrome.games.reading import shown
+from botdrome.match.course import News
+from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Out, Played, Player, Refused
+from botdrome.match.terms import Milliseconds
+from botdrome.wire.framing import BadFrame
+from botdrome.wire.vocabulary import Standing
+
+FREE = b'{"event": "player_is_free"}'
+GREATEST = 2**53
+"""Numbers beyond this are no coordinates, not even illegal ones."""
+
+DECODER = msgspec.json.Decoder()
+
+
+class Ignored(Exception):
+    """A message that does not count, with words for the bot's author. Nothing is answered."""
+
+
+def read_frame(frame: bytes) -> Any:
+    """The JSON in a frame; BadFrame where there is none, and for `null`."""
+    try:
+        value = DECODER.decode(frame)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadFrame(f"the frame is no JSON in UTF-8: {error}") from None
+    if value is None:
+        raise BadFrame("the frame says null")
+    return value
+
+
+def starting_game(against: str) -> bytes:
+    return b'{"event": "starting_game", "against": %b}' % json.dumps(against).encode()
+
+
+class Duel:
+    """Speaks to the players of one match who speak this tongue.
+
+    The text of a board grows by one move at a time and is the same for both of them. `new_id` gives the id of a question.
+    """
+
+    def __init__(self, names: tuple[str, ...], first_board: int, new_id: Callable[[], str]) -> None:
+        self.first_board = first_board
+        """The id of the first board; the others count on."""
+        self.draws: set[Player] = set()
+        """Those who want to be told of a draw: the original says nothing."""
+        self.began: list[Milliseconds] = []
+        """When each board began."""
+        self.lengths: list[int] = []
+        """How many moves were told of on each board."""
+        self._names, self._new_id = names, new_id
+        self._order: tuple[Player, ...] = ()
+        self._board = b""
+        self._asked: Player | None = None
+        self._color = ""
+        self._id = ""
+
+    # What happens in the match.
+
+    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+        """The messages for the news of one input: results first, then the next question."""
+        told: dict[Player, list[bytes]] = {player: [] for player in players}
+        goes_on = False
+        for event, position in news:
+            match event:
+                case Played():
+                    self._add_stone(event, position)
+                    goes_on = True
+                case Began():
+                    self._lay_board(event, position, standing.now, told)
+                    goes_on = True
+                case Refused() if event.strikes and event.player in told:
+                    told[event.player].append(self._invalid(json.dumps(event.move["x"]), json.dumps(event.move["y"])))
+                case Out() if event.cause != "illegal moves" and event.player in told:
+                    told[event.player].append(self._invalid("null", "null"))
+                case BoardEnded():
+                    self._say_result(event.result, told)
+                case Ended():
+                    goes_on = False
+        if goes_on:
+            self._ask(news[-1][1], standing, told)
+        return told
+
+    def resume(self, player: Player, standing: Standing) -> list[bytes]:
+        """For whoever takes over the seat: where the match stands, and an open question anew."""
+        messages = [starting_game(self._names[1 - player])]
+        if self._asked == player:
+            self._id = self._new_id()
+            messages.append(self._question(standing))
+        return messages
+
+    def _lay_board(self, event: Began, position: Any, now: Milliseconds, told: dict[Player, list[bytes]]) -> None:
+        self.began.append(now)
+        self.lengths.append(0)
+        self._order = event.order
+        board = {"_id": self.first_board + event.board, "_size": position.size, "_win_length": position.win_length}
+        self._board = json.dumps(board).encode()[:-1] + b', "_moves": ['
+        if event.board == 0:
+            for player, messages in told.items():
+                messages.append(starting_game(self._names[1 - player]))
+
+    def _add_stone(self, event: Played, position: Any) -> None:
+        if event.moves:
+            history = position.history
+            self._board += (b", [%d, %d]" if len(history) > 1 else b"[%d, %d]") % history.last
+            self.lengths[-1] += 1
+
+    def _say_result(self, result: BoardResult, told: dict[Player, list[bytes]]) -> None:
+        self._asked = None
+        decided = result.places.count(1) == 1
+        for player, messages in told.items():
+            if decided:
+                messages.append(self._about_board(b"win" if result.places[player] == 1 else b"lose"))
+            elif player in self.draws:
+                messages.append(self._about_board(b"draw"))
+
+    def _about_board(self, event: bytes) -> bytes:
+        return b'{"event": "%b", "board": %b]}}' % (event, self._board)
+
+    def _invalid(self, x: str, y: str) -> bytes:
+        return b'{"event": "invalid_move", "x": %b, "y": %b, "board": %b]}}' % (x.encode(), y.encode(), self._board)
+
+    def _ask(self, position: Any, standing: Standing, told: dict[Player, list[bytes]]) -> None:
+        (seat,) = position.to_move
+        player = self._order[seat]
+        self._asked = None
+        if player in told:
+            self._asked, self._color, self._id = player, MARKS[seat], self._new_id()
+            told[player].append(self._question(standing))
+
+    def _question(self, standing: Standing) -> bytes:
+        seconds = "null" if standing.time_left is None else repr(standing.time_left / 1000)
+        return b'{"event": "get_move", "id": "%b", "board": %b]}, "timeout": %b, "color": "%b"}' % (
+            self._id.encode(),
+            self._board,
+            seconds.encode(),
+            self._color.encode(),
+        )
+
+    # What a player says.
+
+    def read_move(self, player: Player, message: dict[str, Any]) -> Raw:
+        """The move in a `make_move`: the first that can be read, for the open question alone. All others are Ignored."""
+        if self._asked != player:
+            raise Ignored("no move is asked for")
+        if message.get("id") != self._id:
+            raise Ignored("its id is not that of the open question")
+        move = {"x": _number(message, "x"), "y": _number(message, "y")}
+        self._asked = None
+        return move
+
+
+def _number(message: dict[str, Any], key: str) -> int:
+    """Whatever Python makes a whole number of: `" 5 "`, 5.9 and true, too."""
+    try:
+        number = int(message[key])
+    except KeyError:
+        raise Ignored(f'the key "{key}" is missing') from None
+    except (TypeError, ValueError, OverflowError):
+        raise Ignored(f"{key} is a whole number, not {shown(message[key])}") from None
+    if abs(number) > GREATEST:
+        raise Ignored(f"{key} is far beyond any board")
+    return number

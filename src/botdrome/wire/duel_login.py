@@ -1,0 +1,45 @@
+"""Duel arena's login: a name and, which the original lacks, a token for names that are registered."""
+
+import json
+from typing import Any
+
+from msgspec import Struct
+
+LONGEST_NAME = 64
+OK = b'{"status": "ok"}'
+
+
+class DuelLogin(Struct, frozen=True):
+    name: str
+    token: Any
+    """As it was sent; None: there was none."""
+    draws: bool
+    """It wants to be told of draws."""
+
+
+class BadDuelLogin(Exception):
+    """A login that fails, with the reason."""
+
+
+def error(words: str) -> bytes:
+    return json.dumps({"status": "error", "message": words}).encode()
+
+
+def read_duel_login(message: Any) -> DuelLogin:
+    """The login in a message, or BadDuelLogin. Keys that it does not know are no concern of it."""
+    if not isinstance(message, dict) or "username" not in message:
+        raise BadDuelLogin('log in first: {"username": "NAME"}')
+    features = message.get("features", [])
+    if not isinstance(features, list):
+        raise BadDuelLogin('features is a list: "draw" is all that there is')
+    return DuelLogin(_name(message["username"]), message.get("password"), "draw" in features)
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise BadDuelLogin("username is text")
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise BadDuelLogin(f"username has 1 to {LONGEST_NAME} characters")
+    if not name.isprintable():
+        raise BadDuelLogin("username has printable characters only")
+    return name

@@ -1,0 +1,66 @@
+"""The bots of the page on duel arena play, in every language that is there."""
+
+import asyncio
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_pages import blocks
+from tests.server.clients import PATIENCE, server
+
+pytestmark = pytest.mark.anyio
+PAGE = "bots-over-duel-arena.md"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def command(folder: Path, language: str) -> list[str]:
+    """How to run the page's bot in a language; nothing if that is not installed."""
+    (code,) = blocks(PAGE, language)
+    if language == "python":
+        (folder / "bot.py").write_text(code)
+        return [sys.executable, str(folder / "bot.py")]
+    (folder / "Bot.java").write_text(code)
+    return ["java", str(folder / "Bot.java")] if shutil.which("java") else []
+
+
+@pytest.mark.parametrize("languages", [("python", "python"), ("python", "java")])
+async def test_the_bots_of_the_page_play_a_match(tmp_path: Path, languages: tuple[str, str]) -> None:
+    words = [command(tmp_path, language) for language in languages]
+    if not all(words):
+        pytest.skip(f"there is no {languages[-1]} here")
+    async with server(tmp_path, duel_port=-1) as house:
+        outputs = []
+        for name, line in zip(("ada", "bob"), words, strict=True):
+            process = await asyncio.create_subprocess_exec(
+                *line, "127.0.0.1", str(house.ports["duel"]), name, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+            )
+            outputs.append(process.communicate())
+        results = await asyncio.wait_for(asyncio.gather(*outputs), 3 * PATIENCE)
+        for stdout, stderr in results:
+            status, *boards = stdout.decode().splitlines()
+            assert status == "ok", stderr.decode()
+            assert len(boards) == 2 and all(board.startswith(("win", "lose")) for board in boards), stderr.decode()
+        (match,) = [line for line in (house.arena.duel.line("ada"),) if line is not None]
+        assert (match.total_games, match.invalid_moves) == (2, 0)
+
+
+def test_the_page_names_what_there_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / PAGE).read_text()
+    for word in (
+        "player_is_free",
+        "starting_game",
+        "get_move",
+        "invalid_move",
+        "win",
+        "lose",
+        "draw",
+        "find_opponent",
+        "make_move",
+    ):
+        assert f'"{word}"' in page

@@ -1,0 +1,282 @@
+"""Duel arena's messages, as its manual shows them."""
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from botdrome.formats import FORMATS
+from botdrome.games.gomoku import Gomoku
+from botdrome.match.course import News
+from botdrome.match.match import Match
+from botdrome.match.terms import Pace, Terms
+from botdrome.wire.duel import Duel, Ignored, read_frame, starting_game
+from botdrome.wire.duel_login import OK, BadDuelLogin, DuelLogin, error, read_duel_login
+from botdrome.wire.framing import BadFrame
+from botdrome.wire.vocabulary import standing
+
+BOTH = (0, 1)
+
+
+class Play:
+    """A match of ada and bob, and what they are told."""
+
+    def __init__(self, players: Collection[int] = BOTH, terms: Terms = FORMATS["gomoku"].terms, size: int = 15) -> None:
+        self.players = players
+        self.match = Match(Gomoku(size=size), 2, terms, 7)
+        self.ids = iter(f"id{number}" for number in range(1000))
+        self.duel = Duel(("ada", "bob"), 15509, lambda: next(self.ids))
+        self.now = 0
+
+    def start(self) -> list[list[str]]:
+        return self.tell(self.match.start())
+
+    def move(self, player: int, x: int, y: int) -> list[list[str]]:
+        return self.tell(self.match.submit(player, {"x": x, "y": y}, self.now))
+
+    def tell(self, news: News) -> list[list[str]]:
+        told = self.duel.on_news(news, standing(self.match, self.now), self.players)
+        assert list(told) == list(self.players)
+        return [[message.decode("ascii") for message in told.get(player, [])] for player in BOTH]
+
+
+def test_a_board_as_the_manual_shows_it() -> None:
+    play = Play()
+    assert play.start() == [
+        [
+            '{"event": "starting_game", "against": "bob"}',
+            '{"event": "get_move", "id": "id0", "board": {"_id": 15509, "_size": 15, "_win_length": 5, "_moves": []}, '
+            '"timeout": 5.0, "color": "X"}',
+        ],
+        ['{"event": "starting_game", "against": "ada"}'],
+    ]
+    assert play.move(0, 5, 8) == [
+        [],
+        [
+            '{"event": "get_move", "id": "id1", "board": {"_id": 15509, "_size": 15, "_win_length": 5, "_moves": [[5, 8]]}, '
+            '"timeout": 5.0, "color": "O"}'
+        ],
+    ]
+    board = '{"_id": 15509, "_size": 15, "_win_length": 5, "_moves": [[5, 8], [4, 0]]}'
+    assert play.move(1, 4, 0)[0] == [f'{{"event": "get_move", "id": "id2", "board": {board}, "timeout": 5.0, "color": "X"}}']
+
+
+def won_by_the_starter(play: Play, starter: int) -> list[list[str]]:
+    for step in range(8):
+        play.move((starter + step) % 2, step // 2, step % 2)
+    return play.move(starter, 4, 0)
+
+
+def events(messages: list[str]) -> list[tuple[str, int]]:
+    """With the board that each is about."""
+    return [(message["event"], message["board"]["_id"]) for message in map(json.loads, messages)]
+
+
+def test_the_result_goes_before_the_next_question_and_the_starter_is_swapped() -> None:
+    play = Play()
+    play.start()
+    told = won_by_the_starter(play, 0)
+    assert [events(messages) for messages in told] == [[("win", 15509)], [("lose", 15509), ("get_move", 15510)]]
+    assert json.loads(told[0][0])["board"]["_moves"][-1] == [4, 0]
+    assert json.loads(told[1][1])["color"] == "X"
+    assert play.duel.lengths == [9, 0]
+    told = won_by_the_starter(play, 1)
+    assert [events(messages) for messages in told] == [[("lose", 15510)], [("win", 15510)]]
+
+
+def test_the_board_is_the_same_text_for_both() -> None:
+    play = Play()
+    play.start()
+    one, two = won_by_the_starter(play, 0)
+    assert one[0].partition("board")[2] == two[0].partition("board")[2]
+
+
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (15, 0), (-1, 3)])
+def test_an_illegal_move_loses_the_board_at_once(x: int, y: int) -> None:
+    play = Play()
+    play.start()
+    play.move(0, 0, 0)
+    board = '{"_id": 15509, "_size": 15, "_win_length": 5, "_moves": [[0, 0]]}'
+    one, two = play.move(1, x, y)
+    assert one == [f'{{"event": "win", "board": {board}}}']
+    assert two[:2] == [
+        f'{{"event": "invalid_move", "x": {x}, "y": {y}, "board": {board}}}',
+        f'{{"event": "lose", "board": {board}}}',
+    ]
+    assert events(two[2:]) == [("get_move", 15510)]
+
+
+def test_out_of_time_is_an_invalid_move_of_nulls() -> None:
+    play = Play()
+    play.start()
+    play.now = 5499
+    assert play.tell(play.match.wake(5499)) == [[], []]
+    play.now = 5500
+    one, two = play.tell(play.match.wake(5500))
+    board = '{"_id": 15509, "_size": 15, "_win_length": 5, "_moves": []}'
+    assert one == [
+        f'{{"event": "invalid_move", "x": null, "y": null, "board": {board}}}',
+        f'{{"event": "lose", "board": {board}}}',
+    ]
+    assert events(two) == [("win", 15509), ("get_move", 15510)]
+    assert play.duel.began == [0, 5500]
+
+
+def test_whoever_stays_wins_both_boards_at_once() -> None:
+    play = Play()
+    play.start()
+    play.move(0, 7, 7)
+    play.players = (1,)
+    _, two = play.tell(play.match.leave(0, 10))
+    assert events(two) == [("win", 15509), ("win", 15510)]
+    assert [json.loads(message)["board"]["_moves"] for message in two] == [[[7, 7]], []]
+
+
+def test_somebody_of_another_tongue_is_not_asked() -> None:
+    play = Play(players=(1,))
+    assert play.start() == [[], ['{"event": "starting_game", "against": "ada"}']]
+    assert events(play.move(0, 7, 7)[1]) == [("get_move", 15509)]
+    assert play.move(1, 7, 8) == [[], []]
+    with pytest.raises(Ignored, match="no move is asked for"):
+        play.duel.read_move(1, {"id": "id0", "x": 1, "y": 1})
+    _, two = play.move(0, 7, 7)
+    assert events(two) == [("win", 15509), ("get_move", 15510)]
+    assert play.move(1, 3, 3) == [[], []]
+    assert play.tell(play.match.expel(0, "expelled", 20))[1] != []
+
+
+def test_a_move_out_of_turn_is_nobody_s_fault() -> None:
+    play = Play()
+    play.start()
+    assert play.move(1, 7, 7) == [[], []]
+
+
+@pytest.mark.parametrize(("draws", "told"), [(set(), ["get_move"]), ({1}, ["draw", "get_move"])])
+def test_a_full_board_is_told_to_those_alone_who_asked_for_it(draws: set[int], told: list[str]) -> None:
+    play = Play(size=5)
+    play.duel.draws |= draws
+    play.start()
+    marks = ["XXOOX", "OOXXO", "XXOOX", "OOXXO", "XXOOX"]
+    places = {mark: [(x, y) for y in range(5) for x in range(5) if marks[y][x] == mark] for mark in "XO"}
+    for step in range(25):
+        one, two = play.move(step % 2, *places["XO"[step % 2]][step // 2])
+    assert one == []
+    assert [event for event, _ in events(two)] == told
+    assert len(json.loads(two[-2])["board"]["_moves"]) == 25 if draws else True
+
+
+def test_a_turn_that_passes_adds_no_stone() -> None:
+    play = Play(terms=Terms(Pace(None), late="pass", gone="pass"))
+    assert json.loads(play.start()[0][1])["timeout"] is None
+    play.move(0, 7, 7)
+    one, _ = play.tell(play.match.leave(1, 0))
+    assert json.loads(one[0])["board"]["_moves"] == [[7, 7]]
+    assert play.duel.lengths == [1]
+
+
+def test_whoever_takes_over_is_told_where_it_stands_and_asked_anew() -> None:
+    play = Play()
+    play.start()
+    play.now = 1500
+    again = play.duel.resume(0, standing(play.match, 1500))
+    assert again[0] == starting_game("bob")
+    question = json.loads(again[1])
+    assert (question["id"], question["timeout"], question["color"]) == ("id1", 4.0, "X")
+    assert play.duel.resume(1, standing(play.match, 1500)) == [starting_game("ada")]
+    with pytest.raises(Ignored):
+        play.duel.read_move(0, {"id": "id0", "x": 1, "y": 1})
+    assert play.duel.read_move(0, {"id": "id1", "x": 1, "y": 1}) == {"x": 1, "y": 1}
+
+
+def test_names_are_written_as_python_writes_them() -> None:
+    assert starting_game('\u017dofie \u26a1 "x"') == b'{"event": "starting_game", "against": "\\u017dofie \\u26a1 \\"x\\""}'
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "read"),
+    [
+        (5, 12, (5, 12)),
+        ("5", " 12 ", (5, 12)),
+        (5.9, 7.0, (5, 7)),
+        (True, False, (1, 0)),
+        (-0.5, "-3", (0, -3)),
+        (10**9, 0, (10**9, 0)),
+    ],
+)
+def test_whatever_python_makes_a_number_of_is_one(x: Any, y: Any, read: tuple[int, int]) -> None:
+    play = Play()
+    play.start()
+    assert play.duel.read_move(0, {"id": "id0", "x": x, "y": y, "z": 1}) == {"x": read[0], "y": read[1]}
+    with pytest.raises(Ignored, match="no move is asked for"):
+        play.duel.read_move(0, {"id": "id0", "x": x, "y": y})
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ({"id": "id0", "x": None, "y": 1}, "x is a whole number, not None"),
+        ({"id": "id0", "x": 1, "y": []}, "y is a whole number, not []"),
+        ({"id": "id0", "x": "five", "y": 1}, "x is a whole number, not 'five'"),
+        ({"id": "id0", "x": "", "y": 1}, "x is a whole number, not ''"),
+        ({"id": "id0", "x": float("inf"), "y": 1}, "x is a whole number, not inf"),
+        ({"id": "id0", "x": 2**53 + 1, "y": 1}, "x is far beyond any board"),
+        ({"id": "id0", "x": 1e300, "y": 1}, "x is far beyond any board"),
+        ({"id": "id0", "x": 1}, 'the key "y" is missing'),
+        ({"x": 1, "y": 1}, "its id is not that of the open question"),
+        ({"id": None, "x": 1, "y": 1}, "its id is not that of the open question"),
+        ({"id": ["id0"], "x": 1, "y": 1}, "its id is not that of the open question"),
+        ({"id": "id1", "x": 1, "y": 1}, "its id is not that of the open question"),
+    ],
+)
+def test_what_cannot_be_read_may_be_said_again(message: dict[str, Any], why: str) -> None:
+    play = Play()
+    play.start()
+    with pytest.raises(Ignored) as caught:
+        play.duel.read_move(0, message)
+    assert str(caught.value) == why
+    assert play.duel.read_move(0, {"id": "id0", "x": 1, "y": 2}) == {"x": 1, "y": 2}
+
+
+@pytest.mark.parametrize("frame", [b"null", b"{", b"\xff", b'{"a": "\xff"}', b"[" * 5000, b"nan", b" "])
+def test_frames_that_end_the_conversation(frame: bytes) -> None:
+    with pytest.raises(BadFrame):
+        read_frame(frame)
+
+
+@pytest.mark.parametrize(("frame", "value"), [(b"7", 7), (b"[1, 2]", [1, 2]), (b' {"event": "x"} ', {"event": "x"})])
+def test_frames_that_are_read(frame: bytes, value: Any) -> None:
+    assert read_frame(frame) == value
+
+
+def test_logins() -> None:
+    assert OK == b'{"status": "ok"}'
+    assert read_duel_login({"username": "my.name"}) == DuelLogin("my.name", None, False)
+    assert read_duel_login({"username": "\u017dofie \u26a1 <b>x</b>"}).name == "\u017dofie \u26a1 <b>x</b>"
+    full = read_duel_login({"username": "x" * 64, "password": "secret", "features": ["draw", 7], "more": 1})
+    assert (full.token, full.draws) == ("secret", True)
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ({"user": "x"}, 'log in first: {"username": "NAME"}'),
+        ({"event": "find_opponent"}, 'log in first: {"username": "NAME"}'),
+        (["x"], 'log in first: {"username": "NAME"}'),
+        ({"username": 5}, "username is text"),
+        ({"username": None}, "username is text"),
+        ({"username": ["a"]}, "username is text"),
+        ({"username": ""}, "username has 1 to 64 characters"),
+        ({"username": "x" * 65}, "username has 1 to 64 characters"),
+        ({"username": "a\nb"}, "username has printable characters only"),
+        ({"username": "a", "features": "draw"}, 'features is a list: "draw" is all that there is'),
+    ],
+)
+def test_logins_that_fail_say_why(message: Any, why: str) -> None:
+    with pytest.raises(BadDuelLogin) as caught:
+        read_duel_login(message)
+    assert str(caught.value) == why
+
+
+def test_an_error_is_a_status_that_no_client_of_the_original_takes_for_good() -> None:
+    assert error("no \u26a1") == b'{"status": "error", "message": "no \\u26a1"}'

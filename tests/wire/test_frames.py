@@ -1,0 +1,55 @@
+"""Frames: messages after their length, read whole, byte by byte and with bytes left over."""
+
+import pytest
+
+from botdrome.wire.framing import BadFrame, Frames
+
+LONGEST = 65536
+MESSAGES = [b"{}", b'{"username": "ada"}', "\u017dofie".encode(), b"x" * 255, b"x" * 256, b"y" * LONGEST]
+STREAM = b"".join([len(message).to_bytes(4, "big") + message for message in MESSAGES])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 100, 4096, len(STREAM)])
+def test_a_stream_in_pieces_of_any_size_gives_the_same_messages(size: int) -> None:
+    frames, found = Frames(), []
+    for start in range(0, len(STREAM), size):
+        found += frames.feed(STREAM[start : start + size])
+    assert found == MESSAGES
+
+
+def test_each_message_alone_and_all_in_one_piece() -> None:
+    frames = Frames()
+    assert [frames.pack([message]) for message in MESSAGES] == [len(each).to_bytes(4, "big") + each for each in MESSAGES]
+    assert frames.pack(MESSAGES) == STREAM
+    for message in MESSAGES:
+        assert frames.feed(frames.pack([message])) == [message]
+
+
+def test_what_is_left_over_is_kept_for_the_next_piece() -> None:
+    frames = Frames()
+    assert frames.feed(STREAM[:7]) == [b"{}"]
+    assert frames.feed(STREAM[7:]) == MESSAGES[1:]
+    assert frames.feed(b"") == []
+
+
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        (b"\0\0\0\0", "a frame of 0 bytes: it has 1 to 65536"),
+        (b"\0\1\0\1", "a frame of 65537 bytes: it has 1 to 65536"),
+        (b"\xff\xff\xff\xff", "a frame of 4294967295 bytes: it has 1 to 65536"),
+    ],
+)
+def test_no_message_is_empty_or_too_long_and_what_came_before_is_given(header: bytes, why: str) -> None:
+    frames = Frames()
+    assert frames.feed(Frames().pack([b"{}"]) + header + b"rest") == [b"{}"]
+    for _ in range(2):
+        with pytest.raises(BadFrame) as caught:
+            frames.feed(b"")
+        assert str(caught.value) == why
+
+
+def test_the_longest_message_can_be_set() -> None:
+    assert Frames(3).feed(b"\0\0\0\3abc") == [b"abc"]
+    with pytest.raises(BadFrame):
+        Frames(3).feed(b"\0\0\0\4abcd")
