@@ -1,0 +1,35 @@
+"""Limits: how long socket.io waits, and how much it takes."""
+
+from msgspec import Struct
+
+from botdrome.server.settings import Settings
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    ping_interval: float = 25.0
+    ping_timeout: float = 60.0
+    patience: float = 10.0
+    """Seconds for what a client has begun: to connect, to send the rest of a body or of an event, to change the transport."""
+    longest: int = 1_000_000
+    """Bytes of one message, or of one POST."""
+    backlog: int = 4 << 20
+    """Characters that one client may leave unread before it is cut off."""
+    rate: float = 200.0
+    burst: int = 400
+    """Packets a second in the long run, and at once."""
+
+    @property
+    def silence(self) -> float:
+        """Seconds without a word after which a client is gone."""
+        return self.ping_interval + self.ping_timeout
+
+
+def limits_in(settings: Settings) -> Limits:
+    return Limits(
+        ping_interval=settings.socketio_ping_interval,
+        ping_timeout=settings.socketio_ping_timeout,
+        longest=settings.socketio_longest,
+        patience=settings.login_limit,
+        rate=settings.message_rate,
+        burst=settings.message_burst,
+    )

@@ -1,0 +1,101 @@
+"""Mailbox: where the packets of a client that polls wait to be fetched."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from botdrome.api.socketio.asking import BAD_REQUEST, POLLING, Refusal
+from botdrome.wire.engineio import CLOSE, NOOP
+
+LONGEST_ANSWER = 1 << 20
+"""Characters, roughly: what is over goes with the next answer."""
+PROBING = 0.1
+"""Seconds that a poll may take while the client tries another transport."""
+FAREWELL = 10.0
+"""Seconds for the client to fetch that it is closed."""
+
+
+class Mailbox:
+    """The carrier of a session as long as it is not a WebSocket."""
+
+    name = POLLING
+
+    def __init__(self) -> None:
+        self.unsent = 0
+        self._packets: deque[str] = deque()
+        self._poll: asyncio.Future[None] | None = None
+        self._probing = self._retired = False
+        self._done: Callable[[], None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def send(self, *packets: str) -> None:
+        self._packets.extend(packets)
+        self.unsent += sum(map(len, packets))
+        self._wake()
+
+    def close(self, code: int, reason: str, done: Callable[[], None]) -> None:
+        self._done = done
+        self._timer = asyncio.get_running_loop().call_later(FAREWELL, self._finish)
+        self.send(CLOSE)
+
+    def drop(self) -> None:
+        self._packets.clear()
+        self._packets.append(CLOSE)
+        self.unsent = 0
+        self._wake()
+
+    def probe(self, probing: bool) -> None:
+        """The client can leave only when no poll of it waits."""
+        self._probing = probing
+        self._wake()
+
+    def retire(self) -> list[str]:
+        """What is left, for the carrier that takes over."""
+        rest = list(self._packets)
+        self._packets.clear()
+        self.unsent, self._retired = 0, True
+        self._wake()
+        return rest
+
+    async def fetch(self) -> list[str]:
+        """What there is, as soon as there is something. One at a time."""
+        if self._poll is not None:
+            raise Refusal(BAD_REQUEST, "there is a poll already")
+        if not self._packets and not self._retired:
+            await self._wait()
+        return self._take() or [NOOP]
+
+    async def _wait(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._poll = loop.create_future()
+        timer = loop.call_later(PROBING, self._wake) if self._probing else None
+        try:
+            await self._poll
+        finally:
+            self._poll = None
+            if timer is not None:
+                timer.cancel()
+
+    def _take(self) -> list[str]:
+        """The close goes alone: some clients hear nothing of what comes along with it."""
+        taken: list[str] = []
+        length = 0
+        while self._packets and length < LONGEST_ANSWER and not (taken and self._packets[0] == CLOSE):
+            packet = self._packets.popleft()
+            length += len(packet)
+            taken.append(packet)
+        self.unsent -= min(length, self.unsent)
+        if not self._packets:
+            self._finish()
+        return taken
+
+    def _wake(self) -> None:
+        if self._poll is not None and not self._poll.done():
+            self._poll.set_result(None)
+
+    def _finish(self) -> None:
+        done, self._done = self._done, None
+        if done is not None:
+            done()
+        if self._timer is not None:
+            self._timer.cancel()

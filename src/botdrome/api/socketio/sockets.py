@@ -1,0 +1,121 @@
+"""EngineSocket: a session of Engine.IO on a WebSocket, from its first frame or from the client's change to it."""
+
+import asyncio
+from collections.abc import Callable
+
+from picows import WSFrame, WSMsgType, WSTransport
+
+from botdrome.api.socketio.asking import WEBSOCKET, Ask
+from botdrome.api.socketio.hub import Hub
+from botdrome.api.socketio.session import MALFORMED, NORMAL, Session
+from botdrome.server.connection import Connection
+from botdrome.server.websocket import MakeSession, Socket
+from botdrome.wire.engineio import PING, PONG, PROBE, UPGRADE, BadPacket, Engine, Packet, read_text
+
+NOT_UTF8 = 1007
+
+
+class FrameSocket(Socket):
+    """A socket that knows whether it carries text or bytes, and waits longer for one who does not read."""
+
+    binary = False
+    backlog = 0
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        super().on_ws_connected(transport)
+        transport.underlying_transport.set_write_buffer_limits(high=self.backlog)
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        if frame.msg_type in (WSMsgType.TEXT, WSMsgType.BINARY):
+            self.binary = frame.msg_type == WSMsgType.BINARY
+        super().on_ws_frame(transport, frame)
+
+
+def engine_socket(hub: Hub, ask: Ask, probed: Session | None) -> MakeSession:
+    def make(connection: Connection) -> EngineSocket:
+        assert isinstance(connection, FrameSocket)
+        connection.backlog = hub.limits.backlog
+        return EngineSocket(connection, hub, ask, probed)
+
+    return make
+
+
+class EngineSocket:
+    """The carrier of a session, or a candidate for it."""
+
+    name = WEBSOCKET
+    unsent = 0
+
+    def __init__(self, connection: FrameSocket, hub: Hub, ask: Ask, probed: Session | None) -> None:
+        self._connection, self._probed = connection, probed
+        self._engine: Engine = ask.engine if probed is None else probed.engine
+        self._timer: asyncio.TimerHandle | None = None
+        self._session: Session | None = None
+        if probed is None:
+            self._session = hub.connect(ask, self)
+        else:
+            probed.probing = True
+            self._timer = asyncio.get_running_loop().call_later(hub.limits.patience, self._give_up)
+
+    # The carrier.
+
+    def send(self, *packets: str) -> None:
+        self._connection.send([packet.encode() for packet in packets])
+
+    def close(self, code: int, reason: str, done: Callable[[], None]) -> None:
+        self._connection.close(code, reason)
+        done()
+
+    def drop(self) -> None:
+        self._connection.close()
+
+    # What the client does.
+
+    def received(self, message: bytes) -> None:
+        try:
+            packet = self._engine.read_frame(message) if self._connection.binary else read_text(message.decode())
+        except UnicodeDecodeError:
+            return self._refuse(NOT_UTF8, "text is UTF-8")
+        except BadPacket as problem:
+            return self._refuse(MALFORMED, str(problem))
+        return self._probe(packet) if self._session is None else self._session.received(packet)
+
+    def lost(self) -> None:
+        self._stop_probing()
+        if self._session is not None:
+            self._session.lost()
+
+    def _refuse(self, code: int, words: str) -> None:
+        if self._session is not None:
+            self._session.fail(words, code)
+        else:
+            self._give_up(code, words)
+
+    # The change from polling.
+
+    def _probe(self, packet: Packet) -> None:
+        session = self._probed
+        if session is None or not session.present:
+            self._connection.close()
+        elif packet == Packet(PING, PROBE):
+            self.send(PONG + PROBE)
+            session.probe(True)
+        elif packet.kind == UPGRADE:
+            self._stop_probing()
+            self._session = session
+            session.move(self)
+        else:
+            self._give_up(MALFORMED, "a probe was expected")
+
+    def _give_up(self, code: int = NORMAL, words: str = "") -> None:
+        """The session stays where it is."""
+        self._stop_probing()
+        self._connection.close(code, words)
+
+    def _stop_probing(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            if self._probed is not None and self._probed.present:
+                self._probed.probe(False)
+            self._probed = None

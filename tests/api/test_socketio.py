@@ -1,0 +1,327 @@
+"""socket.io, request by request and frame by frame, in both versions of Engine.IO."""
+
+import asyncio
+import json
+from pathlib import Path
+from urllib.parse import quote_plus
+
+import httpx
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from tests.api.socketio_rig import PATIENCE, Rig, rig, said
+from tests.server.clients import server
+
+pytestmark = pytest.mark.anyio
+both = pytest.mark.parametrize("version", [3, 4])
+
+
+async def test_the_first_answer_to_a_client_of_2() -> None:
+    """It is told its id, and connected without asking."""
+    async with rig() as one:
+        answer = await one.get("EIO=3&transport=polling&b64=1")
+        length, greeting = answer.text[: answer.text.index(":")], json.loads(answer.text[answer.text.index("{") : -4])
+        assert answer.text == f"{length}:0{json.dumps(greeting, separators=(',', ':'))}2:40"
+        assert greeting == {"sid": greeting["sid"], "upgrades": ["websocket"], "pingInterval": 25000, "pingTimeout": 60000}
+        assert answer.headers["content-type"] == "text/plain; charset=UTF-8"
+        assert answer.headers["set-cookie"] == f"io={greeting['sid']}; Path=/; HttpOnly"
+        assert await one.echo.next() == ("connected", greeting["sid"])
+
+
+async def test_the_first_answer_to_a_client_of_3_and_4() -> None:
+    """It asks to be connected, and gets an id that is not the one of its transport."""
+    async with rig() as one:
+        answer = await one.get("EIO=4&transport=polling&t=abc")
+        greeting = json.loads(answer.text[1:])
+        assert greeting["maxPayload"] == 1_000_000
+        assert "set-cookie" not in answer.headers
+        query = f"EIO=4&transport=polling&sid={greeting['sid']}"
+        assert (await one.post(query, "40")).text == "ok"
+        welcome = (await one.get(query)).text
+        name, sid = await one.echo.next()
+        assert (name, welcome) == ("connected", f'40{{"sid":"{sid}"}}')
+        assert sid != greeting["sid"]
+
+
+async def test_without_a_version_it_is_the_oldest() -> None:
+    async with rig() as one:
+        assert (await one.get("transport=polling")).text.endswith("2:40")
+
+
+@both
+async def test_polling(version: int) -> None:
+    async with rig() as one:
+        client = await one.poller(version)
+        answer = await client.say('42["ECHO",{"a":"😀"}]', '42["ECHO",2]')
+        assert (answer.status_code, answer.text, answer.headers["content-type"]) == (200, "ok", "text/html; charset=utf-8")
+        assert [await client.packet(), await client.packet()] == ['42["ECHO",{"a":"😀"}]', '42["ECHO",2]']
+        await client.say("1")
+        assert await one.echo.until_gone()
+        assert (await client.poll()).json() == {"code": 1, "message": "Session ID unknown"}
+
+
+@both
+async def test_a_poll_waits_until_there_is_something(version: int) -> None:
+    async with rig() as one:
+        client = await one.poller(version)
+        waiting = asyncio.create_task(client.packet())
+        await client.say('42["ECHO","first"]', '42["ECHO","second"]')
+        assert await waiting == '42["ECHO","first"]'
+        assert await client.packet() == '42["ECHO","second"]'
+
+
+@both
+async def test_a_long_backlog_comes_in_several_answers(version: int) -> None:
+    async with rig() as one:
+        client = await one.poller(version)
+        await client.say('42["TELL",700000]', '42["TELL",700000]', '42["ECHO",1]')
+        texts = [(await client.poll()).text for _ in range(2)]
+        assert [text.count("TOLD") for text in texts] == [2, 0]
+        assert texts[1].endswith('42["ECHO",1]')
+
+
+@both
+async def test_a_client_that_drops_its_poll_is_gone(version: int) -> None:
+    async with rig() as one:
+        client = await one.poller(version)
+        reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
+        writer.write(f"GET /socket.io/?{client.query} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+        await client.say('42["ECHO",1]')
+        assert (await asyncio.wait_for(reader.readuntil(b'42["ECHO",1]'), PATIENCE)).startswith(b"HTTP/1.1 200")
+        writer.write(f"GET /socket.io/?{client.query} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
+        assert await one.echo.until_gone()
+
+
+@both
+async def test_websocket(version: int) -> None:
+    async with rig() as one, one.caller(version) as socket:
+        await socket.send('42["ECHO",{"a":"😀"}]')
+        assert await said(socket) == '42["ECHO",{"a":"😀"}]'
+        await socket.send('42["COUNT",2000]')
+        assert [await said(socket) for _ in range(2000)] == [f'42["NUMBER",{number}]' for number in range(2000)]
+        await socket.close()
+        assert await one.echo.until_gone()
+
+
+@both
+async def test_the_greeting_on_a_websocket_offers_no_other_transport(version: int) -> None:
+    async with rig() as one, one.socket(version) as socket:
+        assert json.loads(str(await said(socket))[1:])["upgrades"] == []
+
+
+@both
+async def test_the_change_from_polling_to_a_websocket(version: int) -> None:
+    async with rig() as one:
+        client = await one.poller(version)
+        waiting = asyncio.create_task(client.poll())
+        async with one.socket(version, client.sid) as socket:
+            await socket.send("2probe")
+            assert await said(socket) == "3probe"
+            assert client.packets((await waiting).text) == ["6"]
+            await client.say('42["ECHO","still polling"]')
+            assert client.packets((await client.poll()).text) == ['42["ECHO","still polling"]']
+            assert client.packets((await client.poll()).text) == ["6"], "answered soon, so that the client can leave"
+            await client.say('42["ECHO","left behind"]')
+            await socket.send("5")
+            assert await said(socket) == '42["ECHO","left behind"]'
+            await socket.send('42["ECHO","moved"]')
+            assert await said(socket) == '42["ECHO","moved"]'
+            for answer in (await client.poll(), await client.say("2")):
+                assert answer.json() == {"code": 3, "message": "Bad request", "context": "this session is on a WebSocket"}
+        assert await one.echo.until_gone()
+
+
+@both
+async def test_a_poll_that_waits_when_the_client_moves_is_let_go(version: int) -> None:
+    async with rig() as one:
+        client = await one.poller(version)
+        async with one.socket(version, client.sid) as socket:
+            await socket.send("5")
+            await socket.send('42["ECHO",1]')
+            assert await said(socket) == '42["ECHO",1]'
+
+
+@both
+async def test_a_probe_that_ends_leaves_the_client_where_it_was(version: int) -> None:
+    async with rig() as one:
+        client = await one.poller(version)
+        async with one.socket(version, client.sid) as socket:
+            await socket.send("2probe")
+            await said(socket)
+        waiting = asyncio.create_task(client.packet())
+        await client.say('42["ECHO",1]')
+        while (packet := await waiting) == "6":
+            waiting = asyncio.create_task(client.packet())
+        assert packet == '42["ECHO",1]'
+        async with one.socket(version, client.sid) as socket:
+            await socket.send("2probe")
+            assert await said(socket) == "3probe", "and it may try again"
+
+
+@both
+async def test_the_server_disconnects_after_the_last_word(version: int) -> None:
+    async with rig() as one:
+        async with one.caller(version) as socket:
+            await socket.send('42["LEAVE_ME"]')
+            assert [await said(socket), await said(socket)] == ['42["LAST","goodbye"]', "41"]
+            with pytest.raises(ConnectionClosed):
+                await said(socket)
+        client = await one.poller(version)
+        await client.say('42["LEAVE_ME"]')
+        assert client.packets((await client.poll()).text) == ['42["LAST","goodbye"]', "41"]
+        assert client.packets((await client.poll()).text) == ["1"]
+        assert (await client.poll()).json()["code"] == 1
+
+
+async def test_a_caller_of_2_pings() -> None:
+    async with rig() as one, one.caller(3) as socket:
+        await socket.send("2")
+        assert await said(socket) == "3"
+        client = await one.poller(3)
+        await client.say("2", "2probe")
+        assert [await client.packet(), await client.packet()] == ["3", "3probe"]
+
+
+async def test_a_caller_of_3_and_4_is_pinged() -> None:
+    async with rig(socketio_ping_interval=0.05, socketio_ping_timeout=PATIENCE) as one, one.caller(4) as socket:
+        for _ in range(10):
+            assert await said(socket) == "2"
+            await socket.send("3")
+        client = await one.poller(4)
+        for _ in range(3):
+            assert await client.packet() == "2"
+            await client.say("3")
+
+
+@both
+async def test_who_is_silent_is_let_go(version: int) -> None:
+    async with rig(socketio_ping_interval=0.3, socketio_ping_timeout=0.7) as one:
+        async with one.caller(version) as socket:
+            with pytest.raises(ConnectionClosed):
+                while await said(socket) == "2":
+                    pass
+            assert socket.close_reason == "ping timeout"
+        client = await one.poller(version)
+        packets = client.packets((await client.poll()).text)
+        while packets[-1] == "2":
+            packets = client.packets((await client.poll()).text)
+        assert packets == ["1"]
+
+
+async def test_jsonp() -> None:
+    """As the clients of 2.x do it in browsers that know nothing better."""
+    async with rig() as one:
+        answer = await one.get("EIO=3&transport=polling&j=0")
+        assert answer.headers["content-type"] == "text/javascript; charset=UTF-8"
+        payload = json.loads(answer.text.removeprefix("___eio[0](").removesuffix(");"))
+        sid = json.loads(payload[payload.index("{") : payload.index("}") + 1])["sid"]
+        query = f"EIO=3&transport=polling&sid={sid}&j=1"
+        form = "d=" + quote_plus('19:42["ECHO","a\\\\nb😀"]')
+        assert (await one.post(query, form, "application/x-www-form-urlencoded")).text == "ok"
+        assert (await one.get(query)).text == '___eio[1]("19:42[\\"ECHO\\",\\"a\\\\nb😀\\"]");'
+
+
+async def test_bytes_over_every_way() -> None:
+    echoed = '42["ECHO","b25l"]'
+    asked = '451-["ECHO",{"_placeholder":true,"num":0}]'
+    async with rig() as one:
+        old, new = await one.poller(3), await one.poller(4)
+        for client, packet in ((old, "b4b25l"), (new, "bb25l")):
+            await client.say(asked, packet)
+            assert await client.packet() == echoed
+        lengths = bytes([0, *map(int, str(len(asked))), 255])
+        body = lengths + asked.encode() + b"\1\4\xff\4one"
+        assert (await one.post(old.query, body, "application/octet-stream")).status_code == 200
+        assert await old.packet() == echoed
+        for version, frame in ((3, b"\4one"), (4, b"one")):
+            async with one.caller(version) as socket:
+                await socket.send(asked)
+                await socket.send(frame)
+                assert await said(socket) == echoed
+
+
+async def test_pages_from_anywhere_may_come() -> None:
+    page = {"origin": "http://localhost:8080"}
+    async with rig() as one:
+        for answer in (
+            await one.http.get(one.url("EIO=3&transport=polling"), headers=page),
+            await one.http.get(one.url("EIO=3&transport=polling&sid=x"), headers=page),
+        ):
+            assert answer.headers["access-control-allow-origin"] == "http://localhost:8080"
+            assert answer.headers["access-control-allow-credentials"] == "true"
+            assert answer.headers["vary"] == "origin"
+        asked = page | {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
+        answer = await one.http.request("OPTIONS", one.url("EIO=4&transport=polling"), headers=asked)
+        assert (answer.status_code, answer.headers["access-control-allow-headers"]) == (204, "content-type")
+        assert answer.headers["access-control-allow-methods"] == "GET, POST"
+        assert (await one.get("transport=polling")).headers["access-control-allow-origin"] == "*"
+
+
+async def test_a_caller_of_4_connects_again_after_it_has_disconnected() -> None:
+    async with rig() as one, one.caller(4) as socket:
+        await socket.send("41")
+        first = await one.echo.until_gone()
+        await socket.send("40")
+        assert str(await said(socket)).startswith("40")
+        assert (await one.echo.next())[1] != first
+
+
+async def test_emitting_never_fails() -> None:
+    async with rig() as one, one.caller(3) as socket:
+        _, sid = await one.echo.next()
+        caller = one.echo.callers[sid]
+        caller.emit("CANNOT", {"be": object()})
+        await socket.send('42["FAIL"]')
+        await socket.send('42["ECHO",1]')
+        assert await said(socket) == '42["ECHO",1]'
+        await socket.close()
+        await one.echo.until_gone()
+        caller.emit("TOO", "late")
+        caller.disconnect()
+
+
+async def test_a_whole_server_has_it_on_its_port_and_on_one_of_its_own(tmp_path: Path) -> None:
+    async with server(tmp_path, cube_port=-1) as house, httpx.AsyncClient(timeout=PATIENCE) as http:
+        for name in ("http", "cube"):
+            base = f"127.0.0.1:{house.ports[name]}"
+            assert (await http.get(f"http://{base}/socket.io/?EIO=3&transport=polling")).text.endswith("2:40")
+            async with connect(f"ws://{base}/socket.io/?EIO=3&transport=websocket") as socket:
+                assert str(await said(socket)).startswith("0{")
+            for path in ("socket.io/other", "socket.io/socket.io.js.map"):
+                assert (await http.get(f"http://{base}/{path}")).status_code == 404
+        for path in ("", "healthz", "graphql"):
+            assert (await http.get(f"http://127.0.0.1:{house.ports['cube']}/{path}")).status_code == 404
+
+
+async def test_the_client_for_browsers_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.api.socketio.app.STATIC", tmp_path)
+    async with rig() as one:
+        url = f"http://127.0.0.1:{one.port}/socket.io/socket.io.js"
+        assert (await one.http.get(url)).status_code == 404
+        (tmp_path / "socketio").mkdir()
+        (tmp_path / "socketio" / "socket.io.js").write_text("io = 1")
+        answer = await one.http.get(url)
+        assert (answer.text, answer.headers["content-type"]) == ("io = 1", "text/javascript; charset=UTF-8")
+
+
+@both
+async def test_a_server_that_stops_closes_everybody_and_lets_nobody_in(version: int) -> None:
+    async with rig() as one:
+        client = await one.poller(version)
+        waiting = asyncio.create_task(client.poll())
+        async with one.caller(version) as socket:
+            await one.socketio.close()
+            with pytest.raises(ConnectionClosed):
+                await said(socket)
+            assert (socket.close_code, socket.close_reason) == (1001, "the server is stopping")
+        assert client.packets((await waiting).text) == ["1"]
+        assert (await refused(one, version)).json() == {"code": 4, "message": "Forbidden", "context": "the server is stopping"}
+
+
+async def refused(one: Rig, version: int) -> httpx.Response:
+    answer = await one.get(f"EIO={version}&transport=polling")
+    assert answer.status_code == 403
+    return answer

@@ -1,0 +1,45 @@
+"""Engine.IO 4, packet by packet."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from botdrome.wire.engineio import MESSAGE, PONG, BadPacket, Packet
+from botdrome.wire.engineio4 import EngineIo4
+
+ENGINE = EngineIo4()
+PAYLOADS = [
+    ("3", [Packet(PONG)]),
+    ("40", [Packet(MESSAGE, "0")]),
+    ('42["a"]\x1e42["😀"]\x1e3', [Packet(MESSAGE, '2["a"]'), Packet(MESSAGE, '2["😀"]'), Packet(PONG)]),
+]
+
+
+@pytest.mark.parametrize(("payload", "packets"), PAYLOADS)
+def test_a_payload_is_read_and_written(payload: str, packets: list[Packet]) -> None:
+    assert ENGINE.read_payload(payload) == packets
+    assert ENGINE.write_payload([f"{packet.kind}{packet.data!s}" for packet in packets]) == payload
+
+
+def test_bytes_come_in_base64_after_a_b_and_bare_in_a_frame() -> None:
+    assert ENGINE.read_payload("4x\x1ebAQIDBA==") == [Packet(MESSAGE, "x"), Packet(MESSAGE, b"\1\2\3\4")]
+    assert ENGINE.read_frame(b"\4\1") == Packet(MESSAGE, b"\4\1")
+
+
+@pytest.mark.parametrize("payload", ["", "\x1e", "4\x1e", "x", "7", "b!", "bA"])
+def test_a_bad_payload_is_refused(payload: str) -> None:
+    with pytest.raises(BadPacket):
+        ENGINE.read_payload(payload)
+
+
+def test_a_payload_is_never_bytes() -> None:
+    with pytest.raises(BadPacket, match="a payload is text"):
+        ENGINE.read_bytes(b"4x")
+
+
+@given(st.text())
+def test_nothing_but_words_comes_of_any_text(payload: str) -> None:
+    try:
+        ENGINE.read_payload(payload)
+    except BadPacket as problem:
+        assert str(problem)

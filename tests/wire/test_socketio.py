@@ -1,0 +1,120 @@
+"""Socket.IO's packets, one by one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from botdrome.wire.engineio import BadPacket
+from botdrome.wire.socketio import (
+    ACK,
+    BINARY_ACK,
+    BINARY_EVENT,
+    CONNECT,
+    DISCONNECT,
+    EVENT,
+    Assembly,
+    SocketPacket,
+    event,
+    farewell,
+    read_packet,
+    refusal,
+    welcome,
+)
+
+PACKETS = [
+    ("0", SocketPacket(CONNECT)),
+    ("0/", SocketPacket(CONNECT)),
+    ("0/admin", SocketPacket(CONNECT, "/admin")),
+    ("0/admin?token=1", SocketPacket(CONNECT, "/admin")),
+    ("0/admin,", SocketPacket(CONNECT, "/admin")),
+    ('0{"token":"x"}', SocketPacket(CONNECT, data={"token": "x"})),
+    ('0/admin,{"token":"x"}', SocketPacket(CONNECT, "/admin", {"token": "x"})),
+    ("1", SocketPacket(DISCONNECT)),
+    ("1/admin,", SocketPacket(DISCONNECT, "/admin")),
+    ('2["hello"]', SocketPacket(EVENT, data=["hello"])),
+    ('2["hello",{"a":"😀"},null]', SocketPacket(EVENT, data=["hello", {"a": "😀"}, None])),
+    ('2/admin,12["hello","a,b"]', SocketPacket(EVENT, "/admin", ["hello", "a,b"])),
+    ('212["hello"]', SocketPacket(EVENT, data=["hello"])),
+    ("312[1]", SocketPacket(ACK, data=[1])),
+    (
+        '51-["x",{"_placeholder":true,"num":0}]',
+        SocketPacket(BINARY_EVENT, data=["x", {"_placeholder": True, "num": 0}], attachments=1),
+    ),
+    ('50-["x"]', SocketPacket(BINARY_EVENT, data=["x"])),
+    ('52-/admin,7["x"]', SocketPacket(BINARY_EVENT, "/admin", ["x"], 2)),
+    ("61-7[]", SocketPacket(BINARY_ACK, data=[], attachments=1)),
+]
+
+
+@pytest.mark.parametrize(("text", "packet"), PACKETS)
+def test_a_packet_is_read(text: str, packet: SocketPacket) -> None:
+    assert read_packet(text) == packet
+
+
+BAD = [
+    ("", "begins with its type"),
+    ("7", "begins with its type"),
+    ("x", "begins with its type"),
+    ("²", "begins with its type"),
+    ('5["x"]', "attachments and a dash"),
+    ('5-["x"]', "attachments and a dash"),
+    ('5-1-["x"]', "attachments and a dash"),
+    ('51e1-["x"]', "attachments and a dash"),
+    ('599999999999-["x"]', "attachments and a dash"),
+    ('533-["x"]', "32 attachments at most"),
+    ("2", "begins with its name"),
+    ("2[]", "begins with its name"),
+    ("2[1]", "begins with its name"),
+    ('2{"a":1}', "begins with its name"),
+    ('2"hello"', "begins with its name"),
+    ("50-", "begins with its name"),
+    ('2["hello"', "not JSON"),
+    ('2["hello"]]', "not JSON"),
+    ("2[NaN]", "not JSON"),
+    ('2["\\ud800"]', "not JSON"),
+    ('2["a",1e999]', "not JSON"),
+    ('2["a",' + "[" * 100_000, "not JSON"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), BAD)
+def test_a_bad_packet_is_refused_with_words(text: str, words: str) -> None:
+    with pytest.raises(BadPacket, match=words):
+        read_packet(text)
+
+
+@given(st.text(st.sampled_from('0123456/,-["x]{}:')))
+def test_nothing_but_words_comes_of_any_text(text: str) -> None:
+    try:
+        read_packet(text)
+    except BadPacket as problem:
+        assert str(problem)
+
+
+def test_attachments_take_their_places_as_base64() -> None:
+    assembly = Assembly(read_packet('52-["x",{"a":[{"_placeholder":true,"num":1},5],"b":{"_placeholder":true,"num":0}}]'))
+    assert assembly.add(b"one") is None
+    assert assembly.add(b"two") == SocketPacket(BINARY_EVENT, data=["x", {"a": ["dHdv", 5], "b": "b25l"}], attachments=2)
+
+
+@pytest.mark.parametrize("number", ["1", "-1", "null", "true", "0.0", '"0"', "[]"])
+def test_a_placeholder_must_name_an_attachment(number: str) -> None:
+    assembly = Assembly(read_packet('51-["x",{"_placeholder":true,"num":' + number + "}]"))
+    with pytest.raises(BadPacket, match="names no attachment"):
+        assembly.add(b"")
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    deep: list[object] = ["x"]
+    for _ in range(100_000):
+        deep = ["x", deep]
+    with pytest.raises(BadPacket, match="nested too deeply"):
+        Assembly(SocketPacket(BINARY_EVENT, data=deep, attachments=1)).add(b"")
+
+
+def test_what_the_server_says() -> None:
+    assert event("GAME_STARTED", {"id": "😀"}) == '42["GAME_STARTED",{"id":"😀"}]'
+    assert [welcome(3, "abc"), welcome(4, "abc")] == ["40", '40{"sid":"abc"}']
+    assert farewell() == "41"
+    assert [refusal(3, "no"), refusal(4, "no")] == ['44"no"', '44{"message":"no"}']
+    assert [refusal(3, "no", "/a"), refusal(4, "no", "/a")] == ['44/a,"no"', '44/a,{"message":"no"}']
