@@ -1,0 +1,158 @@
+"""`botdrome boats`: from the options to a voyage, with a screen or without."""
+
+import asyncio
+import secrets
+import sys
+from pathlib import Path
+
+from msgspec import Struct
+from rich.markup import escape
+
+from botdrome.bots.house import HOUSE, HouseBot
+from botdrome.cli.boats.account import Account, farewell, result_lines
+from botdrome.cli.problems import REFUSED, Refusal, complain
+from botdrome.client.boats_lines import Unsuited
+from botdrome.client.boats_orders import taunts_in
+from botdrome.client.boats_pilot import Pilot
+from botdrome.client.boats_voyage import Charter, Voyage
+from botdrome.games.chance import Chance
+
+BOTS = HOUSE["battleship"]
+INTERRUPTED = 130
+
+
+class Options(Struct, frozen=True):
+    """What was given on the command line."""
+
+    host: str
+    port: int
+    user: str
+    token: str
+    room: str
+    bot: str
+    headless: bool
+    static_board: str
+    taunt_file: Path | None
+    msa: int | None
+    seed: int | None
+    rejoin: bool
+
+
+def list_bots() -> int:
+    for name, bot in BOTS.items():
+        _write(f"{name:12} {(bot.__doc__ or '').partition(chr(10))[0]}")
+    return 0
+
+
+def test(
+    bot: str,
+    positions: int,
+    width: int,
+    height: int,
+    watch: bool,
+    folder: Path,
+    msa: int,
+    seed: int | None,
+    jobs: int | None,
+) -> int:
+    from botdrome.cli.boat_trial import TrialOptions, run_trial
+
+    if not bot:
+        complain("--test wants --bot")
+        return REFUSED
+    return run_trial(
+        TrialOptions(
+            bot=bot,
+            positions=positions,
+            width=width,
+            height=height,
+            watch=watch,
+            test_db=folder,
+            msa=msa,
+            seed=seed,
+            jobs=jobs,
+        )
+    )
+
+
+def play(options: Options) -> int:
+    try:
+        voyage = voyage_for(options)
+    except (Refusal, Unsuited) as problem:
+        complain(escape(str(problem)))
+        return REFUSED
+    try:
+        return 0 if (_without_screen if options.headless else _with_screen)(voyage) else 1
+    except Refusal as problem:
+        complain(escape(str(problem)))
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def voyage_for(options: Options) -> Voyage:
+    """Or Refusal, Unsuited."""
+    if options.headless and not options.bot:
+        raise Refusal("without a screen only a bot can play: --headless wants --bot NAME")
+    chance = Chance(secrets.randbits(64) if options.seed is None else options.seed)
+    name, pilot = "", None
+    if options.bot:
+        name, bot = bot_called(options.bot)
+        pilot = Pilot(bot, chance.bits())
+    charter = Charter(
+        host=options.host,
+        port=options.port,
+        user=options.user,
+        token=options.token,
+        room=options.room,
+        fleet=options.static_board,
+        border=options.msa,
+        rejoin=options.rejoin,
+        taunts=taunts_in(_text_of(options.taunt_file)) if options.taunt_file else (),
+    )
+    voyage = Voyage(charter, pilot, chance)
+    voyage.name = options.user or name
+    return voyage
+
+
+def bot_called(name: str) -> tuple[str, HouseBot]:
+    """In any case, with or without `house:`; or Refusal."""
+    word = name.lower().removeprefix("house:")
+    for bot in BOTS:
+        if bot.lower() == word:
+            return bot, BOTS[bot]
+    raise Refusal(f"there is no bot {name!r}; there are {', '.join(BOTS)}")
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(errors="surrogateescape")
+    except OSError as problem:
+        raise Refusal(f"{file}: {problem.strerror}") from None
+
+
+def _without_screen(voyage: Voyage) -> bool:
+    return asyncio.run(Account(voyage, _write).run())
+
+
+def _with_screen(voyage: Voyage) -> bool:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refusal("a screen wants a terminal; --headless with --bot NAME plays without one")
+    from botdrome.cli.boats.app import BoatsApp
+
+    app = BoatsApp(voyage)
+    app.run()
+    boats = voyage.boats
+    if app.problem:
+        raise Refusal(app.problem)
+    if boats.results:
+        for line in result_lines(boats):
+            _write(line)
+    elif boats.last_words:
+        raise Refusal(farewell(boats))
+    return boats.finished
+
+
+def _write(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

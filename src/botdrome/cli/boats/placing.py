@@ -1,0 +1,158 @@
+"""Placing: take one of the boards that chance has laid out, or lay out one's own."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.geometry import Size
+from textual.widget import Widget
+
+from botdrome.cli.boats.pages import Page, key_line
+from botdrome.cli.boats.sheet import ABOVE, Panel, Sheet
+from botdrome.cli.boats.widgets import Boards, Pane
+from botdrome.client.boats_fleet import Draft, Layout
+from botdrome.client.boats_lines import Unsuited
+from botdrome.games.fleet import WATER
+
+if TYPE_CHECKING:
+    from botdrome.cli.boats.app import BoatsApp
+
+MOST_BOARDS = 9
+OTHER_LINES, SCROLL_BAR = 3, 1
+"""Of the screen: the head, the notice and the keys; and the column of the scroll bar."""
+
+
+class Placing(Page):
+    KEYS: ClassVar = {"r": "draw", "q": "leave"}
+
+    def __init__(self, harbour: "BoatsApp") -> None:
+        super().__init__(harbour)
+        game = self.boats.game
+        self._draft = Draft(game, harbour.voyage.charter.border or 0)
+        self._drawn: list[str] = []
+        self._shown = 1
+
+    def body(self) -> Iterator[Widget]:
+        with Pane(id="sea"):
+            yield Boards()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._shown = self._room(self.app.size)
+        self.do_draw()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._shown = self._room(event.size)
+        self._show()
+
+    def _room(self, size: Size) -> int:
+        """As many boards as the screen has room for."""
+        game = self.boats.game
+        per_line = Sheet(MOST_BOARDS, game.width, game.height, size.width - SCROLL_BAR).per_line
+        stacks = (size.height - OTHER_LINES + 1) // (ABOVE + game.height + 1)
+        return min(MOST_BOARDS, max(2, per_line * stacks))
+
+    def do_draw(self) -> None:
+        try:
+            self._drawn = [self._draft.draw(self.harbour.voyage.chance) for _ in range(MOST_BOARDS - 1)]
+        except Unsuited as problem:
+            self.notice(str(problem))
+        self._show()
+
+    def _show(self) -> None:
+        game = self.boats.game
+        boards = [WATER * game.squares, *self._drawn][: self._shown]
+        names = ["your own", *(["by chance"] * len(self._drawn))]
+        panels = [
+            Panel((Text(f"   {number} {name}", "bold"), Text()), squares)
+            for number, (name, squares) in enumerate(zip(names, boards, strict=False), 1)
+        ]
+        self.query_one(Boards).show(panels, game.width, game.height)
+        self.head(f"{game.title}: choose your board")
+        self.prompt.hint(key_line(f"1 lay out your own  2-{len(panels)} take that board  Redraw  Quit"))
+
+    def other_key(self, key: str) -> None:
+        if key in "123456789":
+            self._take(int(key))
+
+    def on_boards_pressed(self, event: Boards.Pressed) -> None:
+        self._take(event.spot.board + 1)
+
+    def _take(self, number: int) -> None:
+        if number == 1:
+            self.harbour.lay_out()
+        elif number <= min(self._shown, len(self._drawn) + 1):
+            self.harbour.take(self._drawn[number - 2])
+
+
+class LayingOut(Page):
+    """Boat by boat: a direction, then the square where it begins."""
+
+    KEYS: ClassVar = {"s": "south", "e": "east", "u": "undo", "d": "finish", "q": "leave", "escape": "back"}
+
+    def __init__(self, harbour: "BoatsApp") -> None:
+        super().__init__(harbour)
+        self._layout = Layout(self.boats.game)
+        self._south = False
+
+    def body(self) -> Iterator[Widget]:
+        with Pane(id="sea"):
+            yield Boards()
+
+    def renew(self) -> None:
+        game, boat = self.boats.game, self._layout.next_boat
+        panel = Panel((Text("   your own", "bold"), Text()), self._layout.squares)
+        self.query_one(Boards).show([panel], game.width, game.height)
+        way = "south" if self._south else "east"
+        self.head(f"{game.title}: " + (f"next {boat}, to the {way}" if boat else "all boats are placed"))
+        self.prompt.hint(
+            key_line("South  East  Undo  Done  Quit") + Text("  Esc back; a click puts a boat, the other button turns")
+        )
+
+    def do_south(self) -> None:
+        self._turn(True)
+
+    def do_east(self) -> None:
+        self._turn(False)
+
+    def _turn(self, south: bool) -> None:
+        self._south = south
+        self.renew()
+        if self._layout.next_boat:
+            self.dialog(self._ask)
+
+    async def _ask(self) -> None:
+        way = "south" if self._south else "east"
+        text = await self.prompt.ask(f"{self._layout.next_boat} to the {way} from (like e5):")
+        if text:
+            self._put(*self.boats.square_called(text))
+
+    def _put(self, x: int, y: int) -> None:
+        try:
+            self._layout.put(x, y, self._south)
+        except Unsuited as problem:
+            self.notice(str(problem))
+        self.renew()
+
+    def on_boards_pressed(self, event: Boards.Pressed) -> None:
+        self.notice("")
+        self.prompt.give(None)
+        if event.other_button:
+            self._south = not self._south
+            self.renew()
+        elif event.spot.square:
+            self._put(*event.spot.square)
+
+    def do_undo(self) -> None:
+        self._layout.undo()
+        self.renew()
+
+    def do_finish(self) -> None:
+        if self._layout.next_boat:
+            self.notice(f"{self._layout.next_boat} is not placed yet")
+        else:
+            self.harbour.take(self._layout.squares)
+
+    def do_back(self) -> None:
+        self.harbour.accept()

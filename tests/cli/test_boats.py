@@ -1,0 +1,266 @@
+"""`botdrome boats` without a screen: its options, its account of a game and its exit status, at scripted and at real servers."""
+
+import asyncio
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from botdrome.bots.house import HOUSE
+from botdrome.cli.app import app
+from botdrome.cli.boats.account import Account, reason
+from botdrome.cli.boats.command import Options, bot_called, play, voyage_for
+from botdrome.cli.boats.placing import LayingOut, Placing
+from botdrome.cli.boats.playing import Sea
+from botdrome.cli.problems import Refusal
+from botdrome.client.boats import Phase
+from botdrome.client.boats_voyage import Voyage, WayBack
+from botdrome.server.boats.plan import RoomPlan
+from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
+from tests.client.test_boats_voyage import Logbook
+from tests.server.clients import registered, server
+
+pytestmark = pytest.mark.anyio
+
+
+def options(**given: Any) -> Options:
+    usual: dict[str, Any] = {
+        "host": "127.0.0.1", "port": 7948, "user": "", "token": "", "room": "", "bot": "random", "headless": True,
+        "static_board": "", "taunt_file": None, "msa": None, "seed": 1, "rejoin": False,
+    }  # fmt: skip
+    return Options(**usual | given)
+
+
+class Told:
+    """A game without a screen, and what it wrote."""
+
+    def __init__(self, voyage: Voyage) -> None:
+        self.lines: list[str] = []
+        self._account = Account(voyage, self.lines.append, WayBack(voyage, (0.0, 0.0)))
+
+    async def run(self) -> bool:
+        return await asyncio.wait_for(self._account.run(), PATIENCE)
+
+
+def boats(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["boats", *words])
+    return result.exit_code, result.output
+
+
+def test_help_and_the_list_of_bots_are_no_failures() -> None:
+    status, text = boats("--help")
+    assert status == 0
+    assert "--static-board" in text
+    status, text = boats("--list-bots")
+    assert status == 0
+    assert all(bot in text for bot in HOUSE["battleship"])
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--headless"], "--headless wants --bot"),
+        (["--bot", "nobody"], "there is no bot 'nobody'"),
+        (["--headless", "--bot", "random", "--taunt-file", "not-there.ini"], "not-there.ini: No such file"),
+        (["--bot", "random"], "a screen wants a terminal"),
+        (["--msa", "101"], "should be less than or equal to 100"),
+        (["--test"], "--test wants --bot"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense(words: list[str], complaint: str) -> None:
+    status, text = boats(*words)
+    assert status != 0
+    assert complaint in " ".join(text.split())
+
+
+def test_a_test_counts_shots(tmp_path: Path) -> None:
+    words = ["--positions", "3", "--width", "9", "--height", "8", "--seed", "5", "--jobs", "1", "--msa", "20"]
+    status, text = boats("--test", "--bot", "random", *words, "--test-db", str(tmp_path))
+    assert status == 0
+    assert "3 positions of 9 by 8" in text
+    assert "average shots" in text
+    assert list(tmp_path.iterdir())
+
+
+def test_bots_are_called_in_any_case() -> None:
+    assert bot_called("RANDOM")[0] == bot_called("house:Random")[0] == "random"
+
+
+def test_taunts_are_read_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "taunts.ini"
+    file.write_text("hit=ouch\nmiss=ha\n")
+    assert voyage_for(options(taunt_file=file)).charter.taunts == [b"T|hit|ouch\n", b"T|miss|ha\n"]
+    file.write_text("nonsense\n")
+    status, text = boats("--headless", "--bot", "random", "--taunt-file", str(file))
+    assert (status, "line 1: a taunt is hit=TEXT" in text) == (2, True)
+
+
+async def test_nobody_answers() -> None:
+    async with line_server() as silent:
+        port = silent.port
+    assert await asyncio.to_thread(play, options(port=port)) == 1
+    assert await asyncio.to_thread(play, options(host="no-such-host.invalid")) == 1
+    assert reason(TimeoutError()) == "no answer"
+
+
+async def test_an_account_of_a_game() -> None:
+    async with line_server() as scripted:
+        told = Told(voyage_for(options(port=scripted.port, user="ada", static_board=FLEET)))
+        running = asyncio.create_task(told.run())
+        caller = await scripted.caller()
+        caller.say(GAME)
+        assert await caller.hear() == f"J|ada|{FLEET}"
+        caller.say("J|ada", "J|bob", *start("bob", "ada"), f"B|ada||0{BLANK[1:]}|0|0", "N|ada")
+        assert (await caller.hear()).startswith("S|bob|")
+        caller.say("H|ada|bob|c5", "M|bob|\x1bouch", "K|bob|asleep", "F|finished|2|2", "R|ada|1|0|2|", "R|bob|1|1|2|away")
+        assert await running
+        assert told.lines == [
+            "server: ada has joined",
+            "server: bob has joined",
+            "server: the game has started: bob, ada",
+            "server: bob misses ada at a1",
+            "server: ada hits bob at c5",
+            "bob: ?ouch",
+            "server: bob skips: asleep",
+            "server: the game is finished after 2 rounds",
+            "     name  score  skips  turns  status",
+            "  1  ada       1      0      2",
+            "  1  bob       1      1      2  away",
+        ]
+
+
+async def test_an_aborted_game_is_no_success() -> None:
+    async with line_server() as scripted:
+        told = Told(voyage_for(options(port=scripted.port)))
+        running = asyncio.create_task(told.run())
+        caller = await scripted.caller()
+        caller.say(GAME)
+        await caller.hear()
+        caller.say("J|random", "F|aborted|0|1", "R|random|0|0|0|")
+        assert not await running
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["G|1|2|3"], "the server offers a board of 0 by 0"),
+        ([GAME, "E|invalid name"], "ada: invalid name"),
+        ([GAME, "game is full"], "game is full"),
+        ([GAME], "the connection to the server is lost"),
+        ([GAME, "J|ada", "booted"], "booted"),
+    ],
+)
+async def test_who_is_turned_away_says_why(lines: list[str], words: str) -> None:
+    async with line_server() as scripted:
+        told = Told(voyage_for(options(port=scripted.port, user="ada")))
+        running = asyncio.create_task(told.run())
+        caller = await scripted.caller()
+        caller.say(lines[0])
+        if len(lines) > 1:
+            await caller.hear()
+            caller.say(*lines[1:])
+        if "E|" not in lines[-1]:
+            await caller.hang_up()
+        with pytest.raises(Refusal, match=words):
+            await running
+
+
+async def test_a_board_that_does_not_suit_is_not_sent() -> None:
+    async with line_server() as scripted:
+        told = Told(voyage_for(options(port=scripted.port, static_board="AAA")))
+        running = asyncio.create_task(told.run())
+        (await scripted.caller()).say(GAME)
+        with pytest.raises(Refusal, match="100 squares, not 3"):
+            await running
+
+
+async def test_the_bot_comes_back_after_a_lost_connection() -> None:
+    """At the first attempt its old connection still has the name; at the second it has the seat."""
+    async with line_server() as scripted:
+        told = Told(voyage_for(options(port=scripted.port)))
+        running = asyncio.create_task(told.run())
+        caller = await scripted.caller()
+        caller.say(GAME)
+        await caller.hear()
+        caller.say("J|random", "J|bob", *start("random", "bob"))
+        await caller.hear()
+        await caller.hang_up()
+        caller = await scripted.caller()
+        caller.say(RUNNING)
+        assert await caller.hear() == "J|random"
+        caller.say("E|name in use")
+        caller = await scripted.caller()
+        caller.say(RUNNING)
+        assert await caller.hear() == "J|random"
+        caller.say("J|random", f"Y|{FLEET}", "J|bob", f"B|bob||{BLANK}|0|0", "S|random|bob", "N|random")
+        assert (await caller.hear()).startswith("S|bob|")
+        caller.say("F|finished|1|2", "R|random|1|0|1|")
+        await caller.hang_up()
+        assert await running, "a line of the result is missing, and the game is over all the same"
+        assert told.lines[-1] == "  1  random      1      0      1"
+
+
+THREE = RoomPlan(title="Three", max=3, min=3, width=8, height=9, boats="A3 B2")
+
+
+async def test_house_bots_play_whole_games_at_our_server(tmp_path: Path) -> None:
+    async with server(tmp_path, xbs_port=-1, boats=(THREE, RoomPlan(title="Two"))) as house:
+        port = house.ports["xbs"]
+        three = [Told(voyage_for(options(port=port, bot="random", room="Three", seed=seed))) for seed in range(3)]
+        assert await run_all(three) == [True] * 3
+        assert {line.split()[1] for line in three[0].lines[-3:]} == {"random", "random2", "random3"}
+        for bots in pairwise(HOUSE["battleship"]):
+            pair = [Told(voyage_for(options(port=port, bot=bot, room="Two", user=f"p{at}"))) for at, bot in enumerate(bots)]
+            assert await run_all(pair) == [True, True]
+
+
+async def run_all(games: list[Told]) -> list[bool]:
+    return list(await asyncio.gather(*(told.run() for told in games)))
+
+
+async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
+    async with server(tmp_path, xbs_port=-1) as house:
+        port = house.ports["xbs"]
+        login = await registered(house, "ada", "battleship")
+        stranger = Told(voyage_for(options(port=port, user="ada")))
+        with pytest.raises(Refusal, match="ada"):
+            await stranger.run()
+        ada = Told(voyage_for(options(port=port, user="ada", token=login["password"])))
+        assert await run_all([ada, Told(voyage_for(options(port=port, user="bob")))]) == [True, True]
+
+
+async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> None:
+    """Ada is a person who never shoots: the connection breaks, the game goes on, and the seat is still there."""
+    plan = RoomPlan(title="Two", turn_limit=0, absence=0)
+    async with server(tmp_path, xbs_port=-1, boats=(plan,)) as house:
+        port = house.ports["xbs"]
+        voyage = voyage_for(options(port=port, user="ada", bot="", headless=False))
+        log = Logbook(voyage)
+        await voyage.connect()
+        await log.until(Phase.INVITED)
+        voyage.boats.fleet = FLEET
+        await voyage.join("ada")
+        await log.until(Phase.WAITING)
+        bob = asyncio.create_task(Told(voyage_for(options(port=port, user="bob"))).run())
+        await log.until(Phase.PLAYING)
+        voyage.close()
+        await log.until_lost()
+        voyage.boats.fleet = ""
+        await voyage.rejoin()
+        await log.until(Phase.PLAYING)
+        assert voyage.boats.fleet == FLEET
+        assert set(voyage.boats.players) == {"ada", "bob"}
+        voyage.leave()
+        assert await bob
+
+
+def test_the_page_names_every_option_and_key() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "boats-in-the-terminal.md").read_text()
+    command = get_command(app).commands["boats"]  # type: ignore[attr-defined]
+    for parameter in command.params:
+        assert any(f"`{option}" in page for option in parameter.opts), f"{parameter.opts} is not on the page"
+    for key in Sea.KEYS | LayingOut.KEYS | Placing.KEYS:
+        assert f"`{key.upper()}`" in page or f"`{key.capitalize()}`" in page, f"{key} is not on the page"

@@ -1,0 +1,307 @@
+"""The game of a line server, line by line; mostly as the original was heard to tell it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from botdrome.client.boats import KEPT_MESSAGES, MOST_PLAYERS, Boats, Phase, Place, Turn
+from botdrome.client.boats_lines import Unsuited
+from botdrome.client.boats_orders import join, leave, say, shoot, skip, taunt, taunts_in
+from tests.client.boat_server import BLANK, FLEET, GAME, RUNNING, start
+
+TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
+
+
+def recorded(name: str, who: str) -> list[tuple[str, str]]:
+    """Every line of one connection: the direction and the text."""
+    text = (TRANSCRIPTS / f"xbs-{name}.txt").read_text().partition("# ----")[0]
+    found = re.findall(rf"^\[ *[\d.]+\] {re.escape(who)} +(<-|->) (.*)$", text, re.MULTILINE)
+    assert found, f"there is no {who} in {name}"
+    return found
+
+
+def replayed(name: str, *connections: str) -> tuple[Boats, list[str]]:
+    """The game as this client would have known it: what it says itself is sent by it, and must be what was recorded."""
+    boats, sent = Boats(), []
+    for number, who in enumerate(connections):
+        if number:
+            boats.begin_again()
+        for direction, text in recorded(name, who):
+            if direction == "<-":
+                boats.hear(text.encode())
+                continue
+            sent.append(text)
+            order(boats, text)
+    return boats, sent
+
+
+def order(boats: Boats, text: str) -> None:
+    kind, *words = text.split("|")
+    if kind == "J":
+        boats.fleet = words[1] if len(words) > 1 else boats.fleet
+        assert join(boats, words[0]) == f"{text}\n".encode()
+    elif kind == "S":
+        target = boats.captain_called(words[0])
+        assert shoot(boats, target, int(words[1]) - 1, int(words[2]) - 1) == f"{text}\n".encode()
+
+
+@pytest.mark.parametrize(("who", "other"), [("alice", "bob"), ("bob", "alice")])
+def test_a_whole_recorded_game(who: str, other: str) -> None:
+    boats, sent = replayed("2player", who)
+    assert (boats.phase, boats.me, boats.finished, boats.complete) == (Phase.OVER, who, True, True)
+    assert (boats.game.title, boats.rounds) == ("Golden two", 62)
+    assert boats.results == [Place("alice", 17, 0, 62, ""), Place("bob", 13, 0, 62, "")]
+    assert list(boats.players) == ["bob", "alice"]
+    assert boats.players[who].board.count("X") == (13 if who == "alice" else 17)
+    assert {boats.players["alice"].score, boats.players["bob"].score} == {17, 13}
+    assert boats.last is not None
+    assert boats.last.shooter == "alice", "the last shot of a game is known too"
+    assert len([line for line in sent if line.startswith("S")]) == 62
+
+
+def test_a_recorded_tie() -> None:
+    boats, _ = replayed("tie", "alice")
+    assert [place.score for place in boats.results] == [17, 17]
+    assert boats.finished
+
+
+def test_recorded_chat() -> None:
+    bob, _ = replayed("chat", "bob")
+    said = [(one.sender, one.text, one.to) for one in bob.messages if "started" not in one.text]
+    assert said == [
+        ("alice", "hello all", "All"),
+        ("alice", "hello bob", ""),
+        ("alice", "a", "All"),
+        ("server", "host here", ""),
+        ("server", "just bob", ""),
+    ]
+
+
+def test_recorded_taunts_come_as_messages() -> None:
+    bob, _ = replayed("taunts", "bob")
+    assert [one.text for one in bob.messages if one.sender == "alice"][:2] == ["you got lucky", "nice splash"]
+
+
+def test_recorded_refusals_of_names() -> None:
+    boats = Boats()
+    for direction, text in recorded("names", "c2"):
+        if direction == "<-":
+            boats.hear(text.encode())
+        elif text.startswith("J|"):
+            name = text.split("|")[1]
+            boats.fleet = FLEET
+            assert join(boats, name) == f"J|{name.strip()}|{FLEET}\n".encode()
+            assert boats.refusal == ""
+        if text.startswith("E|"):
+            assert (boats.phase, boats.refusal) == (Phase.INVITED, text[2:])
+    assert (boats.phase, boats.me) == (Phase.WAITING, "TURKEY")
+    assert {"turkey", "TURKEY"} <= set(boats.players)
+
+
+def test_a_recorded_rejoin() -> None:
+    """The connection breaks; two attempts of another name go before the right one."""
+    boats = Boats()
+    for direction, text in recorded("rejoin", "alice"):
+        boats.hear(text.encode()) if direction == "<-" else order(boats, text)
+    before = boats.players["bob"].board
+    boats.begin_again()
+    boats.fleet = ""
+    for direction, text in recorded("rejoin", "new conn2"):
+        boats.hear(text.encode()) if direction == "<-" else order(boats, text)
+        if text == "E|name in use":
+            assert boats.refusal == "name in use"
+    assert boats.fleet == FLEET, "the server has told it"
+    assert (boats.phase, boats.me, list(boats.players)) == (Phase.PLAYING, "alice", ["bob", "alice"])
+    assert before.count("X") == boats.players["bob"].board.count("X") == 1
+    assert boats.players["alice"].board.count("X") == 2
+    assert boats.messages[-2].text == "alice reconnected"
+
+
+def test_a_stranger_is_turned_away_from_a_running_game() -> None:
+    boats = Boats()
+    for direction, text in recorded("rejoin", "new conn"):
+        boats.hear(text.encode()) if direction == "<-" else order(boats, text)
+    assert (boats.phase, boats.last_words) == (Phase.JOINING, "game is already started")
+
+
+def aboard(*names: str) -> Boats:
+    """Ada in a game that has started, in this order of turns."""
+    boats = Boats()
+    boats.hear(GAME.encode())
+    boats.fleet = FLEET
+    assert join(boats, "ada") == f"J|ada|{FLEET}\n".encode()
+    for line in ("J|ada", *(f"J|{name}" for name in names if name != "ada"), *start(*names)):
+        boats.hear(line.encode())
+    return boats
+
+
+def test_what_does_not_suit_the_game_is_not_sent() -> None:
+    boats = aboard("ada", "bob")
+    ada, bob = boats.players["ada"], boats.players["bob"]
+    with pytest.raises(Unsuited, match="yourself"):
+        shoot(boats, ada, 0, 0)
+    assert shoot(boats, bob, 4, 9) == b"S|bob|5|10\n"
+    with pytest.raises(Unsuited, match="not answered"):
+        shoot(boats, bob, 4, 9)
+    boats.hear(f"B|bob||{'.' * 94}0{'.' * 5}|0|0".encode())
+    boats.hear(b"N|bob")
+    with pytest.raises(Unsuited, match="not your turn"):
+        skip(boats)
+    boats.hear(b"N|ada")
+    with pytest.raises(Unsuited, match="e10 of bob has already been shot at"):
+        shoot(boats, bob, 4, 9)
+    assert skip(boats, " no | idea ") == b"K|no / idea\n"
+    boats.hear(b"F|aborted|1|2")
+    with pytest.raises(Unsuited, match="over"):
+        skip(boats)
+    with pytest.raises(Unsuited, match="not started"):
+        skip(Boats())
+
+
+def test_a_refused_shot_may_be_tried_again() -> None:
+    boats = aboard("ada", "bob")
+    shoot(boats, boats.players["bob"], 0, 0)
+    boats.hear(b"M||that spot has already been shot")
+    assert (boats.refused, boats.spent) == (1, False)
+    assert shoot(boats, boats.players["bob"], 1, 0) == b"S|bob|2|1\n"
+    boats.hear(b"M|bob|illegal coordinates are fun")
+    assert boats.refused == 1, "others may say what they like"
+
+
+def test_messages_taunts_and_farewell() -> None:
+    boats = aboard("ada", "bob")
+    assert say(boats, None, "hello | all\n") == b"M||hello / all\n"
+    assert say(boats, boats.players["bob"], "psst") == b"M|bob|psst\n"
+    assert [(one.sender, one.to) for one in boats.messages[-2:]] == [("ada", "All"), ("ada", "bob")]
+    with pytest.raises(Unsuited, match="nothing"):
+        say(boats, None, "  ")
+    with pytest.raises(Unsuited, match="that is you"):
+        say(boats, boats.players["ada"], "hm")
+    assert (taunt("hit", "ouch"), taunt("miss", ""), leave()) == (b"T|hit|ouch\n", b"T|miss|\n", b"L\n")
+
+
+def test_a_file_of_taunts() -> None:
+    text = "# mine\n; too\n[taunts]\nhit=ouch = pain\nHIT = again\nmiss=splash|x\nmiss=\n\n"
+    assert taunts_in(text) == [b"T|hit|ouch = pain\n", b"T|hit|again\n", b"T|miss|splash/x\n"]
+    for bad in ("hit", "sunk=x"):
+        with pytest.raises(Unsuited, match="line 2: a taunt is"):
+            taunts_in(f"hit=x\n{bad}\n")
+
+
+def test_names_and_tokens() -> None:
+    boats = Boats()
+    with pytest.raises(Unsuited, match="not shown its game"):
+        join(boats, "ada")
+    boats.hear(RUNNING.encode())
+    assert join(boats, "ada") == b"J|ada\n"
+    assert join(boats, "ada", "abc123") == f"J|ada|{BLANK}|abc123\n".encode()
+    boats.begin_again()
+    boats.hear(GAME.encode())
+    boats.fleet = FLEET
+    assert join(boats, " Cap'n R. ", "abc123") == f"J|Cap'n R.|{FLEET}|abc123\n".encode()
+    for name in ("", "  ", "a|b", "a\nb", "a\x1bb"):
+        with pytest.raises(Unsuited, match="a name is"):
+            join(boats, name)
+    with pytest.raises(Unsuited, match="a token is"):
+        join(boats, "ada", "a|b")
+
+
+def test_players_are_called_by_name_beginning_or_number() -> None:
+    boats = aboard("Bob", "ada", "bobby", "Cap'n R.", "7up")
+    for word, name in [("bobby", "bobby"), ("Bob", "Bob"), ("c", "Cap'n R."), ("2", "ada"), (" A ", "ada"), ("7", "7up")]:
+        assert boats.captain_called(word).name == name
+    for word in ("bo", "x", "", "0", "6", "99999999999", "²"):
+        with pytest.raises(Unsuited):
+            boats.captain_called(word)
+    assert boats.square_called("b3") == (1, 2)
+
+
+def test_coming_going_and_skipping() -> None:
+    boats = Boats()
+    boats.hear(GAME.encode())
+    join(boats, "ada")
+    for line in ("J|ada", "J|bob", "J|bob", "J|eve", "L|bob|bored", "L|nobody|", "J|dan"):
+        boats.hear(line.encode())
+    assert list(boats.players) == ["ada", "eve", "dan"]
+    assert boats.messages[-1].text == "bob has left: bored"
+    for line in start("dan", "eve", "ada"):
+        boats.hear(line.encode())
+    boats.hear(f"B|dan|disconnected|{BLANK}|0|0".encode())
+    boats.hear(f"B|dan|disconnected|{BLANK}|0|0".encode())
+    assert [one.text for one in boats.messages].count("dan is away: disconnected") == 1
+    boats.hear(b"K|dan|out of time")
+    assert (boats.players["dan"].skips, boats.last) == (1, Turn("dan"))
+    assert boats.messages[-1].text == "dan skips: out of time"
+    boats.hear(b"N|eve")
+    boats.hear(b"L|eve")
+    assert boats.players["eve"].status == "disconnected"
+    boats.hear(f"B|dan||{BLANK}|3|1".encode())
+    assert (boats.players["dan"].status, boats.players["dan"].score) == ("", 3)
+
+
+def test_shots_are_told_hits_aloud_and_misses_for_the_account() -> None:
+    boats = aboard("ada", "bob")
+    [hit] = boats.hear(b"H|ada|bob|c1")
+    assert (hit.text, hit.quiet) == ("ada hits bob at c1", False)
+    assert boats.hear(f"B|bob||..X{'.' * 97}|0|0".encode()) == []
+    assert boats.last == Turn("ada", "bob", 2, True)
+    boats.hear(b"N|bob")
+    [miss] = boats.hear(f"B|ada||{'.' * 99}0|0|0".encode())
+    assert (miss.text, miss.quiet, miss in boats.messages) == ("bob misses ada at j10", True, False)
+
+
+def test_messages_are_bounded_and_can_be_cleared() -> None:
+    boats = aboard("ada", "bob")
+    for number in range(KEPT_MESSAGES + 10):
+        boats.hear(f"M|bob|{number}".encode())
+    assert len(boats.messages) == KEPT_MESSAGES
+    boats.hear(b"M||from the server")
+    boats.forget("bob")
+    assert [one.text for one in boats.messages] == ["from the server"]
+    boats.forget()
+    assert boats.messages == []
+
+
+@pytest.mark.parametrize("phase", ["knocking", "invited", "joining", "waiting", "playing", "over"])
+def test_a_server_may_say_anything_at_any_time(phase: str) -> None:
+    lines = [
+        "", "protocol error", "Z|1", "g", "G", GAME, "G|x|y|N|2|2|0|17|99|10|1|A5", "J", "J|", "J|ada", "E", "E|x", "L", "L|ada",
+        "B", "B|ada", "B|ada||xx|1|1", f"B|zed||{BLANK}|1|1", "S", "S|x|y", "N", "N|x", "H", "H|a|b", "K", "K|x", "M", "M|a",
+        "Y", f"Y|{FLEET}", "F", "R", "R|a", "P", "P|x", "B|ada||" + "?" * 100 + "|-1|9999999999999", "N|ada",
+        "F|finished|x|9999", "R|a|1|2|3",
+    ]  # fmt: skip
+    for line in lines:
+        boats = {"knocking": Boats}.get(phase, lambda: aboard("ada", "bob"))()
+        if phase == "invited":
+            boats.begin_again()
+            boats.hear(GAME.encode())
+        elif phase == "joining":
+            boats.begin_again()
+            boats.hear(GAME.encode())
+            join(boats, "ada")
+        elif phase == "waiting":
+            boats.phase = Phase.WAITING
+        elif phase == "over":
+            boats.hear(b"F|finished|3|2")
+        for text in (line, *lines):
+            boats.hear(text.encode())
+            boats.hear(text.encode() + b"\xff\r")
+        if boats.summary:
+            assert all(len(captain.board) == 100 for captain in boats.players.values())
+
+
+def test_a_server_cannot_fill_the_memory_with_players() -> None:
+    boats = aboard("ada", "bob")
+    for number in range(300):
+        boats.hear(f"J|p{number}".encode())
+        boats.hear(f"B|q{number}||{BLANK}|0|0".encode())
+    assert len(boats.players) == MOST_PLAYERS
+    boats.hear(("S" + "|x" * 10).encode())
+    boats.hear(("S|" + "|".join(f"r{number}" for number in range(300))).encode())
+    assert len(boats.players) == MOST_PLAYERS
+    boats.hear(b"F|finished|1|300")
+    for number in range(300):
+        boats.hear(f"R|r{number}|0|0|0".encode())
+    assert len(boats.results) == MOST_PLAYERS
+    assert boats.complete
