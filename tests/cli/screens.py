@@ -74,6 +74,12 @@ class Terminal:
         self._stream.feed(NOT_EMULATED.sub(b"", data))
         return bool(data)
 
+    def vanish(self) -> int:
+        """The window is closed, and the program not told; its exit status."""
+        os.close(self._master)
+        self._master = -1
+        return self.process.wait(PATIENCE)
+
     def end(self) -> int:
         """Read to the end; the exit status."""
         while self._read(PATIENCE):
@@ -85,4 +91,5 @@ class Terminal:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(PATIENCE)
-        os.close(self._master)
+        if self._master >= 0:
+            os.close(self._master)

@@ -153,3 +153,9 @@ async def test_nobody_is_there(tmp_path: Path) -> None:
     status = await asyncio.to_thread(terminal.end)
     terminal.close()
     assert (status, "127.0.0.1:1: Connection refused" in terminal.text) == (1, True)
+
+
+async def test_the_program_ends_with_its_terminal(tmp_path: Path) -> None:
+    async with at_sea(tmp_path) as (player, _):
+        await player.see("Small sea")
+        assert await asyncio.to_thread(player.terminal.vanish) == 1

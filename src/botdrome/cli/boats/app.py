@@ -1,5 +1,8 @@
 """The boat client on a screen: which page is shown, and what becomes of the connection."""
 
+import os
+import select
+import sys
 from typing import ClassVar
 
 from textual.app import App
@@ -14,6 +17,8 @@ from botdrome.client.boats_fleet import given_fleet
 from botdrome.client.boats_lines import Unsuited
 from botdrome.client.boats_voyage import Voyage, WayBack
 
+GLANCE = 2.0
+"""Seconds between two looks whether the terminal is still there."""
 PAGES = {Phase.KNOCKING: Knocking, Phase.WAITING: Room, Phase.PLAYING: Sea, Phase.OVER: Result}
 
 
@@ -47,6 +52,8 @@ class BoatsApp(App[None]):
     async def on_mount(self) -> None:
         self.voyage.tell, self.voyage.lost = self._tell, self._on_lost
         await self.push_screen(Knocking(self))
+        if not self.is_headless:
+            self.set_interval(GLANCE, _end_without_terminal)
         self.run_worker(self._connect(), group="connection")
 
     async def _connect(self) -> None:
@@ -173,3 +180,11 @@ class BoatsApp(App[None]):
 
     def action_leave(self) -> None:
         self.leave()
+
+
+def _end_without_terminal() -> None:
+    """A window that was closed sends no key any more, and takes no farewell."""
+    look = select.poll()
+    look.register(sys.__stdin__ or 0, select.POLLIN)
+    if any(seen & (select.POLLHUP | select.POLLERR) for _, seen in look.poll(0)):
+        os._exit(1)
