@@ -1,0 +1,154 @@
+"""Callers: ask bots over HTTP, many at a time, on lines that are kept.
+
+One limit holds for the whole call: waiting for a turn, looking up, connecting, TLS, every redirect and the last byte.
+A line that was kept may be dead when it is used; if nothing came back on it, the call is made once more on a new one.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import Any
+
+from botdrome.server import metrics
+from botdrome.server.calling.answer import Answer, CallFailed, NotAllowed, TooLate, too_late
+from botdrome.server.calling.carriers import SCHEME, Carriers
+from botdrome.server.calling.fence import Fence
+from botdrome.server.calling.line import Line, Reply, Silent
+from botdrome.server.calling.looking_up import AddressBook, Lookup, ask_the_system
+from botdrome.server.calling.place import Place, Places
+from botdrome.server.calling.pool import Pool
+from botdrome.server.calling.request import Headers, Request, checked
+from botdrome.server.calling.target import Target, led_on, target_of
+from botdrome.server.calling.unpacking import unpacked
+from botdrome.server.settings import Settings
+
+MOST_REDIRECTS = 20
+REDIRECTS = {301, 302, 303, 307, 308}
+
+
+class Callers:
+    def __init__(self, settings: Settings, lookup: Lookup = ask_the_system) -> None:
+        """BadSetting where the configuration cannot be read."""
+        self.carriers = Carriers(settings)
+        self._fence = Fence(settings)
+        self._longest = settings.longest_message
+        self._book = AddressBook(self._fence, Places(settings), lookup)
+        self._pool = Pool(settings)
+        self._loop = asyncio.get_running_loop()
+
+    def post(
+        self,
+        url: str,
+        body: bytes,
+        limit_seconds: float,
+        headers: Mapping[str, str] | None = None,
+        redirects: int = MOST_REDIRECTS,
+    ) -> Coroutine[Any, Any, Answer]:
+        """The answer, whatever its status; CallFailed with words for the bot's author where there is none.
+
+        `connect:NAME` goes to the bot of that name over the line that `botdrome connect` keeps to this server."""
+        if url.startswith(SCHEME):
+            return self.carriers.post(url, body, limit_seconds, headers or {})
+        return self._post(url, body, limit_seconds, checked(headers) if headers else (), redirects)
+
+    async def _post(self, url: str, body: bytes, limit_seconds: float, headers: Headers, redirects: int) -> Answer:
+        """The hot path: where a kept line and a turn are free, nothing is waited for but the reply, and little is done."""
+        until = self._loop.time() + limit_seconds
+        reply = line = None
+        try:
+            request = Request("POST", target_of(url), body, headers)
+            places = self._book.at_hand(request.target)
+            if places and (line := places[0].free_line()):
+                try:
+                    reply = await line.ask(request.written(), until)
+                except Silent:
+                    pass
+                finally:
+                    self._pool.put_back(line, places[0])
+                    places[0].leave()
+            if reply is None:
+                reply = await self._reply(request, until, line is not None)
+            if reply.status in REDIRECTS and redirects:
+                reply = await self._followed(request, reply, until, redirects)
+            return Answer(reply.status, unpacked(reply.body, reply.encoding, self._longest) if reply.encoding else reply.body)
+        except (CallFailed, TimeoutError) as problem:
+            raise _counted(problem, limit_seconds) from None
+
+    def listen_on(self, ports: Iterable[int]) -> None:
+        """These are the server's own: it does not call itself."""
+        self._fence.own_ports = frozenset(ports)
+        self._book.forget()
+
+    def close(self) -> None:
+        self._pool.close()
+        self.carriers.close()
+
+    async def _followed(self, request: Request, reply: Reply, until: float, redirects: int) -> Reply:
+        """To the end of the redirects. Each is checked like the address that was typed in."""
+        for _ in range(redirects):
+            if reply.location is None:
+                raise CallFailed(f"the answer is a redirect ({reply.status}) that leads nowhere")
+            request = request.led_on(reply.status, led_on(request.target, reply.location))
+            reply = await self._reply(request, until)
+            if reply.status not in REDIRECTS:
+                return reply
+        raise CallFailed(f"there are more than {redirects} redirects")
+
+    async def _reply(self, request: Request, until: float, fresh: bool = False) -> Reply:
+        """`fresh`: not on a line that was kept."""
+        async with asyncio.timeout_at(until):
+            return await self._reply_in_turn(request, until, fresh)
+
+    async def _reply_in_turn(self, request: Request, until: float, fresh: bool) -> Reply:
+        """From the first of the addresses that can be reached."""
+        problem: CallFailed = CallFailed(f"there is no host {request.target.host}")
+        for place in await self._book.find(request.target):
+            await place.enter()
+            try:
+                reply = await self._reply_from(place, request, until, fresh)
+            except Unreachable as failure:
+                problem = failure
+            else:
+                self._book.prefer(request.target, place)
+                return reply
+            finally:
+                place.leave()
+        raise problem
+
+    async def _reply_from(self, place: Place, request: Request, until: float, fresh: bool) -> Reply:
+        line = None if fresh else place.kept()
+        if line is not None:
+            try:
+                return await self._talk(line, place, request, until)
+            except Silent:
+                pass
+        return await self._talk(await self._opened(place, request.target), place, request, until)
+
+    async def _talk(self, line: Line, place: Place, request: Request, until: float) -> Reply:
+        try:
+            return await line.ask(request.written(), until)
+        finally:
+            self._pool.put_back(line, place)
+
+    async def _opened(self, place: Place, target: Target) -> Line:
+        try:
+            return await self._pool.open(place)
+        except ssl.SSLCertVerificationError as error:
+            raise CallFailed(f"the certificate of {target.host} is not trusted: {error.verify_message}") from None
+        except ssl.SSLError as error:
+            raise CallFailed(f"{target.place} does not speak TLS: {error.reason}") from None
+        except ConnectionRefusedError:
+            raise Unreachable(f"{target.place} refused the connection") from None
+        except OSError as error:
+            raise Unreachable(f"{target.place} cannot be reached: {error.strerror or error}") from None
+
+
+def _counted(problem: CallFailed | TimeoutError, limit_seconds: float) -> CallFailed:
+    """The problem in its own words."""
+    late = isinstance(problem, TooLate | TimeoutError)
+    metrics.CALLS_FAILED.labels("late" if late else "not allowed" if isinstance(problem, NotAllowed) else "failed").inc()
+    return too_late(limit_seconds) if isinstance(problem, TooLate | TimeoutError) else problem
+
+
+class Unreachable(CallFailed):
+    """No connection came about: another address of the same host may do."""

@@ -1,0 +1,110 @@
+"""Fence: which addresses and ports the server may call.
+
+Loopback, and what the configuration names. A range for special purposes is opened only by a network that lies inside it:
+0.0.0.0/0 opens the public internet, and neither private networks nor a cloud's metadata.
+"""
+
+import re
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from botdrome.server.calling.answer import NotAllowed
+from botdrome.server.calling.target import Address
+from botdrome.server.settings import BadSetting, Settings
+
+Network = IPv4Network | IPv6Network
+
+
+def _networks(words: str) -> tuple[Network, ...]:
+    return tuple(ip_network(word) for word in words.split())
+
+
+NEVER = _networks("0.0.0.0/8 224.0.0.0/4 255.255.255.255/32 ::/128 ff00::/8")
+"""Unspecified, multicast, broadcast."""
+LOOPBACK = _networks("127.0.0.0/8 ::1/128")
+METADATA = _networks("169.254.169.254/32 169.254.170.2/32 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32 fd00:ec2::254/128")
+"""Where clouds tell a machine its secrets."""
+INDIRECT = _networks("::ffff:0:0/96 ::/96 64:ff9b::/96 64:ff9b:1::/48 2002::/16 2001::/32 169.254.0.0/16 fe80::/10")
+"""IPv4 inside IPv6, and link-local."""
+PRIVATE = _networks(
+    "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7 fec0::/10 "
+    "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 "
+    "100::/64 2001:2::/48 2001:10::/28 2001:20::/28 2001:db8::/32 3fff::/20 5f00::/16"
+)
+"""Private, shared, reserved, and for documentation."""
+HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", re.IGNORECASE)
+
+
+class Fence:
+    def __init__(self, settings: Settings) -> None:
+        """BadSetting where the configuration cannot be read."""
+        self._loopback = settings.call_loopback
+        self._open, self._hosts = _allowed(settings.allow_bots)
+        self._ports = _ports(settings.bot_ports)
+        self.own_ports: frozenset[int] = frozenset()
+        """On which this server listens itself."""
+
+    def check_port(self, port: int) -> None:
+        if not any(port in ports for ports in self._ports):
+            raise NotAllowed(f"port {port} may not be called")
+
+    def check(self, address: Address, host: str, port: int) -> None:
+        """NotAllowed unless this very address may be called, on behalf of this host."""
+        if not self._may_be_called(address, host):
+            raise NotAllowed(f"{address} may not be called from this server")
+        if port in self.own_ports and (_within(address, LOOPBACK) or _is_ours(address)):
+            raise NotAllowed("the server does not call itself")
+
+    def _may_be_called(self, address: Address, host: str) -> bool:
+        if _within(address, NEVER):
+            return False
+        if self._loopback and _within(address, LOOPBACK):
+            return True
+        special = [network for network in (*LOOPBACK, *METADATA, *INDIRECT, *PRIVATE) if address in network]
+        if host in self._hosts:
+            return not _within(address, (*LOOPBACK, *METADATA, *INDIRECT))
+        if not special and not address.is_global:
+            return False
+        return any(address in network and _inside(network, special) for network in self._open)
+
+
+def _within(address: Address, networks: Iterable[Network]) -> bool:
+    return any(address in network for network in networks)
+
+
+def _inside(network: Network, special: Iterable[Network]) -> bool:
+    return all(network.version == outer.version and network.subnet_of(outer) for outer in special)  # type: ignore[arg-type]
+
+
+def _is_ours(address: Address) -> bool:
+    """Whether it is an address of this machine: only those can be bound."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((str(address), 0))
+        except OSError:
+            return False
+    return True
+
+
+def _allowed(words: str) -> tuple[tuple[Network, ...], frozenset[str]]:
+    networks, hosts = [], set()
+    for word in re.split(r"[\s,]+", words.strip()) if words.strip() else ():
+        try:
+            networks.append(ip_network(word))
+        except ValueError as error:
+            if "/" in word or ":" in word or not HOST.fullmatch(word) or word.rpartition(".")[2].isdecimal():
+                raise BadSetting(f"allow_bots: neither a network nor a host: {word!r} ({error})") from None
+            hosts.add(word.lower())
+    return tuple(networks), frozenset(hosts)
+
+
+def _ports(words: str) -> tuple[range, ...]:
+    found = []
+    for word in re.split(r"[\s,]+", words.strip()):
+        parts = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", word)
+        if parts is None:
+            raise BadSetting(f"bot_ports: neither a port nor FROM-TO: {word!r}")
+        found.append(range(int(parts[1]), int(parts[2] or parts[1]) + 1))
+    return tuple(found)

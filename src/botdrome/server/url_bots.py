@@ -1,0 +1,193 @@
+"""UrlBots: bots with an address, called to the table when somebody wants to meet them or a contest is on.
+
+Whoever waits for such a bot by its name meets it at once. A bot that its owner entered in a contest comes back for as long as
+there is somebody whom it has yet to meet. Both seek like any other guest; the lobby decides. Before a bot is seated it is
+asked whether it is there, so that nobody wins against a bot that only does not run.
+"""
+
+import asyncio
+from collections import Counter
+
+import structlog
+
+from botdrome.contest.lobby import Seeker, Wish
+from botdrome.formats import FORMATS
+from botdrome.server.calling.answer import CallFailed
+from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.carriers import SCHEME, carried
+from botdrome.server.challenge import challenge
+from botdrome.server.connect import ConnectSession
+from botdrome.server.connection import Connection
+from botdrome.server.contest_entries import Entries
+from botdrome.server.desk import Desk
+from botdrome.server.url_seat import UrlGuest
+from botdrome.store.store import BotEntry, StoreUnavailable
+
+log = structlog.get_logger()
+
+REST = 10.0
+"""Seconds before a bot that did not answer is tried again for a contest."""
+MOST_MATCHES = 200
+"""That one bot plays at once."""
+MOST_CHALLENGES = 64
+"""Addresses that are tried at the same time on behalf of strangers."""
+
+
+class UrlBots:
+    def __init__(self, desk: Desk, callers: Callers) -> None:
+        self._desk, self._callers = desk, callers
+        self._entries = Entries(desk.store)
+        self._attending: dict[tuple[Wish, str], UrlGuest | None] = {}
+        self._resting: dict[str, float] = {}
+        self._playing: Counter[str] = Counter()
+        self._challenges = 0
+        self._loop = asyncio.get_running_loop()
+        desk.on_seeker(self._somebody_waits)
+
+    async def open(self) -> None:
+        await self._entries.load()
+        for game, contest, bot in self._entries:
+            self._attend(_usual(game, contest), bot)
+
+    async def close(self) -> None:
+        self._callers.close()
+
+    def receive(self, connection: Connection) -> ConnectSession:
+        """One who carries calls to a bot that cannot be reached from outside."""
+        return ConnectSession(connection, self._desk, self._callers.carriers, self.arrived)
+
+    # What owners do.
+
+    async def challenge(self, url: str, name: str, game: str) -> None:
+        """CallFailed unless the bot of that name answers there."""
+        if url.startswith(SCHEME):
+            raise CallFailed(f"{SCHEME} is for bots that are connected, and needs no registration")
+        if self._challenges >= MOST_CHALLENGES:
+            raise CallFailed("too many addresses are being tried; try again in a moment")
+        self._challenges += 1
+        try:
+            await challenge(self._callers, url, name, game)
+        finally:
+            self._challenges -= 1
+
+    async def enter(self, bot: BotEntry, contest: str) -> None:
+        """CallFailed if it has no address, or does not answer there."""
+        url = self._address(bot)
+        if url is None:
+            raise CallFailed("it has no address, and is not connected")
+        await challenge(self._callers, url, bot.name, bot.game)
+        await self._entries.change((bot.game, contest, bot.name), entered=True)
+        self.arrived(bot.name)
+
+    async def withdraw(self, bot: BotEntry, contest: str) -> None:
+        """The match that it plays just now is played to its end."""
+        await self._entries.change((bot.game, contest, bot.name), entered=False)
+        for (wish, name), guest in tuple(self._attending.items()):
+            if (wish.game, wish.contest, name) == (bot.game, contest, bot.name) and guest is not None and guest.seeker:
+                guest.turn_away({})
+
+    def arrived(self, name: str) -> None:
+        """A bot can be called again."""
+        self._resting.pop(name, None)
+        for game, contest, bot in self._entries:
+            if bot == name:
+                self._attend(_usual(game, contest), bot)
+
+    def _address(self, bot: BotEntry) -> str | None:
+        """Where it is called; None: it connects by itself, or plays no more."""
+        if bot.token_hash is None:
+            return None
+        return carried(bot.name) if bot.name in self._callers.carriers else bot.url
+
+    async def _found(self, name: str, game: str) -> str | None:
+        try:
+            bot = self._desk.registry.known(name) or await self._desk.registry.find(name)
+        except StoreUnavailable as problem:
+            log.warning("a bot could not be looked up", bot=name, why=str(problem))
+            return None
+        return self._address(bot) if bot is not None and bot.game == game else None
+
+    # When somebody waits.
+
+    def _somebody_waits(self, seeker: Seeker) -> None:
+        wish, opponent = seeker.wish, seeker.opponent
+        if opponent is not None and opponent != seeker.name:
+            if wish.contest is None or (wish.game, wish.contest, opponent) in self._entries:
+                self._desk.tasks.start(self._meet(seeker, opponent))
+        elif wish.contest is not None:
+            for bot in self._entries.of(wish.game, wish.contest):
+                if bot != seeker.name:
+                    self._attend(wish, bot)
+
+    async def _meet(self, seeker: Seeker, name: str) -> None:
+        """Somebody wants to meet the bot of this name, and nobody else."""
+        problem = ""
+        url = await self._found(name, seeker.wish.game)
+        if url is None:
+            return
+        if self._playing[name] >= MOST_MATCHES:
+            problem = f"{name} plays {MOST_MATCHES} matches already"
+        self._playing[name] += 1
+        try:
+            if not problem:
+                await challenge(self._callers, url, name, seeker.wish.game)
+        except CallFailed as failure:
+            log.info("a bot does not answer", bot=name, why=str(failure))
+            problem = f"{name} does not answer"
+        finally:
+            self._playing[name] -= 1
+        guest = self._desk.guest_of(seeker)
+        if guest is not None and problem:
+            guest.turn_away({"error": problem})
+        elif guest is not None:
+            self._send(name, url, seeker)
+
+    def _send(self, name: str, url: str, seeker: Seeker) -> None:
+        guest = self._guest(name, url)
+        self._desk.seek(guest, name, seeker.wish, seeker.name)
+        if guest.seeker is not None:
+            guest.turn_away({})
+
+    def _guest(self, name: str, url: str) -> UrlGuest:
+        guest = UrlGuest(name, url, self._desk, self._callers)
+        self._playing[name] += 1
+        guest.over.add_done_callback(lambda _: self._playing.subtract([name]))
+        return guest
+
+    # Contests.
+
+    def _attend(self, wish: Wish, name: str) -> None:
+        rested = self._resting.get(name, 0.0) <= self._loop.time()
+        if (wish, name) not in self._attending and rested and not self._desk.closing:
+            self._attending[wish, name] = None
+            self._desk.tasks.start(self._attended(wish, name))
+
+    async def _attended(self, wish: Wish, name: str) -> None:
+        try:
+            while await self._plays_on(wish, name):
+                pass
+        finally:
+            del self._attending[wish, name]
+
+    async def _plays_on(self, wish: Wish, name: str) -> bool:
+        """One more match of a contest; False: not now."""
+        entered = wish.contest is not None and (wish.game, wish.contest, name) in self._entries
+        if not entered or self._desk.closing or self._desk.complete(wish, name):
+            return False
+        url = await self._found(name, wish.game)
+        if url is None:
+            return False
+        try:
+            await challenge(self._callers, url, name, wish.game)
+        except CallFailed as failure:
+            log.info("a bot does not answer", bot=name, contest=wish.contest, why=str(failure))
+            self._resting[name] = self._loop.time() + REST
+            return False
+        guest = self._attending[wish, name] = self._guest(name, url)
+        self._desk.seek(guest, name, wish)
+        return await guest.over
+
+
+def _usual(game: str, contest: str) -> Wish:
+    """What bots of a contest want, unless they say something else."""
+    return Wish(game, max(2, FORMATS[game].game.players[0]), contest=contest)

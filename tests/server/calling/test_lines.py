@@ -1,0 +1,73 @@
+"""A line bears anything that comes: it gives an answer or the reason why there is none, and never raises."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+
+from botdrome.server.calling.answer import CallFailed
+from botdrome.server.calling.line import Line, Reply
+from tests.server.calling.test_answers import BAD, SAYINGS
+
+pytestmark = pytest.mark.anyio
+SAID = [*SAYINGS.values(), *(said for said, _ in BAD.values() if len(said) < 5000)]
+
+
+class Wire:
+    """Where bytes go to be forgotten."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+    def abort(self) -> None: ...
+
+
+def mutated(luck: random.Random) -> Iterator[bytes]:
+    """An answer with a few bytes changed, doubled or left out, in pieces."""
+    said = bytearray(luck.choice(SAID))
+    for _ in range(luck.randrange(6)):
+        at = luck.randrange(len(said))
+        match luck.randrange(4):
+            case 0:
+                said[at] = luck.randrange(256)
+            case 1:
+                del said[at : at + luck.randrange(1, 9)]
+            case 2:
+                said[at:at] = said[: luck.randrange(40)]
+            case _:
+                said[at:at] = luck.choice([b"\r\n", b"\r\n\r\n", b"\0", b":", b"0", b"HTTP/1.1 "])
+        if not said:
+            return
+    while said:
+        length = luck.choice([1, 2, 7, 40, len(said)])
+        yield bytes(said[:length])
+        del said[:length]
+
+
+def outcome(line: Line, pieces: Iterator[bytes]) -> Reply | CallFailed:
+    waiter = line.ask(b"", asyncio.get_running_loop().time() + 100)
+    for piece in pieces:
+        line.data_received(piece)
+    line.connection_lost(None)
+    problem = waiter.exception()
+    assert problem is None or isinstance(problem, CallFailed)
+    return problem or waiter.result()
+
+
+async def test_answers_that_were_tampered_with() -> None:
+    luck, answers, failures = random.Random(5), 0, 0
+    for _ in range(3000):
+        lost: list[Line] = []
+        line = Line(1000, lost.append)
+        line.connection_made(cast(asyncio.Transport, Wire()))
+        result = outcome(line, mutated(luck))
+        answers += isinstance(result, Reply)
+        failures += isinstance(result, CallFailed)
+        assert lost == [line] and not line.usable
+        if isinstance(result, Reply):
+            assert len(result.body) <= 1000
+    assert answers > 300
+    assert failures > 300
