@@ -92,6 +92,11 @@ class Lobby:
         heads = [next(iter(group.values())) for (_, opponent), group in pool.items() if opponent is None]
         return sorted(heads, key=lambda seeker: seeker.ticket)
 
+    def named(self, game: str, name: str) -> Seeker | None:
+        """Who waits under this name for any opponent and no contest, whatever else it wishes."""
+        groups = (pool.get((name, None)) for wish, pool in self._pools.items() if wish.game == game and wish.contest is None)
+        return next((next(iter(group.values())) for group in groups if group), None)
+
     def leave(self, seeker: Seeker) -> None:
         """It waits no longer."""
         pool = self._pools.get(seeker.wish, {})

@@ -27,8 +27,8 @@ class Course:
 
     __slots__ = (
         "_allowed", "_away", "_beat", "_boards", "_chance", "_dismissed", "_disturbed", "_faults", "_moves", "_open", "_opened",
-        "_out", "_pause", "_raws", "_resting", "_seat_of", "_strikes", "awaited", "board", "deadline", "game", "order",
-        "players", "position", "result", "seed", "steps", "terms",
+        "_out", "_pause", "_raws", "_rested", "_seat_of", "_strikes", "awaited", "board", "deadline", "game", "order",
+        "players", "position", "resting", "result", "seed", "steps", "terms",
     )  # fmt: skip
 
     def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int) -> None:
@@ -72,7 +72,8 @@ class Course:
         self._clear()
 
     def _clear(self) -> None:
-        self._resting = False
+        self.resting = False
+        """True in the pause between two steps: what comes then counts for the next."""
         self._open: Collection[Seat] = ()
         self.awaited: list[Player] = []
         """The players that have yet to answer in this step."""
@@ -115,12 +116,20 @@ class Course:
             self._open = seats = self._seats_to_ask() if self._disturbed else self.position.to_move
             self.awaited = [self.order[seat] for seat in seats]
             if seats or self._beat:
-                self._opened = now
-                return self._set_deadline(now)
+                return self._open_step(now, news)
             self._play(news)
             if self._pause:
                 return self._rest(now)
         return self._end_board(now, news)
+
+    def _open_step(self, now: Milliseconds, news: News) -> None:
+        """Those who answered in the pause before are not asked again."""
+        self._opened = now
+        if self._moves:
+            self.awaited = [player for player in self.awaited if self._seat_of[player] not in self._moves]
+            if not self.awaited and not self._beat:
+                return self._close(now, news)
+        return self._set_deadline(now)
 
     def _forfeited(self) -> bool:
         """All but one are out, and the rules leave it to the match to say what that means."""
@@ -138,15 +147,17 @@ class Course:
 
     def _rest(self, now: Milliseconds) -> None:
         self._clear()
-        self._resting = True
+        self.resting, self._rested = True, now
         self.deadline = now + self._pause
+        if not self.position.over:
+            self._open = self._seats_to_ask()
 
     def _answered(self, player: Player, now: Milliseconds, news: News) -> None:
         """This player need not be waited for any longer; the step closes with the last one."""
         awaited = self.awaited
         if player in awaited:
             awaited.remove(player)
-        if self._beat:
+        if self._beat or self.resting:
             return
         if not awaited:
             self._close(now, news)

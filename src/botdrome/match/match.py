@@ -6,7 +6,8 @@ pairs of an event and the position that it left. It has no clock: times are mill
 
 A match is a row of boards, a board a row of steps (see `Course`). Until a step closes a seat may speak again, and its last
 word counts. A move that comes after the deadline is late, whether or not the wake has come; in a beat it counts for the next
-step. An illegal move does not restart the clock. A beat counts from the last deadline, so that it never drifts.
+step. An illegal move does not restart the clock. A beat counts from the last deadline, so that it never drifts. What comes in
+the pause between two steps counts for the next.
 
 Players keep their numbers for the whole match; seats are theirs for one board and move on by one with each.
 """
@@ -109,6 +110,8 @@ class Match(Course):
             self.position = self.position.amend(options)
         if pause is not None:
             self._pause = pause
+            if self.resting:
+                self.deadline = max(now, self._rested + pause)
         self.inputs.append((now, "amend", None, [dict(options), pause]))
         return [(Amended(dict(options)), self.position)]
 
@@ -124,18 +127,20 @@ class Match(Course):
 
     def _time_up(self, now: Milliseconds, news: News) -> None:
         due, limit = self.deadline or 0, self.terms.pace.limit or 0
-        if self._resting:
-            self._clear()
+        if self.resting:
+            self.resting = False
             return self._go_on(now, news)
         for player in self.awaited:
             self._miss(player)
         return self._close(due if self._beat and now - due <= limit else now, news)
 
     def _overtaken(self, player: Player, raw: Raw, now: Milliseconds, by: Milliseconds, news: News) -> bool:
-        """Time was up before this move came. In a beat it counts for the next step; elsewhere it was meant for the last one."""
+        """Time was up before this move came. After a beat or a pause it counts for the step that opens; else it was meant for
+        the last one."""
         late = self._beat or player in self.awaited
+        counts = self._beat or self.resting
         self._time_up(now, news)
-        if self._beat and self.result is None:
+        if counts and self.result is None:
             return False
         news.append((Late(player, by) if late else Refused(player, "it is not your turn", raw, 0), self.position))
         return True
@@ -158,7 +163,7 @@ class Match(Course):
 
     def _refuse_hasty(self, player: Player, raw: Raw, now: Milliseconds, news: News) -> None:
         out = self._seat_of[player] in self._out
-        if self.terms.hasty == "illegal" and not out and not self._resting:
+        if self.terms.hasty == "illegal" and not out and not self.resting:
             return self._refuse(player, "it is not your turn", raw, now, news)
         news.append((Refused(player, "you are out" if out else "it is not your turn", raw, 0), self.position))
 
@@ -188,11 +193,12 @@ class Match(Course):
     def _fault(self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News) -> None:
         """A player is out: with the others at fault when an open step closes, otherwise at once."""
         seat = self._seat_of[player]
-        if seat in self._open:
+        asked = seat in self._open and not self.resting
+        self._open = tuple(other for other in self._open if other != seat)
+        self._moves.pop(seat, None)
+        self._raws.pop(player, None)
+        if asked:
             self._faults[seat] = (cause, detail)
-            self._open = tuple(other for other in self._open if other != seat)
-            self._moves.pop(seat, None)
-            self._raws.pop(player, None)
             self._answered(player, now, news)
         elif seat not in self._out and seat not in self._faults:
             self._put_out(seat, cause, detail, news)

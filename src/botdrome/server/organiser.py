@@ -1,4 +1,4 @@
-"""Organiser: somebody at the other end of a connection who starts games and watches them; and whoever looks after such callers."""
+"""Organiser: somebody at the other end of a connection who starts games and watches them; and who looks after such callers."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol

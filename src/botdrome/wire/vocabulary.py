@@ -24,7 +24,8 @@ class Standing(Struct, frozen=True):
 
 def standing(match: Match, now: Milliseconds) -> Standing:
     pace = match.terms.pace
-    left = None if match.deadline is None else max(0, match.deadline - now)
+    ahead = pace.limit or 0 if match.resting else 0
+    left = None if match.deadline is None else max(0, match.deadline - now) + ahead
     announced = left if left is None or pace.limit is None or not pace.grace else min(left, pace.limit)
     return Standing(now, announced, match.strikes, match.players, match.board)
 

@@ -1,0 +1,61 @@
+"""A Battlecube bot that has a URL: it is told the state, is called with it when its turn comes, and its answer is its move."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from botdrome.match.events import Cause, Player
+from botdrome.server.calling.answer import Answer, CallFailed, TooLate
+from botdrome.server.table import Table
+from botdrome.wire.cube_calls import Unreadable, answer_in
+
+
+class Calling(Protocol):
+    async def post(self, url: str, body: bytes, limit_seconds: float) -> Answer:
+        """The answer, whatever its status, or CallFailed."""
+
+
+class CubeBot:
+    """The listener at a seat. It asks once for each step, and only when the step is open."""
+
+    def __init__(
+        self, table: Table, player: Player, url: str, calling: Calling, limit: float, explain: Callable[[Player, str], None]
+    ) -> None:
+        """`limit`: seconds for a whole call. `explain` is told why there is no answer, in words that not everybody may see."""
+        self._table, self._player, self._url = table, player, url
+        self._calling, self._limit, self._explain = calling, limit, explain
+        self._loop = asyncio.get_running_loop()
+        self._question: bytes | None = None
+        self._call: asyncio.Task[None] | None = None
+
+    def tell(self, messages: list[bytes]) -> None:
+        self._question = messages[-1]
+
+    def look(self) -> None:
+        if self._question is not None and self._player in self._table.match.awaited:
+            question, self._question = self._question, None
+            self._call = self._loop.create_task(self._ask(question))
+
+    def dismiss(self, failed: bool) -> None:
+        if self._call is not None:
+            self._call.cancel()
+
+    async def _ask(self, question: bytes) -> None:
+        body = b""
+        try:
+            body = (await self._calling.post(self._url, question, self._limit)).body
+            answer = answer_in(body)
+        except TooLate as failure:
+            self._fail("timeout", str(failure), str(failure), body)
+        except CallFailed as failure:
+            self._fail("disconnect", "there is no answer", str(failure), body)
+        except Unreadable as failure:
+            self._fail("unreadable", str(failure), str(failure), body)
+        else:
+            self._table.submit(self._player, answer, body)
+
+    def _fail(self, cause: Cause, public: str, words: str, body: bytes) -> None:
+        """Addresses are for the organiser and the flight record, not for everybody who watches."""
+        self._explain(self._player, words)
+        self._table.note(self._player, body, words)
+        self._table.expel(self._player, cause, public)

@@ -1,0 +1,197 @@
+"""The organisers of Battlecube games: what each of them asks for, and what may be asked of whose game."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from botdrome.games.battlecube import Battlecube
+from botdrome.server.cube.bot import Calling
+from botdrome.server.cube.game import CubeGame
+from botdrome.server.cube.report import CubeReport
+from botdrome.server.cube.seating import admit, seated
+from botdrome.server.desk import Desk
+from botdrome.server.organiser import Caller
+from botdrome.server.table import Table
+from botdrome.wire.cube import CubeSetup, NewGame, error, game_id_in, new_game_in, nobody, update_in
+from botdrome.wire.cube_checks import Fault
+
+log = structlog.get_logger()
+
+
+class Visit:
+    """One organiser, while it is connected."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.coming = 0
+        """Games that are being set up."""
+        self.games: dict[str, CubeGame] = {}
+        """Its own that run."""
+        self.watched: set[str] = set()
+
+    def complain(self, problem: Fault) -> None:
+        self.caller.emit("ERROR", error(problem))
+
+
+class CubeOrganiser:
+    """Every event of every organiser comes here. Whatever they send, they are answered, and nobody else notices."""
+
+    def __init__(self, desk: Desk, calling: Calling) -> None:
+        self._desk, self._calling = desk, calling
+        self._visits: dict[Caller, Visit] = {}
+        self._reports: dict[str, CubeReport] = {}
+        self._loop = asyncio.get_running_loop()
+        self._events: dict[str, Callable[[Visit, list[Any]], None]] = {
+            "NEW_GAME": self._new_game,
+            "GAME_SETUP_UPDATE": self._update,
+            "STOP_GAME": self._stop,
+            "PAUSE_GAME": self._pause,
+            "RESUME_GAME": self._resume,
+            "WATCH_GAME": self._watch,
+            "UNWATCH_GAME": self._unwatch,
+            "LIST_GAMES": self._list,
+        }
+
+    # What the transport tells.
+
+    def connected(self, caller: Caller) -> None:
+        self._visits[caller] = Visit(caller)
+
+    def event(self, caller: Caller, name: str, args: list[Any]) -> None:
+        """Names that are not known are ignored, as in the original."""
+        visit, meant = self._visits[caller], self._events.get(name)
+        if meant is not None:
+            try:
+                meant(visit, args)
+            except Fault as problem:
+                visit.complain(problem)
+
+    def gone(self, caller: Caller) -> None:
+        visit = self._visits.pop(caller)
+        for game_id in visit.watched & self._reports.keys():
+            self._reports[game_id].unwatch(caller)
+        for game in tuple(visit.games.values()):
+            game.orphan()
+
+    # A new game.
+
+    def _new_game(self, visit: Visit, args: list[Any]) -> None:
+        wanted = new_game_in(args)
+        most = self._desk.settings.cube_games
+        if len(visit.games) + visit.coming >= most:
+            raise Fault(f"There are {most} games of yours already")
+        if not wanted.players:
+            return self._play_nothing(visit.caller, wanted.setup)
+        visit.coming += 1
+        return self._desk.tasks.start(self._set_up(visit, wanted))
+
+    async def _set_up(self, visit: Visit, wanted: NewGame) -> None:
+        try:
+            await admit(self._desk, wanted)
+            if visit.caller in self._visits:
+                self._begin(visit, self._seated(wanted))
+        except Fault as problem:
+            visit.complain(problem)
+        except Exception:
+            log.exception("a game could not be set up")
+            visit.complain(Fault("The game could not be set up", "INTERNAL_ERROR"))
+        finally:
+            visit.coming -= 1
+
+    def _seated(self, wanted: NewGame) -> CubeGame:
+        if self._desk.closing:
+            raise Fault("The server is stopping")
+        return seated(self._desk, wanted, self._calling)
+
+    def _begin(self, visit: Visit, game: CubeGame) -> None:
+        visit.games[game.id] = game
+        game.report.table.on_over.append(lambda table: visit.games.__delitem__(table.entry.id))
+        visit.caller.emit("GAME_STARTED", {"id": game.id})
+        game.belongs_to(visit.caller)
+        self._add(visit, game.report)
+
+    def _play_nothing(self, caller: Caller, setup: CubeSetup) -> None:
+        """Without players there is no match, but a game as the original plays it."""
+        *now, end = nobody(secrets.token_hex(8), setup)
+        for name, payload in now:
+            caller.emit(name, payload)
+        self._loop.call_later(setup.speed / 1000, caller.emit, *end)
+
+    # Games that run.
+
+    def _update(self, visit: Visit, args: list[Any]) -> None:
+        game_id, setup = update_in(args)
+        for game in self._own(visit, game_id):
+            game.change(setup)
+
+    def _stop(self, visit: Visit, args: list[Any]) -> None:
+        for game in self._own(visit, game_id_in(args)):
+            game.stop()
+
+    def _pause(self, visit: Visit, args: list[Any]) -> None:
+        for game in self._own(visit, game_id_in(args)):
+            game.pause()
+
+    def _resume(self, visit: Visit, args: list[Any]) -> None:
+        for game in self._own(visit, game_id_in(args)):
+            game.resume()
+
+    def _own(self, visit: Visit, game_id: str | None) -> tuple[CubeGame, ...]:
+        """The game of that id, or all of the organiser's where none is named."""
+        if game_id is None:
+            return tuple(visit.games.values())
+        if game_id not in visit.games:
+            known = self._desk.floor[game_id] is not None
+            raise Fault(f"The game {game_id} is not yours", "NOT_YOUR_GAME") if known else _unknown(game_id)
+        return (visit.games[game_id],)
+
+    # Those who watch.
+
+    def _watch(self, visit: Visit, args: list[Any]) -> None:
+        report = self._report_on(game_id_in(args) or "")
+        visit.watched &= self._reports.keys()
+        most = self._desk.settings.cube_games
+        if len(visit.watched) >= most:
+            raise Fault(f"You watch {most} games already")
+        entry = report.table.entry
+        visit.caller.emit("GAME_WATCHED", {"id": entry.id, "players": list(entry.players)})
+        report.watch(visit.caller)
+        self._add(visit, report)
+
+    def _report_on(self, game_id: str) -> CubeReport:
+        table = self._desk.floor[game_id]
+        if table is None or table.entry.game != Battlecube.name or table.match.result is not None:
+            raise _unknown(game_id)
+        return self._reports.get(game_id) or CubeReport(table)
+
+    def _add(self, visit: Visit, report: CubeReport) -> None:
+        game_id = report.table.entry.id
+        visit.watched.add(game_id)
+        if game_id not in self._reports:
+            self._reports[game_id] = report
+            report.table.on_over.append(self._forget)
+
+    def _forget(self, table: Table) -> None:
+        self._reports.pop(table.entry.id, None)
+
+    def _unwatch(self, visit: Visit, args: list[Any]) -> None:
+        game_id = game_id_in(args) or ""
+        if game_id not in visit.watched & self._reports.keys():
+            raise _unknown(game_id)
+        visit.watched.discard(game_id)
+        self._reports[game_id].unwatch(visit.caller)
+
+    def _list(self, visit: Visit, args: list[Any]) -> None:
+        games = [
+            {"id": one.id, "players": list(one.players), "currentTick": one.steps, "yours": one.id in visit.games}
+            for one in self._desk.floor.live()
+            if one.game == Battlecube.name
+        ]
+        visit.caller.emit("GAMES", {"games": games})
+
+
+def _unknown(game_id: str) -> Fault:
+    return Fault(f"There is no game {game_id}", "UNKNOWN_GAME")

@@ -1,0 +1,19 @@
+"""Somebody who waits is found by name, whatever it wishes to play."""
+
+from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish
+
+
+def test_who_waits_for_anybody_is_found_by_name() -> None:
+    lobby = Lobby()
+    lobby.open_book("gomoku", "cup", ContestBook(1, {}))
+    ann = Seeker(1, "Ann", Wish("battlecube", options='{"edge":4}'))
+    choosy = Seeker(2, "Bob", Wish("battlecube"), opponent="Eve")
+    other = Seeker(3, "Cid", Wish("bomberman"))
+    contestant = Seeker(4, "Dan", Wish("gomoku", contest="cup"))
+    for seeker in (ann, choosy, other, contestant):
+        assert lobby.seek(seeker) is None
+    assert lobby.named("battlecube", "Ann") == ann
+    for game, name in (("battlecube", "Bob"), ("battlecube", "Cid"), ("gomoku", "Dan"), ("battlecube", "nobody")):
+        assert lobby.named(game, name) is None
+    lobby.leave(ann)
+    assert lobby.named("battlecube", "Ann") is None

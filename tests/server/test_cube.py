@@ -1,0 +1,259 @@
+"""Battlecube games of organisers, over real sockets: bots that are called, the house's and those that wait, in any mix."""
+
+import asyncio
+import gzip
+import json
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from botdrome.server.flight import written
+from tests.server.clients import PATIENCE, client, registered, server
+from tests.server.cubes import NOOP, Asked, Bot, Reply, bot, fence, game, organiser, saying, starts
+
+pytestmark = pytest.mark.anyio
+
+CORNERS = starts(A=(0, 0, 0), B=(3, 3, 3))
+EAST = [{"task": "MOVE", "direction": "+X"}]
+WEST = [{"task": "MOVE", "direction": "-X"}]
+
+
+def names(events: list[tuple[str, Any]]) -> list[str]:
+    return [event for event, _ in events]
+
+
+def losses(events: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {payload["name"]: payload for event, payload in events if event == "PLAYER_LOST"}
+
+
+class Patient:
+    """A bot that answers when it is let to."""
+
+    def __init__(self) -> None:
+        self.asked: asyncio.Queue[Asked] = asyncio.Queue()
+        self._answers: asyncio.Queue[Any] = asyncio.Queue()
+
+    async def __call__(self, asked: Asked) -> Reply:
+        self.asked.put_nowait(asked)
+        return Reply(json.dumps(await self._answers.get()).encode())
+
+    async def answer(self, plan: Any = NOOP) -> Asked:
+        """The question that it answers so."""
+        asked = await asyncio.wait_for(self.asked.get(), PATIENCE)
+        self.let(plan)
+        return asked
+
+    def let(self, plan: Any) -> None:
+        """Answer what it was asked, or will be."""
+        self._answers.put_nowait(plan)
+
+
+# A game.
+
+
+async def test_a_game_from_its_start_to_its_record(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, bot(saying(EAST, NOOP)) as ann, bot(saying(NOOP, EAST)) as bob:
+        async with organiser(house) as one:
+            game_id = await one.new_game(("A", ann.url), ("B", bob.url), playerStartPositions=CORNERS)
+            events = await one.until("GAME_ENDED")
+        assert losses(events)["B"] == {"cause": "Player moved out of bounds", "name": "B", "id": game_id}
+        assert events[-1][1]["winner"] == {"name": "A", "url": ann.url, "highScore": 2, "score": 2}
+        match = await house.arena.store.match(game_id)
+        assert match is not None
+        assert match.players == ("A", "B")
+        assert match.options == {"edge": 4, "ticks": 3, "tasks": 1, "starts": [[0, 0, 0], [3, 3, 3]]}
+
+
+async def test_a_game_of_nobody(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, organiser(house) as one:
+        await one.emit("NEW_GAME", game(speed=1))
+        assert names(await one.until("GAME_ENDED")) == ["GAME_STARTED", "NEXT_TICK", "GAME_ENDED"]
+
+
+async def test_one_player_wins_after_one_tick_unless_it_dies(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, bot(saying(NOOP, WEST)) as ann, organiser(house) as one:
+        await one.new_game(("A", ann.url), playerStartPositions=CORNERS[:1])
+        end = (await one.until("GAME_ENDED"))[-1][1]
+        assert (end["result"], end["winner"]["score"]) == ("WINNER_FOUND", 1)
+        await one.new_game(("A", ann.url), playerStartPositions=CORNERS[:1])
+        end = (await one.until("GAME_ENDED"))[-1][1]
+        assert (end["result"], end["scores"][0]["score"]) == ("TIE", 0)
+
+
+async def test_unknown_events_are_ignored(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, organiser(house) as one:
+        await one.emit("HELLO", 1)
+        await one.emit("LIST_GAMES")
+        assert await one.receive() == ("GAMES", {"games": []})
+
+
+# Bots that fail.
+
+
+async def failing(reply: Reply, tmp_path: Path, **settings: Any) -> Any:
+    """Why a bot that answers so loses, while another plays on."""
+
+    async def answer(_: Asked) -> Reply:
+        return reply
+
+    async with server(tmp_path, **settings) as house, bot(answer) as ann, bot(saying(NOOP)) as bob, organiser(house) as one:
+        await one.new_game(("A", ann.url), ("B", bob.url), playerStartPositions=CORNERS)
+        events = await one.until("GAME_ENDED")
+        assert events[-1][1].get("winner", {"name": "nobody"})["name"] == ("B" if losses(events) else "nobody")
+        return losses(events).get("A")
+
+
+@pytest.mark.parametrize(
+    ("reply", "details"),
+    [
+        (Reply(b""), "the answer is empty"),
+        (Reply(b"", 204), "the answer is empty"),
+        (Reply(b"<html>"), "the answer is not JSON"),
+        (Reply(b"\xef\xbb\xbf" + json.dumps(NOOP).encode()), "the answer is not JSON"),
+        (Reply(status=None), "the connection was closed without an answer"),
+        (Reply(b"", 302), "the answer is a redirect (302) that leads nowhere"),
+        (Reply(b"[" + b" " * 70_000 + b"]"), "65536"),
+    ],
+)
+async def test_no_answer_is_a_loss_with_readable_words(tmp_path: Path, reply: Reply, details: str) -> None:
+    lost = await failing(reply, tmp_path)
+    assert lost["cause"] == "CONNECTION_ERROR"
+    assert details in lost["details"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(json.dumps(NOOP).encode(), 500, {"Content-Type": "text/html"}),
+        Reply(gzip.compress(json.dumps(NOOP).encode()), 200, {"Content-Encoding": "gzip"}),
+    ],
+)
+async def test_what_counts_is_the_body(tmp_path: Path, reply: Reply) -> None:
+    assert await failing(reply, tmp_path) is None
+
+
+async def test_addresses_that_cannot_be_called_lose_in_the_first_tick(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, bot(saying(NOOP)) as bob, organiser(house) as one:
+        urls = {"F": "ftp://127.0.0.1/", "L": "localhost:4702", "P": "http://10.0.0.1/", "B": bob.url}
+        await one.new_game(*urls.items())
+        events = await one.until("GAME_ENDED")
+        lost = losses(events)
+        assert list(lost) == ["F", "L", "P"]
+        assert {payload["cause"] for payload in lost.values()} == {"CONNECTION_ERROR"}
+        assert "10.0.0.1 may not be called" in lost["P"]["details"]
+
+
+async def test_a_bot_that_hangs_costs_its_own_game_its_limit_and_no_other_anything(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        house = await stack.enter_async_context(server(tmp_path, cube_limit=1.0))
+        hanging, bob = [await stack.enter_async_context(bot(answer)) for answer in (Patient(), saying(NOOP))]
+        one, two = [await stack.enter_async_context(organiser(house)) for _ in range(2)]
+        await one.new_game(("A", hanging.url), ("B", bob.url))
+        for _ in range(3):
+            await two.new_game(("B", bob.url), ("C", bob.url), playerStartPositions=starts(B=(0, 0, 0), C=(3, 3, 3)))
+            assert (await two.until("GAME_ENDED"))[-1][1]["result"] == "TIE"
+        assert names(await fence(one)) == ["NEXT_TICK"], "the others were over before that limit"
+        lost = losses(await one.until("GAME_ENDED"))["A"]
+        assert lost["cause"] == "CONNECTION_ERROR"
+        assert "1000 ms" in lost["details"]
+
+
+# Whoever sits at the table.
+
+
+async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
+    """A bot that is called, one of the house, and one on the native protocol; with a pause between the ticks."""
+    async with server(tmp_path) as house, bot(saying(NOOP)) as ann, organiser(house) as one:
+        login = await registered(house, "native", "battlecube")
+        async with client(house) as native:
+            await native.send(login)
+            await native.receive()
+            await one.emit("LIST_GAMES")
+            await one.receive()
+            players = [("A", ann.url), ("native", "bot:native"), ("Petra", "house:survivor")]
+            far = starts(A=(0, 0, 0), native=(7, 7, 7), Petra=(0, 7, 0))
+            game_id = await one.new_game(*players, edgeLength=8, speed=20, playerStartPositions=far)
+            answered = 0
+            while (message := await native.receive())["state"]["result"] is None:
+                assert message["state"]["bots"] == ["A", "native", "Petra"]
+                if "native" in message["state"]["waitingFor"]:
+                    await native.send(NOOP)
+                    answered += 1
+            assert answered == 3
+            assert message["state"]["result"]["players"]["native"]["cause"] == "complete"
+            end = (await one.until("GAME_ENDED"))[-1][1]
+            assert end["id"] == game_id
+            assert {score["name"]: score["url"] for score in end["scores"]} == dict(players) | {"A": ann.url}
+
+
+@pytest.mark.parametrize(
+    ("player", "details"),
+    [
+        (("ghost", "bot:ghost"), "The bot ghost does not wait here for a game"),
+        (("other", "bot:ghost"), "bot:ghost plays under its own name, ghost"),
+        (("other", "connect:taken"), "connect:taken plays under its own name, taken"),
+        (("%74aken", "connect:%74aken"), "connect:%74aken plays under its own name, taken"),
+        (("taken", "connect:taken"), "taken is a registered bot: its token is needed"),
+        (("x", "house:nobody"), "There is no bot house:nobody"),
+        (("house:x", "http://127.0.0.1:1"), "names that begin with house: are the house's"),
+        (("taken", "http://127.0.0.1:1"), "taken is a registered bot: its token is needed"),
+    ],
+)
+async def test_players_who_cannot_be(tmp_path: Path, player: tuple[str, str], details: str) -> None:
+    async with server(tmp_path) as house, organiser(house) as one:
+        await registered(house, "taken", "battlecube")
+        await one.emit("NEW_GAME", game(player))
+        assert await one.error() == {"error": "INVALID_GAME_CONFIGURATION", "details": details}
+
+
+async def test_a_registered_bot_plays_under_its_name_with_its_token(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, bot(saying(NOOP)) as ann, organiser(house) as one:
+        login = await registered(house, "taken", "battlecube")
+        wanted = game(("taken", ann.url))
+        wanted["players"][0]["token"] = login["password"]
+        await one.emit("NEW_GAME", wanted)
+        events = await one.until("GAME_ENDED")
+        assert events[-1][1]["winner"]["name"] == "taken"
+        assert login["password"] not in json.dumps(events)
+        assert login["password"] not in json.dumps(ann.asked[0].body)
+
+
+async def test_a_bot_to_which_calls_are_carried(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, client(house, "/connect") as carrier, organiser(house) as one:
+        login = await registered(house, "far away", "battlecube")
+        await carrier.send({"name": "far away", "password": login["password"]})
+        await carrier.receive()
+        wanted = game(("far away", "connect:far%20away"))
+        wanted["players"][0]["token"] = login["password"]
+        await one.emit("NEW_GAME", wanted)
+        call = await carrier.receive()
+        assert json.loads(call["body"])["currentPlayer"] == {"name": "far away", "url": "connect:far%20away"}
+        await carrier.send({"call": call["call"], "status": 200, "body": json.dumps(NOOP)})
+        assert (await one.until("GAME_ENDED"))[-1][1]["winner"]["score"] == 1
+
+
+async def test_house_bots_among_themselves(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, organiser(house) as one:
+        await one.new_game(("house:random", "house:random"), ("Petra", "house:survivor"), maxNumOfTicks=5)
+        assert (await one.until("GAME_ENDED"))[-1][1]["result"] in ("TIE", "WINNER_FOUND")
+
+
+# What else is kept of a game.
+
+
+async def test_the_flight_record_tells_the_author_why(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, bot(saying(NOOP)) as bob, organiser(house) as one:
+        gone: Bot
+        async with bot(saying(NOOP)) as gone:
+            pass
+        game_id = await one.new_game(("A", gone.url), ("B", bob.url), playerStartPositions=CORNERS)
+        await one.until("GAME_ENDED")
+        flights = [await house.arena.store.flight(game_id, player) for player in (0, 1)]
+        lines = [[json.loads(line) for line in written(flight or b"").splitlines()] for flight in flights]
+        assert f"127.0.0.1:{gone.port} refused the connection" in lines[0][1]["verdict"]
+        assert lines[0][-1] == {"cause": "disconnect"}
+        assert [line["dir"] for line in lines[1][:-1]] == ["out", "in"]
+        assert json.loads(lines[1][0]["message"])["currentPlayer"]["name"] == "B"
+        assert lines[1][1]["verdict"] == "accepted"
