@@ -1,20 +1,38 @@
 """Door: who comes in at the port. Bots on WebSockets go to picows, everything else to the HTTP stack."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from botdrome.server import metrics
 from botdrome.server.settings import Settings
-from botdrome.server.websocket import MakeSession, socket_protocol
+from botdrome.server.websocket import MakeSession, Socket, socket_protocol
 
 LONGEST_HEAD = 16 << 10
 HEAD_LIMIT = 10.0
 """Seconds for the head of the first request."""
 
+UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
+BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
+"""Of a request whose target is not known yet."""
+
 MakeHttp = Callable[[], asyncio.Protocol]
-Reception = Callable[[str], MakeSession | None]
+Shortcut = Callable[[bytes], asyncio.Protocol | None]
+"""Who serves a target that does not need the HTTP stack; None: the HTTP stack."""
+
+
+class Welcome(NamedTuple):
+    """How a WebSocket is received, where not like a bot's."""
+
+    make_session: MakeSession
+    longest: int
+    """Bytes of one message."""
+    kind: type[Socket]
+
+
+Reception = Callable[[str], MakeSession | Welcome | None]
 """Who receives a WebSocket, by the target of its request; None: the HTTP stack. GraphQL's are always the HTTP stack's."""
 
 
@@ -47,8 +65,16 @@ class Crowd:
 class Door(asyncio.Protocol):
     """Reads the head of the first request, then hands the connection over."""
 
-    def __init__(self, reception: Reception, make_http: MakeHttp, crowd: Crowd, settings: Settings) -> None:
+    def __init__(
+        self,
+        reception: Reception,
+        make_http: MakeHttp,
+        crowd: Crowd,
+        settings: Settings,
+        shortcut: Shortcut = lambda _: None,
+    ) -> None:
         self._reception, self._make_http, self._crowd, self._settings = reception, make_http, crowd, settings
+        self._shortcut = shortcut
         self._head = b""
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -62,19 +88,21 @@ class Door(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._head += data
-        if b"\r\n\r\n" in self._head or len(self._head) > LONGEST_HEAD or not _may_be_a_get(self._head):
+        if b"\r\n\r\n" in self._head or len(self._head) > LONGEST_HEAD or not _may_tell_more(self._head):
             self._stop_timer()
-            make_session = self._receive()
-            self._hand_over(self._make_http() if make_session is None else self._let_in(make_session))
+            self._hand_over(self._receiver())
 
-    def _receive(self) -> MakeSession | None:
-        line, _, headers = self._head.partition(b"\r\n")
-        words, lines = line.split(b" "), b"\r\n" + headers.lower()
-        if len(words) != 3 or b"\r\nupgrade: websocket" not in lines or b"\r\nsec-websocket-protocol: graphql" in lines:
-            return None
-        return self._reception(words[1].decode("latin-1"))
+    def _receiver(self) -> asyncio.BaseProtocol | None:
+        """Who takes the connection; None: nobody, it is closed."""
+        words = self._head.partition(b"\r\n")[0].split(b" ")
+        target = words[1] if len(words) > 1 else b""
+        if not wants_websocket(self._head):
+            return self._shortcut(target) or self._make_http()
+        graphql = b"\r\nsec-websocket-protocol: graphql" in self._head.lower()
+        found = None if graphql or len(words) != 3 else self._reception(target.decode("latin-1"))
+        return self._make_http() if found is None else self._let_in(found)
 
-    def _let_in(self, make_session: MakeSession) -> asyncio.BaseProtocol | None:
+    def _let_in(self, found: MakeSession | Welcome) -> asyncio.BaseProtocol | None:
         assert self._transport is not None
         peer = self._transport.get_extra_info("peername")
         address = str(peer[0]) if peer else ""
@@ -85,7 +113,8 @@ class Door(asyncio.Protocol):
             self._transport.write(answer.encode())
             self._transport.close()
             return None
-        return socket_protocol(make_session, self._settings.longest_message, lambda: self._crowd.leave(address))
+        welcome = found if isinstance(found, Welcome) else Welcome(found, self._settings.longest_message, Socket)
+        return socket_protocol(*welcome, lambda: self._crowd.leave(address))
 
     def _hand_over(self, protocol: asyncio.BaseProtocol | None) -> None:
         head, self._head = self._head, b""
@@ -105,9 +134,13 @@ class Door(asyncio.Protocol):
             self._timer = None
 
 
-def _may_be_a_get(head: bytes) -> bool:
-    """Only a GET can be a WebSocket: all else need not be waited for."""
-    return head[:4] == b"GET "[: len(head)]
+def wants_websocket(head: bytes) -> bool:
+    return UPGRADE.search(head) is not None
+
+
+def _may_tell_more(head: bytes) -> bool:
+    """Only a GET can be a WebSocket: of all else no more than the target need be waited for."""
+    return head[:4] == b"GET "[: len(head)] or BEGINNING.fullmatch(head) is not None
 
 
 def _feed(protocol: asyncio.BufferedProtocol, data: bytes) -> None:

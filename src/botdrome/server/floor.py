@@ -62,16 +62,19 @@ class Floor:
         return table
 
     def start_table(self, table: Table, sitters: Sequence[Sitter | None], delay: float | None = None) -> None:
-        """Seat these, in the order of the players, and begin after the delay; None: somebody else looks after that seat."""
+        """Seat these, in the order of the players, and begin after the delay; None: somebody else looks after that seat.
+
+        Where no delay is given, it is the usual one, and each beat gets a phase of its own.
+        """
         for player, sitter in enumerate(sitters):
             if sitter is not None:
                 sitter.sit_down(table, player)
                 table.seat(player, sitter, sitter.tongue)
-        pace = table.match.terms.pace
-        wait = self._settings.start_delay if delay is None else delay
-        if pace.beat:
-            wait += secrets.randbelow(1000) / 1000 * (pace.limit or 0) / 1000
-        self._loop.call_later(wait, self._begin, table, sitters)
+        if delay is None:
+            pace = table.match.terms.pace
+            phase = secrets.randbelow(1000) / 1000 * (pace.limit or 0) / 1000 if pace.beat else 0.0
+            delay = self._settings.start_delay + phase
+        self._loop.call_later(delay, self._begin, table, sitters)
 
     def _begin(self, table: Table, sitters: Sequence[Sitter | None]) -> None:
         """Anything may have happened since the match was made: who has gone by now leaves at once."""

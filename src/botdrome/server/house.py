@@ -5,6 +5,7 @@ import secrets
 
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.games.chance import Chance
+from botdrome.games.game import View
 from botdrome.match.events import Player
 from botdrome.server.table import Table
 
@@ -34,10 +35,10 @@ class HouseSeat:
         match = self._table.match
         if self._player in match.awaited and self._answered != match.steps:
             self._answered = match.steps
-            asyncio.ensure_future(self._answer(match.steps))  # noqa: RUF006
+            asyncio.ensure_future(self._answer(match.steps, match.view(self._player)))  # noqa: RUF006
 
-    async def _answer(self, step: int) -> None:
+    async def _answer(self, step: int, view: View) -> None:
         match = self._table.match
-        move = await asyncio.to_thread(self._bot, match.view(self._player), self._chance)
+        move = await asyncio.to_thread(self._bot, view, self._chance)
         if match.steps == step and match.result is None:
             self._table.submit(self._player, move, b"")

@@ -32,6 +32,13 @@ MURMUR = Murmur(logger)
 MakeSession = Callable[[Connection], Session]
 
 
+def _head(length: int) -> bytes:
+    """Of a whole message of text that a server sends."""
+    if length < 126:
+        return b"\x81%c" % length
+    return b"\x81\x7e" + length.to_bytes(2) if length < 65536 else b"\x81\x7f" + length.to_bytes(8)
+
+
 class Socket(WSListener):
     def __init__(self, make_session: MakeSession, longest: int, on_end: Callable[[], None]) -> None:
         self._make_session, self._longest, self._on_end = make_session, longest, on_end
@@ -43,9 +50,13 @@ class Socket(WSListener):
     # What the session does.
 
     def send(self, messages: list[bytes]) -> None:
-        if self._transport is not None and self._closing is None:
-            for message in messages:
-                self._transport.send(WSMsgType.TEXT, message)
+        """Several go in one write."""
+        if self._transport is None or self._closing is not None:
+            return
+        if len(messages) == 1:
+            self._transport.send(WSMsgType.TEXT, messages[0])
+        elif messages:
+            self._transport.underlying_transport.write(b"".join([_head(len(message)) + message for message in messages]))
 
     def close(self, code: int = 1000, reason: str = "") -> None:
         transport = self._transport
@@ -124,11 +135,13 @@ class Socket(WSListener):
         pass
 
 
-def socket_protocol(make_session: MakeSession, longest: int, on_end: Callable[[], None]) -> asyncio.BufferedProtocol:
+def socket_protocol(
+    make_session: MakeSession, longest: int, kind: type[Socket], on_end: Callable[[], None]
+) -> asyncio.BufferedProtocol:
     """picows' protocol for one connection. Its class is not public, so the minor version of picows is pinned."""
 
     def listener(_: WSUpgradeRequest) -> WSListener:
-        return Socket(make_session, longest, on_end)
+        return kind(make_session, longest, on_end)
 
     protocol: asyncio.BufferedProtocol = WSProtocol(
         None, None, False, listener, MURMUR, True, 10, False, 10, 10, WSAutoPingStrategy.PING_WHEN_IDLE, True, longest, None,

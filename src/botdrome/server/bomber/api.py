@@ -1,0 +1,35 @@
+"""The Bomberman API as the doors of the house know it."""
+
+import asyncio
+from collections.abc import Callable
+
+from botdrome.server.bomber.asgi import Bridge
+from botdrome.server.bomber.rooms import Rooms
+from botdrome.server.bomber.routes import Routes, is_ours, refuse
+from botdrome.server.bomber.socket import bomber_socket
+from botdrome.server.desk import Desk
+from botdrome.server.door import Crowd
+from botdrome.server.gate import Gate, Limits
+from botdrome.server.light_http import LightHttp
+from botdrome.server.websocket import MakeSession
+
+
+class BomberApi:
+    def __init__(self, desk: Desk, crowd: Crowd) -> None:
+        self.rooms = Rooms(desk)
+        self._handle = Routes(self.rooms).handle
+        self._crowd = crowd
+        self._limits = Limits(rate=desk.settings.message_rate, burst=desk.settings.message_burst)
+        self.asgi = Bridge(self._handle, refuse)
+
+    def shortcut(self, target: bytes, elsewhere: Callable[[], asyncio.Protocol]) -> asyncio.Protocol | None:
+        """Who serves a request for this target; None: it is for somebody else. `elsewhere` takes what follows and is not ours."""
+        if not is_ours(target):
+            return None
+        return LightHttp(Gate(self._handle, refuse, is_ours, elsewhere, self._crowd.admit, self._crowd.leave, self._limits))
+
+    def receive_socket(self, target: str) -> MakeSession | None:
+        return bomber_socket(self.rooms, target) if is_ours(target.encode("latin-1")) else None
+
+    async def close(self) -> None:
+        await self.rooms.close()

@@ -1,0 +1,152 @@
+"""Counter: what becomes of one of the document's messages, whichever way it came."""
+
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from botdrome.games.bomberman_actions import WORDS
+from botdrome.match.terms import Milliseconds
+from botdrome.server.bomber.mailbox import Mailbox
+from botdrome.server.bomber.room import Room
+from botdrome.server.registry import Denied
+from botdrome.server.table import Table
+from botdrome.wire.bomber import (
+    ACCEPTED,
+    CAME_LATE,
+    DECLINED,
+    HAS_NOT_BEGUN,
+    IS_DEAD,
+    IS_OVER,
+    OVERWRITTEN,
+    Response,
+    read_action,
+)
+from botdrome.wire.bomber_request import BadRequest, Message, read_name, read_number
+from botdrome.wire.bomber_shape import Shape
+from botdrome.wire.bomber_state import FINISHED, REGISTRATION
+
+log = structlog.get_logger()
+
+Reply = Callable[[int, bytes], None]
+"""Takes the status and the body of an answer."""
+MOVES = {word: ({"action": word}, b'{"action":"%s"}' % word.encode()) for word in WORDS}
+"""What a word is for the table and in the record: there is no user_id in it."""
+OK, BAD, FORBIDDEN, NOT_FOUND, CONFLICT, UNAVAILABLE = 200, 400, 403, 404, 409, 503
+
+
+def declined(shape: Shape, word: str, sentence: str, **more: object) -> bytes:
+    return shape.spelled({"response": DECLINED, "information": word, "detail": sentence} | more)
+
+
+def wants_state(message: Message) -> bool:
+    action = message.get("action")
+    return isinstance(action, str) and action.upper() == "STATE"
+
+
+def registers(message: Message) -> bool:
+    return message.get("action") is None and "user_name" in message
+
+
+def serve(room: Room, message: Message, shape: Shape, with_state: bool, reply: Reply) -> None:
+    """Answer a message; a registration later than at once. BadRequest if it cannot be understood."""
+    if registers(message):
+        name, password = read_name(message["user_name"]), _password(message.get("password"))
+        return room.desk.tasks.start(_register(room, name, password, shape, reply))
+    if message.get("action") is None:
+        raise BadRequest("MISSING_FIELD", "action is missing, or user_name if this is a registration")
+    if wants_state(message):
+        return reply(OK, room.told(shape, room.user(message.get("user_id"))))
+    return _act(room, message, shape, with_state, reply)
+
+
+def _password(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise BadRequest("BAD_FIELD", "password is text")
+
+
+# Registration.
+
+
+async def _register(room: Room, name: str, password: str | None, shape: Shape, reply: Reply) -> None:
+    try:
+        bot = await room.desk.registry.admit(name, password, room.game.name)
+    except Denied as words:
+        return reply(FORBIDDEN, declined(shape, "NAME_TAKEN", str(words)))
+    except Exception:
+        log.exception("a bot could not be looked up")
+        return reply(UNAVAILABLE, declined(shape, "UNAVAILABLE", "names cannot be looked up now"))
+    if room.desk.closing:
+        return reply(UNAVAILABLE, declined(shape, "CLOSING", "the server is stopping"))
+    known = room.named(name)
+    if not room.registering:
+        return reply(CONFLICT, _closed(room, known is not None, shape))
+    if known is not None and bot is None and not known.fits(password):
+        return reply(CONFLICT, declined(shape, "NAME_TAKEN", f"{name} has registered with another password"))
+    time_left = room.time_left()
+    user = known or room.enter(name, password)
+    return reply(OK, shape.spelled({"user_id": user.user_id, "time_left": time_left}))
+
+
+def _closed(room: Room, taken: bool, shape: Shape) -> bytes:
+    word, sentence = ("NAME_TAKEN", "a user of that name plays") if taken else ("REGISTRATION_CLOSED", "the game runs")
+    return declined(shape, word, sentence, time_left=room.until_registration())
+
+
+# Actions.
+
+
+def _act(room: Room, message: Message, shape: Shape, with_state: bool, reply: Reply) -> None:
+    word = read_action(message["action"])
+    number = read_number(message.get("state_number"), "state_number")
+    if message.get("user_id") in (None, ""):
+        raise BadRequest("MISSING_FIELD", "user_id is missing")
+    user = room.user(message["user_id"])
+    if user is None:
+        return reply(NOT_FOUND, declined(shape, "UNKNOWN_USER", "there is no such user_id in this room"))
+    response, counted = _outcome(room, user, word, number)
+    fields = response.fields(room.plan.wrapped_responses)
+    if with_state:
+        return reply(OK, room.told(shape, user, **fields))
+    return reply(OK, shape.spelled(fields | {"state_number": counted, "time_left": room.time_left()}))
+
+
+def _outcome(room: Room, user: Mailbox, word: str, number: int | None) -> tuple[Response, int]:
+    """What becomes of an action, and the number of the state that it is an answer to."""
+    table, player = room.table, user.player
+    if table is None or player is None or room.state.phase == REGISTRATION:
+        return HAS_NOT_BEGUN, 0
+    match = table.match
+    if match.result is not None or room.state.phase == FINISHED:
+        return IS_OVER, room.state.number
+    move, note = MOVES[word]
+    running = _running(table.now(), match.deadline, match.steps)
+    if room.state.place(player) is None:
+        table.note(player, note, "not taken: the user is dead")
+        return IS_DEAD, running
+    if number is not None and number != running:
+        table.note(player, note, "not taken: too late")
+        return CAME_LATE, running
+    table.submit(player, move, note)
+    return _verdict(room, user, table, word, running)
+
+
+def _verdict(room: Room, user: Mailbox, table: Table, word: str, step: int) -> tuple[Response, int]:
+    """What the table has made of an action that was submitted for the round with this number."""
+    assert user.player is not None
+    match, refused = table.match, room.refused(user.player)
+    if refused is None and match.result is not None and (step > match.steps or not room.plan.early):
+        refused = IS_OVER  # the round before was overdue, and has ended the game
+    if refused is not None:
+        dead = match.result is None and match.view(None)["users"][user.player]["at"] is None
+        return IS_DEAD if dead else refused, step
+    previous, user.acted = user.acted, (step, word)
+    if previous is not None and previous[0] == step:
+        return Response(ACCEPTED, f"{OVERWRITTEN} {previous[1]}"), step
+    return Response(ACCEPTED), step
+
+
+def _running(now: Milliseconds, deadline: Milliseconds | None, steps: int) -> int:
+    """The number of the state whose round now runs, whether or not the last one was resolved in time."""
+    return steps + 1 if deadline is None or now <= deadline else steps + 2

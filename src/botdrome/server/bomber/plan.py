@@ -1,0 +1,72 @@
+"""Plan: how a Bomberman room is set up, and how that is written in the settings."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from botdrome.games.bomberman import Bomberman
+from botdrome.games.chance import Chance
+from botdrome.games.game import BadOption
+from botdrome.games.options import options_in, with_options
+from botdrome.match.terms import Pace, Terms
+from botdrome.server.settings import BadSetting
+
+Name = Annotated[str, Meta(pattern="^[A-Za-z0-9_.-]{1,32}$")]
+
+
+class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Name = "default"
+    players: Annotated[int, Meta(description="seats; a full room starts at once", ge=2, le=8)] = 4
+    least: Annotated[int, Meta(description="users without whom no game starts", ge=2, le=8)] = 2
+    registration: Annotated[float, Meta(description="seconds from the first registration to the start", gt=0, le=86400)] = 10.0
+    round: Annotated[int, Meta(description="milliseconds", ge=10, le=60_000)] = 200
+    rest: Annotated[float, Meta(description="seconds from the end of a game to the next registration", ge=0, le=3600)] = 5.0
+    house: Annotated[bool, Meta(description="house bots take the free seats")] = False
+    early: Annotated[bool, Meta(description="a round ends as soon as all living users have acted")] = False
+    wrapped_responses: Annotated[bool, Meta(description="DECLINED, with the word as information, for all that is refused")] = (
+        False
+    )
+    options: dict[str, Any] = {}
+    """Of the game, where they are not the usual ones."""
+
+    @property
+    def game(self) -> Bomberman:
+        return with_options(Bomberman(), self.options)
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(Pace(self.round, beat=not self.early), late="pass", gone="pass")
+
+    def shown(self) -> dict[str, Any]:
+        """All but the options of the game."""
+        return {key: getattr(self, key) for key in KEYS}
+
+
+KEYS = tuple(field for field in Plan.__struct_fields__ if field != "options")
+
+
+def read_plans(text: str, house: bool) -> list[Plan]:
+    """`NAME` or `NAME:KEY=VALUE,KEY=VALUE`, with blanks between rooms; keys are those of a plan or options of the game."""
+    plans = [_plan(word, house) for word in text.split()]
+    names = [plan.name for plan in plans]
+    if not plans or len(set(names)) < len(names):
+        raise BadSetting(f"bomber_rooms: there is at least one room, and each has a name of its own, not {text!r}")
+    return plans
+
+
+def _plan(word: str, house: bool) -> Plan:
+    name, _, rest = word.partition(":")
+    given = {key: value for key, _, value in (pair.partition("=") for pair in rest.split(",") if pair)}
+    known: dict[str, Any] = {"name": name, "house": house} | {key: value for key, value in given.items() if key in KEYS}
+    options = {key: value for key, value in given.items() if key not in KEYS}
+    try:
+        game = with_options(Bomberman(), options)
+        plan = msgspec.convert(known | {"options": {key: options_in(game)[key] for key in options}}, Plan, strict=False)
+        for players in range(plan.least, plan.players + 1):
+            game.start(players, Chance(0))
+    except (msgspec.ValidationError, BadOption) as problem:
+        raise BadSetting(f"bomber_rooms: {name}: {problem}") from None
+    if plan.least > plan.players:
+        raise BadSetting(f"bomber_rooms: {name}: least is more than players")
+    return plan

@@ -1,0 +1,215 @@
+"""Room: users register, play a game, can read how it ended, and then the next ones register."""
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from time import monotonic
+
+import msgspec
+
+from botdrome.contest.lobby import Seeker, Wish
+from botdrome.match.course import News
+from botdrome.match.events import Began, Ended, Late, Played, Player, Refused
+from botdrome.match.terms import Milliseconds
+from botdrome.server.bomber.mailbox import Mailbox
+from botdrome.server.bomber.plan import Plan
+from botdrome.server.bomber.waits import Waits
+from botdrome.server.desk import Desk
+from botdrome.server.floor import Sitter
+from botdrome.server.house import HouseSeat, house_bot
+from botdrome.server.table import Table
+from botdrome.store.store import MatchEntry
+from botdrome.wire.bomber import CAME_LATE, BomberDialect, Response, refusal
+from botdrome.wire.bomber_shape import Shape
+from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, headed
+
+Push = Callable[[], None]
+
+
+class Room:
+    def __init__(self, plan: Plan, desk: Desk, by_address: Counter[str]) -> None:
+        self.plan, self.desk, self.game = plan, desk, plan.game
+        self.waits = Waits(desk.settings.bomber_wait, by_address)
+        self.pushes: dict[Push, None] = {}
+        """Called with every new state."""
+        self.table: Table | None = None
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        """When the phase is over, if that is known."""
+        self._refused: dict[Player, Response] = {}
+        options = msgspec.json.encode(plan.options, order="sorted").decode()
+        self._wish = Wish(self.game.name, plan.players, options)
+        self._stop_waiting = desk.on_wait(self._somebody_waits)
+        self._open()
+
+    def _open(self) -> None:
+        """Registration begins. Its time runs from the first who comes."""
+        self._timer = self.table = None
+        self._users: dict[str, Mailbox] = {}
+        self._names: dict[str, Mailbox] = {}
+        self._turn(State(REGISTRATION, 0, (self.game.height, self.game.width), ()))
+
+    def close(self) -> None:
+        self._stop_waiting()
+        if self._timer is not None:
+            self._timer.cancel()
+        self.waits.close()
+
+    # Who is here.
+
+    @property
+    def registering(self) -> bool:
+        return self.state.phase == REGISTRATION and self.table is None and not self.desk.closing
+
+    def user(self, user_id: object) -> Mailbox | None:
+        return self._users.get(str(user_id))
+
+    def named(self, name: str) -> Mailbox | None:
+        return self._names.get(name)
+
+    def enter(self, name: str, password: str | None) -> Mailbox:
+        """A new user. The room is open, and nobody has that name."""
+        user = Mailbox(name, password, self._tongue)
+        self._users[user.user_id] = self._names[name] = user
+        self._note(State(REGISTRATION, 0, self.state.size, tuple(self._names)))
+        if self._timer is None:
+            self._set_timer(self.plan.registration, self._time_is_over)
+        self._start_if_full()
+        return user
+
+    # The states.
+
+    def _note(self, state: State) -> None:
+        self.state = state
+        self._spelled: dict[Shape, bytes] = {}
+
+    def _turn(self, state: State) -> None:
+        """A new state, and those who wait for it."""
+        self._note(state)
+        self.waits.wake(state.number if state.phase == PLAYING else None)
+        for push in tuple(self.pushes):
+            push()
+
+    def comes_after(self, number: int) -> bool:
+        """Whether a state after this one is yet to come. Of a game that is gone, none is."""
+        gone = self.state.phase == REGISTRATION and number > 0
+        return self.state.number <= number and not gone and not self.desk.closing
+
+    def told(self, shape: Shape, user: Mailbox | None, **fields: str) -> bytes:
+        """The state as it is told to a user, or to anybody."""
+        spelled = self._spelled.get(shape)
+        if spelled is None:
+            spelled = self._spelled[shape] = self.state.spelled(shape)
+        own: dict[str, object] = dict(fields)
+        if user is not None and user.player is not None and self.state.view is not None:
+            place = self.state.place(user.player)
+            own |= {"alive": False} if place is None else {"user_position": place, "alive": True}
+        return headed(spelled, shape, self.time_left(), own)
+
+    def time_left(self) -> Milliseconds:
+        """Of the phase or the round."""
+        table = self.table
+        if self.state.phase == PLAYING and table is not None:
+            return max(0, (table.match.deadline or 0) - table.now())
+        if self._timer is None:
+            return 0 if table is not None else int(self.plan.registration * 1000)
+        return max(0, int((self._due - monotonic()) * 1000))
+
+    def until_registration(self) -> Milliseconds:
+        """At the latest."""
+        if self.state.phase == FINISHED:
+            return self.time_left()
+        return (self.game.rounds - max(0, self.state.number - 1)) * self.plan.round + int(self.plan.rest * 1000)
+
+    def _set_timer(self, seconds: float, work: Callable[[], None]) -> None:
+        self._due = monotonic() + seconds
+        self._timer = self._loop.call_later(seconds, work)
+
+    # The start.
+
+    def _somebody_waits(self, wish: Wish) -> None:
+        if wish == self._wish and self._users and self.registering:
+            self._start_if_full()
+
+    def _recruits(self) -> list[Seeker]:
+        """Those in the lobby who want a table like this one."""
+        free = self.plan.players - len(self._users)
+        return [seeker for seeker in self.desk.waiting(self._wish) if seeker.name not in self._names][:free]
+
+    def _start_if_full(self) -> None:
+        if len(self._users) + len(self._recruits()) >= self.plan.players:
+            self._start()
+
+    def _time_is_over(self) -> None:
+        if self.desk.closing:
+            return
+        if self.plan.house or len(self._users) + len(self._recruits()) >= self.plan.least:
+            self._start()
+        else:
+            self._set_timer(self.plan.registration, self._time_is_over)
+
+    def _start(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        sitters: list[Sitter | None] = [*self._names.values()]
+        names = [*self._names]
+        for seeker in self._recruits():
+            names.append(seeker.name)
+            sitters.append(self.desk.recruit(seeker))
+        names += self._house_names(self.plan.players - len(names))
+        sitters += [None] * (len(names) - len(sitters))
+        table = self.table = self.desk.floor.set_table(self.game, self.plan.terms, tuple(names), self.plan.options)
+        table.reporters.append(self._hear)
+        table.on_over.append(self._over)
+        self._seat_house(table, sitters)
+        self.desk.floor.start_table(table, sitters, secrets.randbelow(min(200, self.plan.round)) / 1000)
+
+    def _house_names(self, free: int) -> list[str]:
+        bot = house_bot(self.game.name, "house")
+        if not self.plan.house or bot is None:
+            return []
+        return [f"{bot[0]} {number}" if number else bot[0] for number in range(free)]
+
+    def _seat_house(self, table: Table, sitters: list[Sitter | None]) -> None:
+        bot = house_bot(self.game.name, "house")
+        for player, sitter in enumerate(sitters):
+            if sitter is None and bot is not None:
+                HouseSeat(table, player, bot[1]).sit_down()
+
+    def _tongue(self, _: MatchEntry) -> BomberDialect:
+        return BomberDialect(self.plan.wrapped_responses)
+
+    # The game.
+
+    def _hear(self, news: News) -> None:
+        """What happens at the table."""
+        turned = False
+        for event, _ in news:
+            match event:
+                case Refused():
+                    self._refused[event.player] = refusal(event.why)
+                case Late():
+                    self._refused[event.player] = CAME_LATE
+                case Began() | Played() | Ended():
+                    turned = True
+        if turned:
+            self._look()
+
+    def _look(self) -> None:
+        assert self.table is not None
+        match, entry = self.table.match, self.table.entry
+        phase = PLAYING if match.result is None else FINISHED
+        self._turn(State(phase, match.steps + 1, self.state.size, entry.players, entry.id, match.view(None), match.result))
+
+    def refused(self, player: Player) -> Response | None:
+        """Why the action that was just submitted is not taken."""
+        return self._refused.pop(player, None)
+
+    def _over(self, table: Table) -> None:
+        if self.state.phase != FINISHED:  # nobody was told the result: it could not be stored
+            entry, view = table.entry, table.match.view(None)
+            self._turn(State(FINISHED, table.match.steps + 1, self.state.size, entry.players, entry.id, view))
+        self._set_timer(self.plan.rest, self._open)

@@ -1,0 +1,45 @@
+"""Rooms: all rooms of the Bomberman API."""
+
+from collections import Counter
+from typing import Any
+
+from botdrome.server.bomber.plan import read_plans
+from botdrome.server.bomber.room import Room
+from botdrome.server.desk import Desk
+
+
+class Rooms:
+    """The first one is also there without its name."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk, settings = desk, desk.settings
+        self.waiting_from: Counter[str] = Counter()
+        """How many wait for a state, by their addresses."""
+        plans = read_plans(settings.bomber_rooms, settings.house)
+        self._rooms = {plan.name: Room(plan, desk, self.waiting_from) for plan in plans}
+        self.first = next(iter(self._rooms.values()))
+
+    def __getitem__(self, name: str) -> Room | None:
+        return self._rooms.get(name)
+
+    def listed(self) -> list[dict[str, Any]]:
+        return [summary(room) for room in self._rooms.values()]
+
+    async def close(self) -> None:
+        for room in self._rooms.values():
+            room.close()
+
+
+def summary(room: Room) -> dict[str, Any]:
+    """What there is to know before one enters."""
+    state = room.state
+    return {
+        "name": room.plan.name,
+        "url": f"/bomber/rooms/{room.plan.name}/rest",
+        "phase": state.phase,
+        "players": room.plan.players,
+        "users": state.names,
+        "state_number": state.number,
+        "time_left": room.time_left(),
+        "game_id": state.game_id,
+    }

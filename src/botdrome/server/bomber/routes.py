@@ -1,0 +1,199 @@
+"""Routes: the Bomberman API over HTTP."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from botdrome.server.bomber.counter import BAD, NOT_FOUND, declined, registers, serve, wants_state
+from botdrome.server.bomber.room import Room
+from botdrome.server.bomber.rooms import Rooms, summary
+from botdrome.server.bomber.waits import Wait
+from botdrome.server.exchange import Answer, Exchange, Headers
+from botdrome.wire.bomber_request import BadRequest, Message, read_form, read_message, read_number, read_switch, unquoted
+from botdrome.wire.bomber_rules import ROUTES, rules, rules_page
+from botdrome.wire.bomber_shape import DEFAULT, read_shape
+
+OPEN: Headers = (
+    ("Access-Control-Allow-Origin", "*"),
+    ("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"),
+    ("Access-Control-Allow-Headers", "Content-Type, X-User-Id, X-Requested-With"),
+    ("Cache-Control", "no-store"),
+)
+READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
+
+
+def is_ours(target: bytes) -> bool:
+    return target.startswith((b"/bomber/", b"/bomber?")) or target == b"/bomber"
+
+
+def refuse(status: int, word: str, sentence: str) -> Answer:
+    return Answer(status, declined(DEFAULT, word, sentence), headers=OPEN)
+
+
+class Astray(Exception):
+    """A request for what is not here, or not in that way."""
+
+    def __init__(self, status: int, word: str, sentence: str, headers: Headers = ()) -> None:
+        super().__init__(word)
+        self.status, self.word, self.sentence, self.headers = status, word, sentence, headers
+
+
+class Ask:
+    """One request on its way through the routes."""
+
+    __slots__ = ("exchange", "fields", "query", "room", "shape")
+
+    def __init__(self, exchange: Exchange, room: Room) -> None:
+        self.exchange, self.room = exchange, room
+        self.query: dict[str, str] = {}
+        self.shape = DEFAULT
+        self.fields: Message = {}
+
+    def read(self, query: bytes) -> None:
+        """What is in the query and in the body: the body goes first."""
+        headers = self.exchange.headers
+        if query:
+            self.query = read_form(query)
+        self.shape = read_shape(self.query, headers.get(b"accept", b"").decode("latin-1"))
+        self.fields = dict(self.query)
+        if self.exchange.method == "POST" and self.exchange.body:
+            self.fields |= read_message(self.exchange.body)
+        if b"x-user-id" in headers:
+            self.fields.setdefault("user_id", headers[b"x-user-id"].decode("latin-1"))
+
+    def reply(self, status: int, body: bytes) -> None:
+        self.exchange.answer(Answer(status, body, self.shape.content_type, OPEN))
+
+    def show(self, value: object) -> None:
+        self.reply(200, self.shape.spelled(value))
+
+    def refuse(self, status: int, word: str, sentence: str, headers: Headers = ()) -> None:
+        body = declined(self.shape, word, sentence)
+        self.exchange.answer(Answer(status, body, self.shape.content_type, OPEN + headers))
+
+
+class Route(NamedTuple):
+    room: Room
+    methods: tuple[str, ...]
+    verb: "Verb"
+    rest: str
+    """What follows the verb in the path."""
+
+
+Verb = Callable[[Ask, str], None]
+
+
+class Routes:
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        self._verbs: dict[bytes, tuple[tuple[str, ...], Verb]] = {
+            b"state": (BOTH, self._state),
+            b"action": (WRITE, self._action),
+            b"register": (WRITE, self._register),
+            b"rules": (READ, self._rules),
+            b"": (BOTH, self._any),
+        }
+        self._find = lru_cache(maxsize=8192)(self._search)
+        """Bots ask for the same paths over and over."""
+
+    def handle(self, exchange: Exchange) -> None:
+        path, _, query = exchange.target.partition(b"?")
+        ask = Ask(exchange, self._rooms.first)
+        if exchange.method == "OPTIONS":
+            return exchange.answer(Answer(204, b"", "", OPEN))
+        try:
+            ask.read(query)
+            room, methods, verb, rest = self._find(path)
+            _check(ask, methods)
+            ask.room = room
+            return verb(ask, rest)
+        except BadRequest as fault:
+            return ask.refuse(BAD, fault.word, fault.sentence)
+        except Astray as fault:
+            return ask.refuse(fault.status, fault.word, fault.sentence, fault.headers)
+
+    def _search(self, target: bytes) -> Route:
+        room, path = self._rooms.first, target.split(b"/")[2:]
+        if path in ([b"rooms"], [b"rooms", b""]):
+            return Route(room, READ, self._list, "")
+        if path[:1] == [b"rooms"]:
+            found = self._rooms[unquoted(path[1])]
+            if found is None:
+                raise Astray(NOT_FOUND, "UNKNOWN_ROOM", "there is no such room; see /bomber/rooms")
+            room, path = found, path[2:]
+        if path in ([], [b""]):
+            return Route(room, READ, self._index, "")
+        verb = path[1] if len(path) > 1 else b""
+        if path[0] != b"rest" or verb not in self._verbs:
+            raise Astray(NOT_FOUND, "UNKNOWN_PATH", "there is nothing here; see /bomber/rest/rules")
+        return Route(room, *self._verbs[verb], unquoted(b"/".join(path[2:])))
+
+    # The document's messages.
+
+    def _register(self, ask: Ask, name: str) -> None:
+        if name:
+            ask.fields["user_name"] = name
+        ask.fields.setdefault("user_name", None)
+        ask.fields.pop("action", None)
+        serve(ask.room, ask.fields, ask.shape, False, ask.reply)
+
+    def _state(self, ask: Ask, user_id: str) -> None:
+        ask.fields["action"] = "STATE"
+        self._action(ask, user_id)
+
+    def _action(self, ask: Ask, user_id: str) -> None:
+        fields = ask.fields
+        if user_id:
+            fields["user_id"] = user_id
+        fields.setdefault("action", None)
+        if "after" in fields and wants_state(fields) and self._waits(ask):
+            return
+        with_state = "with_state" in ask.query and read_switch(ask.query["with_state"], "with_state")
+        serve(ask.room, fields, ask.shape, with_state, ask.reply)
+
+    def _any(self, ask: Ask, _: str) -> None:
+        if ask.exchange.method != "POST":
+            return self._index(ask)
+        if registers(ask.fields):
+            return self._register(ask, "")
+        return self._action(ask, "")
+
+    # Waiting for the next state.
+
+    def _waits(self, ask: Ask) -> bool:
+        """Whether this one has to wait. It is told when it is time."""
+        after = read_number(ask.fields.get("after"), "after")
+        if after is None or ask.exchange.method == "HEAD" or not ask.room.comes_after(after):
+            return False
+        address, most = ask.exchange.address, ask.room.desk.settings.bomber_waits
+        if self._rooms.waiting_from[address] >= most:
+            ask.refuse(429, "TOO_MANY_WAIT", f"{most} of your address wait already")
+            return True
+        room, user_id = ask.room, ask.fields.get("user_id")
+        wait = Wait(after, address, lambda: ask.reply(200, room.told(ask.shape, room.user(user_id))))
+        ask.exchange.on_lost = lambda: room.waits.remove(wait)
+        room.waits.add(wait)
+        return True
+
+    # Pages.
+
+    def _list(self, ask: Ask, _: str) -> None:
+        ask.show(self._rooms.listed())
+
+    def _index(self, ask: Ask, _: str = "") -> None:
+        about = summary(ask.room)
+        ask.show(about | {"routes": ROUTES, "rules": f"{about['url']}/rules", "rooms": "/bomber/rooms"})
+
+    def _rules(self, ask: Ask, _: str) -> None:
+        found = rules(ask.room.game, ask.room.plan.shown())
+        accept = ask.exchange.headers.get(b"accept", b"")
+        if b"text/html" in accept and "format" not in ask.query:
+            page = rules_page(found).encode()
+            return ask.exchange.answer(Answer(200, page, "text/html; charset=UTF-8", OPEN))
+        return ask.show(found)
+
+
+def _check(ask: Ask, methods: tuple[str, ...]) -> None:
+    if ask.exchange.method not in methods:
+        allowed = ", ".join((*methods, "OPTIONS"))
+        raise Astray(405, "METHOD_NOT_ALLOWED", f"this is for {allowed}", (("Allow", allowed),))

@@ -1,0 +1,92 @@
+"""States of a Bomberman room: what is the same for all who ask is spelled once, what is not goes in front of it."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from botdrome.games.bomberman_map import Place
+from botdrome.games.game import View
+from botdrome.match.events import Result
+from botdrome.match.terms import Milliseconds
+from botdrome.wire.bomber_shape import Shape
+from botdrome.wire.bomber_tiles import BRACKETS, spelled_map
+
+REGISTRATION, PLAYING, FINISHED = "REGISTRATION", "PLAYING", "FINISHED"
+
+
+class State(Struct, frozen=True):
+    """A room as everybody may see it. There are no user_ids in here, and so there are none in anything that is made of it."""
+
+    phase: str
+    number: int
+    """`state_number`: 0 before the first round."""
+    size: tuple[int, int]
+    names: tuple[str, ...]
+    """In the order of the seats, once there are seats."""
+    game_id: str | None = None
+    view: View | None = None
+    """The public view, once there is a map."""
+    result: Result | None = None
+
+    def place(self, seat: int) -> Place | None:
+        """Where a seat's user stands; None: it is dead."""
+        assert self.view is not None
+        place: Place | None = self.view["users"][seat]["at"]
+        return place
+
+    def spelled(self, shape: Shape) -> bytes:
+        """All but the beginning, which is different for everyone who asks (see `headed`)."""
+        tiles = b"".join(BRACKETS[shape.state]) if self.view is None else spelled_map(self.view, self.names, shape)
+        return shape.spelled("actual_state") + b": " + tiles + b", " + shape.spelled(self._facts())[1:]
+
+    def _facts(self) -> dict[str, Any]:
+        facts = {
+            "state_number": self.number,
+            "map_size": self.size,
+            "phase": self.phase,
+            "game_id": self.game_id,
+            "users": self._users(),
+            "explosions": () if self.view is None else self.view["explosions"],
+        }
+        if self.view is not None:
+            facts["closing"] = _closing(self.view["closing"])
+        if self.phase == FINISHED:
+            facts |= self._outcome()
+        return facts
+
+    def _users(self) -> list[dict[str, Any]]:
+        if self.view is None:
+            return [{"user_name": name} for name in self.names]
+        return [
+            {
+                "user_name": name,
+                "alive": user["alive"],
+                "position": user["at"],
+                "bombs_left": user["bombsLeft"],
+                "bomb_range": user["range"],
+                "kills": user["kills"],
+                "tiles": user["crates"],
+                "upgrades": user["upgrades"],
+            }
+            for name, user in zip(self.names, self.view["users"], strict=True)
+        ]
+
+    def _outcome(self) -> dict[str, Any]:
+        """Who won; nobody, where users tie for the first place or the game was broken off."""
+        result = self.result
+        if result is None or result.aborted:
+            return {"winner": None, "scores": {}, "aborted": True}
+        winner = None if result.winner is None else self.names[result.winner]
+        return {"winner": winner, "scores": {name: int(score) for name, score in zip(self.names, result.scores, strict=True)}}
+
+
+def _closing(plan: View) -> dict[str, Any] | None:
+    """The tiles that turn into walls next, and the state after whose actions they do; None: none will."""
+    return None if plan["at"] is None else {"state_number": plan["at"] + 1, "positions": plan["next"]}
+
+
+def headed(spelled: bytes, shape: Shape, time_left: Milliseconds, own: dict[str, Any]) -> bytes:
+    """A whole state: the time that is left, what is about the one who asks, and all the rest."""
+    if own or shape.python:
+        return shape.spelled(own | {"time_left": time_left})[:-1] + b", " + spelled
+    return b'{"time_left":%d, ' % time_left + spelled

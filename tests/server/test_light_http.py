@@ -1,0 +1,389 @@
+"""Light HTTP, request by request over real connections: well made, in pieces, in a row, and badly made."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+
+from botdrome.server.exchange import Answer, Exchange
+from botdrome.server.gate import Gate, Limits
+from botdrome.server.light_http import LightHttp
+from tests.server.clients import PATIENCE
+
+pytestmark = pytest.mark.anyio
+
+
+class Elsewhere(asyncio.Protocol):
+    """Says what it was given."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._transport.write(b"elsewhere:" + data)
+
+
+class Shop:
+    """Answers with what it was asked, and lets those wait who ask for /wait."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Exchange] = []
+        self.seen: list[tuple[str, bytes, bytes]] = []
+        self.inside: Counter[str] = Counter()
+        self.full = False
+        self.news = asyncio.Event()
+
+    def handle(self, exchange: Exchange) -> None:
+        self.seen.append((exchange.method, exchange.target, exchange.body))
+        if exchange.target == b"/fail":
+            raise ValueError("a secret")
+        if exchange.target == b"/wait":
+            self.waiting.append(exchange)
+            exchange.on_lost = self._lost
+            return self.news.set()
+        if exchange.target == b"/later":
+            asyncio.get_running_loop().call_later(0.02, exchange.answer, Answer(200, b"later"))
+            return None
+        return exchange.answer(Answer(200, exchange.target + b" " + exchange.body, "text/plain", (("X-Shop", "yes"),)))
+
+    def _lost(self) -> None:
+        self.waiting.clear()
+        self.news.set()
+
+    def admit(self, address: str) -> str:
+        self.inside[address] += not self.full
+        return "full" if self.full else ""
+
+    def leave(self, address: str) -> None:
+        self.inside[address] -= 1
+
+    def gate(self, limits: Limits) -> Gate:
+        return Gate(self.handle, refuse, lambda target: target != b"/other", Elsewhere, self.admit, self.leave, limits)
+
+
+def refuse(status: int, word: str, sentence: str) -> Answer:
+    return Answer(status, f"{word}: {sentence}".encode(), "text/plain")
+
+
+class Line:
+    """A client that sends bytes and reads answers."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    def send(self, *data: bytes) -> None:
+        for piece in data:
+            self.writer.write(piece)
+
+    async def answer(self, head_only: bool = False) -> tuple[int, dict[str, str], bytes]:
+        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), PATIENCE)
+        line, *lines = head.decode().strip().split("\r\n")
+        headers = {name.lower(): value for name, value in (each.split(": ", 1) for each in lines)}
+        length = 0 if head_only else int(headers.get("content-length", "0"))
+        return int(line.split()[1]), headers, await self.reader.readexactly(length)
+
+    async def rest(self) -> bytes:
+        return await asyncio.wait_for(self.reader.read(), PATIENCE)
+
+
+@asynccontextmanager
+async def shop(**limits: Any) -> AsyncIterator[tuple[Shop, Any]]:
+    """The shop, and a function that opens a line to it."""
+    one, lines, transports = Shop(), [], list[asyncio.BaseTransport]()
+
+    class Watched(LightHttp):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            transports.append(transport)
+            super().connection_made(transport)
+
+    server = await asyncio.get_running_loop().create_server(lambda: Watched(one.gate(Limits(**limits))), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+
+    async def line() -> Line:
+        opened = Line(*await asyncio.open_connection("127.0.0.1", port))
+        lines.append(opened)
+        return opened
+
+    try:
+        yield one, line
+    finally:
+        for each in (*transports, *(line.writer.transport for line in lines)):
+            cast(asyncio.Transport, each).abort()
+        server.close()
+        await asyncio.sleep(0)
+
+
+GET = b"GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n"
+POST = b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
+CHUNKED = (
+    b"POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n6\r\n\r\n\r\n\r\n\r\n2\r\nlo\r\n0\r\n\r\n"
+)
+TRAILED = b"POST /t HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-After: yes\r\n\r\n"
+UPGRADE = (
+    b"GET /h2 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQA\r\n\r\n"
+)
+UPGRADE_POST = UPGRADE.replace(b"GET", b"POST").replace(b"\r\n\r\n", b"\r\nContent-Length: 2\r\n\r\nhi")
+ANSWERS = [
+    (GET, b"/a?b=c "),
+    (POST, b"/p hello"),
+    (CHUNKED, b"/c hel\r\n\r\n\r\nlo"),
+    (TRAILED, b"/t hi"),
+    (UPGRADE, b"/h2 "),
+    (UPGRADE_POST, b"/h2 hi"),
+    (b"\r\n" + GET, b"/a?b=c "),
+    (b"GET /later HTTP/1.1\r\n\r\n", b"later"),
+]
+
+
+@pytest.mark.parametrize(("request_bytes", "body"), ANSWERS)
+async def test_a_request_whole_and_byte_by_byte(request_bytes: bytes, body: bytes) -> None:
+    async with shop() as (_, open_line):
+        line = await open_line()
+        for pieces in ([request_bytes], [request_bytes[n : n + 1] for n in range(len(request_bytes))]):
+            for piece in pieces:
+                line.send(piece)
+                await line.writer.drain()
+                await asyncio.sleep(0)
+            assert (await line.answer())[2] == body
+
+
+async def test_requests_in_a_row_are_answered_in_their_order() -> None:
+    async with shop() as (_, open_line):
+        line = await open_line()
+        line.send(b"".join(request for request, _ in ANSWERS) * 20)
+        for _ in range(20):
+            for _, body in ANSWERS:
+                assert (await line.answer())[2] == body
+
+
+@pytest.mark.parametrize("cut", range(0, len(POST + CHUNKED + GET), 7))
+async def test_requests_cut_anywhere(cut: int) -> None:
+    async with shop() as (_, open_line):
+        line, whole = await open_line(), POST + CHUNKED + GET
+        line.send(whole[:cut])
+        await line.writer.drain()
+        await asyncio.sleep(0)
+        line.send(whole[cut:])
+        assert [(await line.answer())[2] for _ in range(3)] == [b"/p hello", b"/c hel\r\n\r\n\r\nlo", b"/a?b=c "]
+
+
+async def test_head_and_headers() -> None:
+    async with shop() as (_, open_line):
+        line = await open_line()
+        line.send(b"HEAD /a HTTP/1.1\r\n\r\n", GET)
+        status, headers, _ = await line.answer(head_only=True)
+        assert (status, headers["content-length"], headers["x-shop"], headers["content-type"]) == (200, "3", "yes", "text/plain")
+        assert (await line.answer())[2] == b"/a?b=c "
+
+
+@pytest.mark.parametrize(
+    ("head", "stays"),
+    [
+        (b"GET /a HTTP/1.1\r\n", True),
+        (b"GET /a HTTP/1.1\r\nConnection: close\r\n", False),
+        (b"GET /a HTTP/1.0\r\n", False),
+        (b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n", True),
+    ],
+)
+async def test_who_closes(head: bytes, stays: bool) -> None:
+    async with shop() as (_, open_line):
+        line = await open_line()
+        line.send(head + b"\r\n")
+        _, headers, body = await line.answer()
+        assert body == b"/a "
+        assert headers.get("connection") == (None if stays else "close")
+        if stays:
+            line.send(GET)
+            assert (await line.answer())[2] == b"/a?b=c "
+        else:
+            assert await line.rest() == b""
+
+
+async def test_a_client_that_asks_whether_to_go_on_is_told() -> None:
+    async with shop() as (_, open_line):
+        line = await open_line()
+        line.send(b"POST /p HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        assert (await line.answer())[0] == 100
+        line.send(b"hi")
+        assert (await line.answer())[2] == b"/p hi"
+
+
+async def test_who_waits_holds_back_what_it_sends_after_it() -> None:
+    async with shop(burst=10_000) as (one, open_line):
+        line = await open_line()
+        line.send(b"GET /wait HTTP/1.1\r\n\r\n", GET * 2000)
+        await asyncio.wait_for(one.news.wait(), PATIENCE)
+        assert len(one.seen) == 1
+        one.waiting[0].answer(Answer(200, b"now"))
+        one.waiting[0].answer(Answer(200, b"twice"))
+        assert (await line.answer())[2] == b"now"
+        for _ in range(2000):
+            assert (await line.answer())[2] == b"/a?b=c "
+
+
+async def test_who_goes_while_it_waits_is_forgotten() -> None:
+    async with shop() as (one, open_line):
+        line = await open_line()
+        line.send(b"GET /wait HTTP/1.1\r\n\r\n")
+        await asyncio.wait_for(one.news.wait(), PATIENCE)
+        (waiting,) = one.waiting
+        one.news.clear()
+        line.writer.close()
+        await asyncio.wait_for(one.news.wait(), PATIENCE)
+        assert one.waiting == []
+        waiting.answer(Answer(200, b"too late"))
+        assert +one.inside == Counter()
+
+
+async def test_who_has_said_all_is_still_answered() -> None:
+    async with shop() as (_, open_line):
+        for request, body in ((GET, b"/a?b=c "), (b"GET /later HTTP/1.1\r\n\r\n", b"later")):
+            line = await open_line()
+            line.send(request)
+            line.writer.write_eof()
+            assert (await line.rest()).endswith(body)
+
+
+async def test_what_is_for_others_is_handed_over_with_all_that_follows() -> None:
+    async with shop() as (one, open_line):
+        line = await open_line()
+        other = b"GET /other HTTP/1.1\r\nHost: x\r\n\r\n"
+        line.send(GET + POST + other + GET)
+        assert (await line.answer())[2] == b"/a?b=c "
+        assert (await line.answer())[2] == b"/p hello"
+        expected = b"elsewhere:" + other + GET
+        assert await asyncio.wait_for(line.reader.readexactly(len(expected)), PATIENCE) == expected
+        assert +one.inside == Counter()
+        line.send(b"more")
+        assert await asyncio.wait_for(line.reader.readexactly(14), PATIENCE) == b"elsewhere:more"
+
+
+async def test_a_websocket_is_for_others_too() -> None:
+    async with shop() as (_, open_line):
+        line = await open_line()
+        upgrade = b"GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade:WebSocket\r\nSec-WebSocket-Key: x\r\n\r\n"
+        line.send(CHUNKED + upgrade)
+        await line.answer()
+        expected = b"elsewhere:" + upgrade
+        assert await asyncio.wait_for(line.reader.readexactly(len(expected)), PATIENCE) == expected
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "word"),
+    [
+        (b"NONSENSE\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"\r\n" * 1000, 400, b"BAD_REQUEST"),
+        (b"CONNECT x:80 HTTP/1.1\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"\x16\x03\x01\x02\x00\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"GET /a HTTP/9.9\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"GET /a\x00b HTTP/1.1\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"GET /a HTTP/1.1\r\nBad Header: x\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\nx\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nContent-Length: 65537\r\n\r\n", 413, b"BODY_TOO_LONG"),
+        (b"POST /p HTTP/1.1\r\nContent-Length: 10000000\r\n\r\n" + b"x" * 10_000_000, 413, b"BODY_TOO_LONG"),
+        (b"POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"fff0\r\n" + b"x" * 200_000, 413, b"BODY_TOO_LONG"),
+        (
+            b"POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + (b"8000\r\n" + b"\r\n\r\nx" * 6553 + b"123\r\n") * 3,
+            413,
+            b"BODY_TOO_LONG",
+        ),
+        (b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n", 431, b"HEAD_TOO_LONG"),
+        (b"GET /a HTTP/1.1\r\n" + b"X: y\r\n" * 5000, 431, b"HEAD_TOO_LONG"),
+    ],
+)
+async def test_what_is_no_request_is_answered_in_words_and_closed(request_bytes: bytes, status: int, word: bytes) -> None:
+    async with shop() as (one, open_line):
+        line = await open_line()
+        line.send(GET, request_bytes)
+        assert (await line.answer())[2] == b"/a?b=c "
+        found, headers, body = await line.answer()
+        assert (found, headers["connection"]) == (status, "close")
+        assert body.startswith(word)
+        assert await line.rest() == b""
+        assert len(one.seen) == 1
+
+
+async def test_half_a_request_is_not_waited_for() -> None:
+    async with shop(sending=0.05) as (_, open_line):
+        for half in (GET[:10], POST[:-1], CHUNKED[:-2]):
+            line = await open_line()
+            line.send(half)
+            status, _, body = await line.answer()
+            assert (status, body) == (408, b"TOO_SLOW: a request has to be here within 0.05 seconds")
+            assert await line.rest() == b""
+
+
+async def test_who_has_nothing_to_say_is_closed_and_who_waits_is_not() -> None:
+    async with shop(sending=0.05, idle=0.5) as (one, open_line):
+        patient = await open_line()
+        patient.send(b"GET /wait HTTP/1.1\r\n\r\n")
+        idle = await open_line()
+        idle.send(GET)
+        await idle.answer()
+        assert await idle.rest() == b""
+        one.waiting[0].answer(Answer(200, b"still here"))
+        assert (await patient.answer())[2] == b"still here"
+
+
+async def test_a_flood_is_stopped() -> None:
+    async with shop(rate=1.0, burst=20) as (one, open_line):
+        line = await open_line()
+        line.send(GET * 100)
+        for _ in range(20):
+            assert (await line.answer())[0] == 200
+        status, _, body = await line.answer()
+        assert (status, body) == (429, b"TOO_MANY_REQUESTS: a connection may send 1 requests a second")
+        assert await line.rest() == b""
+        assert len(one.seen) == 20
+
+
+async def test_a_client_that_does_not_read_is_not_answered_on_and_on() -> None:
+    async with shop(sending=0.05, idle=0.3, burst=1_000_000) as (one, open_line):
+        line = await open_line()
+        line.writer.transport.pause_reading()
+        many = b"POST /p HTTP/1.1\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
+        line.send(many * 400)
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            await asyncio.wait_for(line.writer.drain(), PATIENCE)
+        assert len(one.seen) < 400
+        assert +one.inside == Counter()
+
+
+async def test_a_client_that_reads_late_misses_nothing() -> None:
+    async with shop(burst=10_000) as (_, open_line):
+        line = await open_line()
+        line.writer.transport.pause_reading()
+        many = b"POST /p HTTP/1.1\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
+        line.send(many * 200)
+        line.writer.transport.resume_reading()
+        for _ in range(200):
+            assert len((await line.answer())[2]) == 60_003
+
+
+async def test_a_mistake_of_ours_is_told_without_its_secrets() -> None:
+    async with shop() as (_, open_line):
+        line = await open_line()
+        line.send(b"GET /fail HTTP/1.1\r\n\r\n", GET)
+        status, _, body = await line.answer()
+        assert (status, body) == (500, b"INTERNAL_ERROR: the server has made a mistake")
+        assert (await line.answer())[2] == b"/a?b=c "
+
+
+async def test_a_full_house_says_so() -> None:
+    async with shop() as (one, open_line):
+        one.full = True
+        line = await open_line()
+        line.send(GET)
+        status, _, body = await line.answer()
+        assert (status, body) == (503, b"TOO_MANY_CONNECTIONS: full")
+        assert await line.rest() == b""
+        assert one.seen == []

@@ -1,0 +1,124 @@
+"""Bomberman's answers, its dialect for the record, and the page of rules."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from botdrome.games.bomberman import Bomberman
+from botdrome.match.events import Began, Ended, Late, Left, Played, Refused, Result
+from botdrome.wire.bomber import IS_DEAD, BomberDialect, Response, read_action, refusal
+from botdrome.wire.bomber_request import BadRequest
+from botdrome.wire.bomber_resolutions import RESOLUTIONS
+from botdrome.wire.bomber_rules import rules, rules_page
+from botdrome.wire.bomber_shape import DEFAULT, LITERAL
+from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, headed
+from botdrome.wire.vocabulary import Standing
+from tests.games.bombermen import drawn
+
+POSITION = drawn("A....\n.#.#.\n.....\n.#.#.\n....B")
+STANDING = Standing(now=10, time_left=190, strikes=(0, 0), players=2, board=0)
+
+
+@pytest.mark.parametrize("word", ["MOVE_UP", "move_up", "UP", "up", "Up"])
+def test_an_action_by_any_word(word: str) -> None:
+    assert read_action(word) == "MOVE_UP"
+
+
+@pytest.mark.parametrize("word", ["JUMP", "", 3, [], {"a": 1}, True, "x" * 10_000])
+def test_an_unknown_action_is_named(word: object) -> None:
+    with pytest.raises(BadRequest) as caught:
+        read_action(word)
+    assert caught.value.word == "UNKNOWN_ACTION"
+    assert "PLACE_BOMB, WAIT, STATE, not " in caught.value.sentence
+    assert len(caught.value.sentence) < 200
+
+
+def test_responses_as_the_list_and_as_the_example_has_them() -> None:
+    assert IS_DEAD.fields(False) == {"response": "DEAD", "information": "DEAD", "detail": "your user is dead"}
+    assert IS_DEAD.fields(True) == {"response": "DECLINED", "information": "DEAD", "detail": "your user is dead"}
+    assert Response("ACCEPTED").fields(True) == {"response": "ACCEPTED"}
+
+
+def test_refusals_of_the_rules_and_of_the_match() -> None:
+    assert refusal("NO_BOMBS_LEFT: all lie") == Response("CANNOT_MOVE", "NO_BOMBS_LEFT", "all lie")
+    assert refusal("it is not your turn") == Response("CANNOT_MOVE", "CANNOT_MOVE", "it is not your turn")
+
+
+def test_the_record_of_a_seat_has_the_numbers_of_the_states_and_what_was_refused() -> None:
+    dialect, result = BomberDialect(False), Result((1, 2), (2.0, 0.0), ("complete", "complete"), ())
+    events = [
+        Began(0, (0, 1)),
+        Played(0, {}),
+        Left(1),
+        Refused(0, "CANNOT_MOVE: the map ends at [0, 0]", {}, 0),
+        Refused(1, "CANNOT_MOVE: not for you", {}, 0),
+        Late(0, 3),
+        Late(1, 3),
+        Ended(result),
+    ]
+    told = dialect.on_news([(event, POSITION) for event in events], STANDING, [0])
+    assert [json.loads(message) for message in told[0]] == [
+        {"state_number": 1, "time_left": 190},
+        {"state_number": 2, "time_left": 190},
+        {"response": "CANNOT_MOVE", "information": "CANNOT_MOVE", "detail": "the map ends at [0, 0]"},
+        {"response": "CANNOT_MOVE", "information": "TOO_LATE", "detail": "the round of that state_number is over"},
+        {"phase": "FINISHED"},
+    ]
+    assert list(told) == [0]
+
+
+def test_a_room_without_a_map_has_a_state_too() -> None:
+    state = State(REGISTRATION, 0, (13, 13), ("Ada",))
+    told = json.loads(headed(state.spelled(DEFAULT), DEFAULT, 9000, {}))
+    assert told == {
+        "time_left": 9000,
+        "actual_state": {},
+        "state_number": 0,
+        "map_size": [13, 13],
+        "phase": "REGISTRATION",
+        "game_id": None,
+        "users": [{"user_name": "Ada"}],
+        "explosions": [],
+    }
+    assert headed(state.spelled(LITERAL), LITERAL, 9000, {}).startswith(b"{'time_left': 9000, 'actual_state': {}, ")
+
+
+def test_a_game_that_was_broken_off_has_no_winner() -> None:
+    aborted = Result((1, 1), (0.0, 0.0), ("aborted", "aborted"), ())
+    tie = Result((1, 1), (1.0, 1.0), ("complete", "complete"), ())
+    for result, outcome in (
+        (None, {"winner": None, "scores": {}, "aborted": True}),
+        (aborted, {"winner": None, "scores": {}, "aborted": True}),
+        (tie, {"winner": None, "scores": {"Ada": 1, "Bob": 1}}),
+    ):
+        state = State(FINISHED, 3, (5, 5), ("Ada", "Bob"), "id", POSITION.view(None), result)
+        told = json.loads(b"{" + state.spelled(DEFAULT))
+        assert {key: told[key] for key in ("winner", "scores", "aborted") if key in told} == outcome
+
+
+def test_the_walls_that_close_next_are_in_the_state() -> None:
+    position = drawn("A....\n.#.#.\n.....\n.#.#.\n....B", closing=2, rounds=10)
+    told = json.loads(b"{" + State(PLAYING, 1, (5, 5), ("Ada", "Bob"), "id", position.view(None)).spelled(DEFAULT))
+    assert told["closing"] == {"state_number": 3, "positions": [[0, 0], [0, 4], [4, 0], [4, 4]]}
+
+
+def test_the_rules_name_all_fifty_resolutions_and_everything_that_is_set() -> None:
+    found = rules(Bomberman(rounds=77), {"name": 'a<b&"c', "players": 4})
+    assert [row["number"] for row in found["resolutions"]] == list(range(1, 51)) == [row[0] for row in RESOLUTIONS]
+    assert found["game"]["rounds"] == 77
+    assert found["game"].keys() == found["game_options"].keys()
+    assert found["short_words"]["BOMB"] == "PLACE_BOMB"
+    assert json.loads(json.dumps(found)) == found
+    page = rules_page(found)
+    assert "a&lt;b&amp;&quot;c" in page
+    assert "a<b" not in page
+    assert page.count("<tr>") > 70
+
+
+def test_every_row_of_the_resolutions_has_a_test_that_names_it() -> None:
+    folder = Path(__file__).parents[1]
+    files = [*folder.glob("wire/test_bomber_rows*.py"), *folder.glob("server/test_bomber_rows*.py")]
+    named = {int(number) for file in files for number in re.findall(r"def test_row_(\d+)_", file.read_text())}
+    assert named == set(range(1, 51))
