@@ -1,0 +1,174 @@
+"""`botdrome host`: a console for a room of boat games, on a server that runs or on one of its own."""
+
+import asyncio
+import json
+import os
+import secrets
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+from rich.console import Console
+from rich.text import Text
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from botdrome.app import House, open_house, stop_signal
+from botdrome.cli.host_words import HELP, Puzzled, headline, order_in, pictured
+from botdrome.cli.problems import REFUSED, complain
+from botdrome.cli.serve import configure_logs
+from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
+from botdrome.server.settings import BadSetting, Settings, load_settings
+from botdrome.store.opening import BadStoreUrl, StoreUnavailable
+
+GONE = 1
+
+
+def run_host(
+    server: str | None, token: str, room: str, values: dict[str, Any], config: Path | None, flags: dict[str, Any]
+) -> int:
+    """`values` make the room, `flags` the server, where it is one of our own."""
+    try:
+        if server is not None:
+            return asyncio.run(Bridge(server, token, room, Console()).sit())
+        return asyncio.run(_own_server(own_settings(values, config, flags)))
+    except (BadPlan, BadSetting, BadStoreUrl, StoreUnavailable) as problem:
+        complain(problem)
+        return REFUSED
+
+
+def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, Any]) -> Settings:
+    """A file of the original, and what was given beside it."""
+    given = {key: value for key, value in values.items() if value is not None}
+    usual = {"title": "Botdrome", "max": 9, "auto_start": False, "repeat": False}
+    plan = make_plan(usual | (_read(config) if config else {}) | given)
+    settings = load_settings(flags | {"host_token": secrets.token_hex(16)}, os.environ, None)
+    if not settings.xbs_port:
+        raise BadSetting("port: a game needs one")
+    return replace(settings, boats=(plan,))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return plan_values(file.read_text())
+    except (OSError, UnicodeDecodeError, BadPlan) as problem:
+        raise BadPlan(f"{file}: {problem}") from None
+
+
+async def _own_server(settings: Settings) -> int:
+    configure_logs(settings)
+    async with stop_signal() as wanted:
+        house = await open_house(settings)
+        try:
+            console = Console()
+            _say_where(house, console)
+            bridge = Bridge(house.url.replace("0.0.0.0", "127.0.0.1"), settings.host_token, "", console, stays=True)
+            sitting = asyncio.ensure_future(bridge.sit())
+            stopping = asyncio.ensure_future(wanted.wait())
+            await asyncio.wait([sitting, stopping], return_when=asyncio.FIRST_COMPLETED)
+            stopping.cancel()
+            return sitting.result() if sitting.done() else 0
+        finally:
+            await house.close()
+
+
+def _say_where(house: House, console: Console) -> None:
+    where = f"{house.settings.host}:{house.ports['xbs']}"
+    console.print(f"players join at {where}, spectators at {house.url}; `help` lists what can be done here", highlight=False)
+
+
+class Bridge:
+    """The conversation with the server on one side and with whoever types on the other."""
+
+    def __init__(self, server: str, token: str, room: str, console: Console, stays: bool = False) -> None:
+        self._url = f"{server.rstrip('/').replace('http', 'ws', 1)}/boats/host"
+        self._hello = {"token": token, "room": room}
+        self._console, self._stays = console, stays
+        self._room: dict[str, Any] = {}
+        self._headline = ""
+        self._status = 0
+
+    async def sit(self) -> int:
+        try:
+            async with connect(self._url, max_size=None) as socket:
+                await socket.send(json.dumps(self._hello))
+                typing = asyncio.ensure_future(self._type(socket))
+                try:
+                    await self._listen(socket)
+                finally:
+                    typing.cancel()
+        except ConnectionClosed:
+            pass
+        except (OSError, InvalidHandshake, TimeoutError) as problem:
+            complain(f"{self._url}: {problem}")
+            return GONE
+        return self._status
+
+    async def _listen(self, socket: ClientConnection) -> None:
+        async for text in socket:
+            message = json.loads(text)
+            if "error" in message:
+                self._console.print(Text(message["error"], style="red"), soft_wrap=True)
+                self._status = 0 if self._room else GONE
+            elif "done" in message:
+                self._console.print(Text(message["done"], style="green"), soft_wrap=True)
+            elif "room" in message:
+                self._see(message["room"], message.get("asked", False))
+                if message["room"]["over"]:
+                    await socket.close()
+
+    def _see(self, room: dict[str, Any], asked: bool) -> None:
+        self._room = room
+        for part in pictured(room) if asked else ():
+            self._console.print(part)
+        line = headline(room)
+        if line != self._headline:
+            self._headline = line
+            self._console.print(Text(line), soft_wrap=True)
+
+    async def _type(self, socket: ClientConnection) -> None:
+        """Until there is no more input. A server of our own then runs on."""
+        typed = _typed_lines()
+        while (line := await typed.get()) is not None:
+            if not line.strip():
+                continue
+            try:
+                order = order_in(line)
+            except Puzzled as problem:
+                self._console.print(Text(str(problem), style="red"))
+                continue
+            if order["do"] == "leave" and not self._stays:
+                break
+            await self._act(order, socket)
+        if not self._stays:
+            await asyncio.sleep(0)
+            await socket.close()
+
+    async def _act(self, order: dict[str, Any], socket: ClientConnection) -> None:
+        match order["do"]:
+            case "help":
+                self._console.print(HELP, highlight=False, markup=False)
+            case "leave":
+                self._console.print(Text("this console is the server's own: `quit` ends both", style="red"))
+            case _:
+                await socket.send(json.dumps(order))
+
+
+def _typed_lines() -> "asyncio.Queue[str | None]":
+    """Lines from standard input, whatever it is, and None at its end. The thread must not hold up the end of the program."""
+    queue: asyncio.Queue[str | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def put(line: str | None) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(queue.put_nowait, line)
+
+    def read() -> None:
+        for line in sys.stdin:
+            put(line)
+        put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return queue

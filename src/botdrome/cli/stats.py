@@ -1,0 +1,77 @@
+"""`botdrome stats`: the statistics of boat games."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from botdrome.cli.problems import complain
+from botdrome.server.boats.books import GAMES, PLAYERS, Books, titles
+from botdrome.server.boats.ini import write_files, written
+from botdrome.server.settings import Settings
+from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
+
+
+def show_stats(name: str | None, player: bool, db: str, as_json: bool, db_dir: Path | None) -> int:
+    """Of everything, or of one title or player."""
+    try:
+        books = asyncio.run(_read(Settings(db=db).store_url))
+        if db_dir is not None:
+            write_files(db_dir, {(kind, one): books.lines(kind, one) for kind, one in _all(books)})
+    except (BadStoreUrl, StoreUnavailable, OSError) as problem:
+        complain(problem)
+        return 1
+    if name is not None:
+        return _show_one("player" if player else "game", name, books, as_json)
+    if as_json:
+        pages: dict[str, dict[str, Any]] = {"game": {}, "player": {}}
+        for kind, one in _all(books):
+            pages[kind][one] = books.lines(kind, one)
+        sys.stdout.write(json.dumps(pages, indent=2, sort_keys=True) + "\n")
+    else:
+        _show_all(books)
+    return 0
+
+
+async def _read(url: str) -> Books:
+    store = await open_store(url)
+    try:
+        return Books(await store.notes(GAMES), await store.notes(PLAYERS), None)
+    finally:
+        await store.close()
+
+
+def _all(books: Books) -> list[tuple[str, str]]:
+    return [("game", title) for title in titles(books.games)] + [("player", name) for name in sorted(books.players)]
+
+
+def _show_one(kind: str, name: str, books: Books, as_json: bool) -> int:
+    if (kind, name) not in _all(books):
+        complain(f"there are no statistics of {'the player' if kind == 'player' else 'games titled'} {name!r}")
+        return 1
+    lines = books.lines(kind, name)
+    sys.stdout.write(json.dumps(lines, indent=2, sort_keys=True) + "\n" if as_json else written(lines))
+    return 0
+
+
+def _show_all(books: Books) -> None:
+    console = Console()
+    if not books.games:
+        console.print("no boat game was played yet")
+    for title in titles(books.games):
+        page = books.games[title]
+        table = Table("player", "first places", "hits a game", "turns a game", "skips", box=None)
+        games = page.get("gameCount", 0)
+        for name, line in sorted(books.games.items()):
+            of, sign, who = name.partition("|")
+            if sign and of == title:
+                played = line.get("total.games") or max(1, games)
+                row = [f"{line.get(f'total.{key}', 0) / played:.2f}" for key in ("score", "turns")]
+                table.add_row(Text(who), str(line.get("total.firstPlace", 0)), *row, str(line.get("total.skips", 0)))
+        console.print(Text(f"{title}: {games} games, {page.get('total.aborted', 0)} of them aborted", style="bold"))
+        console.print(table)

@@ -1,0 +1,166 @@
+"""Books: the statistics of boat games, by title and by player, with the keys of the original (and of ours `total.games`).
+
+In the store, "boats.game" has a note for each title and one for each player under a title (TITLE|PLAYER: no name has a |), so
+that a game changes no more than its own players' lines; "boats.player" has a note for each player.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from botdrome.server.boats.game import BoatGame
+from botdrome.server.boats.ini import read_folder, write_files
+from botdrome.server.boats.plan import RoomPlan
+from botdrome.store.store import Note, Store
+
+log = structlog.get_logger()
+
+GAMES, PLAYERS = "boats.game", "boats.player"
+Value = dict[str, Any]
+Pages = dict[str, Value]
+
+
+class Tally:
+    """What one game came to, player by player."""
+
+    def __init__(self, game: BoatGame) -> None:
+        position, players = game.position, len(game.sailors)
+        rounds, ahead = divmod(position.turn, players)
+        self.turns = [rounds + (player < ahead) for player in range(players)]
+        self.scores, self.skips = list(position.scores), list(position.skips)
+        boards = ["".join(board) for board in position.boards]
+        self.hits, self.misses = [board.count("X") for board in boards], [board.count("0") for board in boards]
+        self.first = [score == max(self.scores) for score in self.scores]
+        self.last = [score == min(self.scores) for score in self.scores]
+        result = game.table.match.result
+        self.aborted = result is not None and result.aborted
+
+
+class Books:
+    """Kept at hand, for what is stored is always the whole of a line."""
+
+    def __init__(self, games: Pages, players: Pages, folder: Path | None) -> None:
+        self.games, self.players, self._folder = games, players, folder
+        self._writing: asyncio.Task[None] | None = None
+        self._unwritten: dict[tuple[str, str], None] = {}
+
+    def noted(self, plan: RoomPlan, game: BoatGame) -> tuple[Note, ...]:
+        """The lines of a game that is over, as they are from now on. A game that never started is not counted."""
+        if not game.crew.started:
+            return ()
+        tally, title = Tally(game), plan.title
+        notes = [_note(GAMES, self.games, title, plan_lines(plan) | _game_lines(self.games.get(title, {}), tally))]
+        for sailor in game.sailors:
+            at, name = sailor.player, sailor.text
+            here, everywhere = f"{title}|{name}", self.players.get(name, {})
+            notes.append(_note(GAMES, self.games, here, _line_in_game(self.games.get(here, {}), tally, at)))
+            status = game.crew.statuses[at].decode("latin-1")
+            who = {"playerName": name, "lastAddress": sailor.address, "lastStatus": status}
+            notes.append(_note(PLAYERS, self.players, name, who | _player_lines(everywhere, tally, at)))
+        self._unwritten |= {("game", title): None} | {("player", sailor.text): None for sailor in game.sailors}
+        return tuple(notes)
+
+    # The folder of files.
+
+    def write(self) -> None:
+        """Write the files of whatever has changed, one after the other, beside the work."""
+        if self._folder is None:
+            self._unwritten.clear()
+        elif self._unwritten and (self._writing is None or self._writing.done()):
+            self._writing = asyncio.ensure_future(self._write(self._folder))
+
+    async def _write(self, folder: Path) -> None:
+        while self._unwritten:
+            files = {key: self.lines(*key) for key in self._unwritten}
+            self._unwritten.clear()
+            try:
+                await asyncio.to_thread(write_files, folder, files)
+            except OSError as problem:
+                log.error("the statistics cannot be written", folder=str(folder), problem=str(problem))
+
+    async def close(self) -> None:
+        self.write()
+        if self._writing is not None:
+            await self._writing
+
+    def lines(self, kind: str, name: str) -> Value:
+        """All that there is to say about a title or a player."""
+        return game_page(self.games, name) if kind == "game" else self.players[name]
+
+
+async def open_books(store: Store, folder: Path | None) -> Books:
+    """What the store has; what only a folder of the original's has is taken over."""
+    games, players = await store.notes(GAMES), await store.notes(PLAYERS)
+    if folder is not None:
+        found_games, found_players = await asyncio.to_thread(read_folder, folder)
+        new = [Note(GAMES, name, value) for name, value in found_games.items() if name.partition("|")[0] not in games]
+        new += [Note(PLAYERS, name, value) for name, value in found_players.items() if name not in players]
+        await store.keep(new)
+        games |= {note.name: note.value for note in new if note.book == GAMES}
+        players |= {note.name: note.value for note in new if note.book == PLAYERS}
+    return Books(games, players, folder)
+
+
+def game_page(games: Pages, title: str) -> Value:
+    """A title with all its players, with the keys of the original's file."""
+    page = dict(games.get(title, {}))
+    for name, value in games.items():
+        of, sign, player = name.partition("|")
+        if sign and of == title:
+            page |= {f"player.{player}.{key}": word for key, word in value.items()}
+    return page
+
+
+def plan_lines(plan: RoomPlan) -> Value:
+    offer = plan.offer
+    counts = {"minPlayers": plan.min, "maxPlayers": plan.max, "pointGoal": offer.goal}
+    return {"name": plan.title} | counts | {"width": plan.width, "height": plan.height, "boat": list(offer.boats)}
+
+
+def _game_lines(before: Value, tally: Tally) -> Value:
+    last = {
+        "turnCount": tally.turns[0],
+        "playerCount": len(tally.turns),
+        "hits": sum(tally.scores),
+        "ties": sum(tally.first) - 1,
+    }
+    return _counted(before, "gameCount", last, {"aborted": tally.aborted})
+
+
+def _line_in_game(before: Value, tally: Tally, at: int) -> Value:
+    lines = _counted(before, None, _counts(tally, at), {"firstPlace": tally.first[at], "lastPlace": tally.last[at]})
+    return lines | {"total.games": before.get("total.games", 0) + 1}
+
+
+def _player_lines(before: Value, tally: Tally, at: int) -> Value:
+    seen = {"opponents": len(tally.turns) - 1, "hitCount": tally.hits[at], "missCount": tally.misses[at]}
+    lines = _counted(
+        before, "gamesPlayed", _counts(tally, at) | seen, {"firstPlace": tally.first[at], "lastPlace": tally.last[at]}
+    )
+    lines["last.lasPlace"] = lines.pop("last.lastPlace")
+    return lines
+
+
+def _counts(tally: Tally, at: int) -> dict[str, int]:
+    return {"score": tally.scores[at], "skips": tally.skips[at], "turns": tally.turns[at]}
+
+
+def _counted(before: Value, games: str | None, counts: dict[str, int], facts: dict[str, bool]) -> Value:
+    """Totals that have grown, and the last game by itself."""
+    lines: Value = {games: before.get(games, 0) + 1} if games else {}
+    for key, count in (counts | facts).items():
+        lines[f"total.{key}"] = before.get(f"total.{key}", 0) + int(count)
+        lines[f"last.{key}"] = count
+    return lines
+
+
+def _note(book: str, pages: Pages, name: str, value: Value) -> Note:
+    pages[name] = value
+    return Note(book, name, value)
+
+
+def titles(games: Pages) -> Iterable[str]:
+    return sorted(name for name in games if "|" not in name)

@@ -1,0 +1,122 @@
+"""BoatGame: a boat game that runs, and those at its table who are on lines."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from botdrome.games.battleship import Battleship
+from botdrome.games.chance import Chance
+from botdrome.server.boats.company import Client, Company, Sailor
+from botdrome.server.floor import Floor
+from botdrome.server.table import Table
+from botdrome.store.store import MatchEntry
+from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Offer, Refusal, aimed, joined, said
+from botdrome.wire.xbs_crew import Crew
+from botdrome.wire.xbs_talk import BoatTalk
+
+
+class BoatGame(Company):
+    """The sailors are in the order of their turns, which is that of the match's players."""
+
+    started = True
+
+    def __init__(self, offer: Offer, sailors: Sequence[Sailor], table: Table, chance: Chance) -> None:
+        super().__init__(offer, sailors)
+        self.table = table
+        self.crew = Crew([sailor.name for sailor in sailors], [sailor.taunts for sailor in sailors], chance)
+        self._placed = False
+        for player, sailor in enumerate(self.sailors):
+            sailor.player = player
+
+    def tongue(self, entry: MatchEntry) -> BoatTalk:
+        return BoatTalk(self.crew)
+
+    @property
+    def position(self) -> Battleship:
+        return cast(Battleship, self.table.match.position)
+
+    @property
+    def absent(self) -> list[Sailor]:
+        return [sailor for sailor in self.sailors if sailor.client is None and sailor.guest is None]
+
+    def begin(self, floor: Floor) -> None:
+        """Whoever came by lines brought its fleet along: it is placed as soon as the match asks for it."""
+        self.table.watchers.append(self._place_fleets)
+        floor.start_table(self.table, [sailor.client or sailor.guest for sailor in self.sailors], 0.0)
+
+    def _place_fleets(self) -> None:
+        if self._placed:
+            return
+        self._placed = True
+        for sailor in self.sailors:
+            if sailor.guest is None:
+                line = b"%b|%b" % (joined(sailor.name), sailor.board)
+                self.table.submit(sailor.player, {"board": sailor.board.decode()}, line)
+
+    # What players do.
+
+    def shoot(self, sailor: Sailor, fields: list[bytes], line: bytes) -> bool:
+        try:
+            if not self.crew.started or sailor.player not in self.table.match.awaited:
+                self._check_turn(sailor)
+            move = aimed(fields, self.crew.names, sailor.player, self.position)
+        except Refusal as refusal:
+            return self._refuse(sailor, refusal, line)
+        self.table.submit(sailor.player, move, line)
+        return True
+
+    def skip(self, sailor: Sailor, reason: bytes, line: bytes) -> bool:
+        try:
+            self._check_turn(sailor)
+        except Refusal as refusal:
+            return self._refuse(sailor, refusal, line)
+        self.crew.skip_reason = reason
+        self.table.submit(sailor.player, {"skip": True}, line)
+        return True
+
+    def _check_turn(self, sailor: Sailor) -> None:
+        match = self.table.match
+        if match.result is not None:
+            raise Refusal(FINISHED)
+        if not self.crew.started:
+            raise Refusal(NOT_STARTED)
+        if sailor.player not in match.awaited:
+            raise Refusal(NOT_YOUR_TURN)
+
+    def _refuse(self, sailor: Sailor, refusal: Refusal, line: bytes) -> bool:
+        """Whoever is still to move is told so again: some would wait for it for ever."""
+        lines = [said(b"", refusal.words)]
+        if self.crew.started and sailor.player in self.table.match.awaited:
+            lines.append(b"N|" + sailor.name)
+        self.table.note(sailor.player, line, f"refused: {refusal}")
+        sailor.tell(lines)
+        return False
+
+    def leave(self, sailor: Sailor, reason: bytes) -> None:
+        sailor.client = None
+        self.crew.statuses[sailor.player] = reason or DISCONNECTED
+        if self.table.open:
+            self.table.leave(sailor.player)
+
+    def rejoin(self, sailor: Sailor, client: Client) -> bool:
+        """Whether the seat could be taken again."""
+        sailor.client = client
+        if self.table.open and self.table.rejoin(sailor.player, client, self.tongue):
+            client.sit_down(self.table, sailor.player)
+            return True
+        sailor.client = None
+        return False
+
+    # What the host does.
+
+    def skip_turn(self, reason: bytes) -> bytes:
+        """The turn of whoever has it is over; its name, or nothing if it is nobody's turn."""
+        match = self.table.match
+        if not self.crew.started or not match.awaited:
+            return b""
+        player = match.awaited[0]
+        self.crew.skip_reason = reason
+        self.table.submit(player, {"skip": True}, b"skipped by the host")
+        return self.crew.names[player]
+
+    def abort(self) -> None:
+        self.table.abort("the host ended the game")

@@ -1,0 +1,90 @@
+"""HostSession: the conversation with somebody who hosts boat games: JSON over a WebSocket, the token first."""
+
+import asyncio
+import hmac
+from typing import Any
+
+import msgspec
+
+from botdrome.server import metrics
+from botdrome.server.boats.harbour import Harbours
+from botdrome.server.boats.orders import BadOrder, carry_out
+from botdrome.server.boats.room import Room
+from botdrome.server.boats.screen import shown
+from botdrome.server.connection import Connection
+from botdrome.server.settings import Settings
+
+POLICY = 1008
+REDRAWN = 0.1
+"""Seconds between two pictures of the room."""
+
+
+class HostSession:
+    """First `{"token": ..., "room": TITLE}`, then an order each; the room is shown at first and whenever it changes."""
+
+    def __init__(self, connection: Connection, harbours: Harbours, settings: Settings) -> None:
+        self._connection, self._harbours, self._token = connection, harbours, settings.host_token
+        self._room: Room | None = None
+        self._over = False
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = self._loop.call_later(settings.login_limit, self._refuse, "no token came")
+
+    def received(self, message: bytes) -> None:
+        if self._over:
+            return None
+        try:
+            value = msgspec.json.decode(message, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return self._answer({"error": "an order is a JSON object"})
+        if self._room is None:
+            return self._log_in(value)
+        if value.get("do") == "show":
+            return self._answer({"room": shown(self._room), "asked": True})
+        try:
+            done = carry_out(value, self._room)
+        except BadOrder as problem:
+            return self._answer({"error": str(problem)})
+        return self._answer({"done": done})
+
+    def _log_in(self, value: dict[str, Any]) -> None:
+        token, title = value.get("token"), value.get("room") or ""
+        if not self._token or not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
+            metrics.REFUSED.labels("host").inc()
+            return self._refuse("that is not the token of this server")
+        room = self._harbours.called(title) if isinstance(title, str) else None
+        if room is None:
+            return self._refuse(f"there is no room of that title; there is {', '.join(self._harbours.titles)}")
+        self._stop_timer()
+        self._room = room
+        room.on_change.add(self._changed)
+        return self._show()
+
+    def _changed(self) -> None:
+        """Much may happen at once: it is shown together."""
+        if self._timer is None:
+            self._timer = self._loop.call_later(REDRAWN, self._show)
+
+    def _show(self) -> None:
+        self._stop_timer()
+        if self._room is not None:
+            self._answer({"room": shown(self._room)})
+
+    def _answer(self, answer: dict[str, Any]) -> None:
+        if not self._over:
+            self._connection.send([msgspec.json.encode(answer)])
+
+    def _refuse(self, words: str) -> None:
+        self._answer({"error": words})
+        self.lost()
+        self._connection.close(POLICY, words)
+
+    def lost(self) -> None:
+        self._over = True
+        self._stop_timer()
+        if self._room is not None:
+            self._room.on_change.discard(self._changed)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,83 @@
+"""Ini: the statistics of boat games as files, as the original keeps them."""
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from botdrome.server.boats.plan import BadPlan, pairs_in
+
+LONGEST_NAME = 200
+"""Bytes of a file's name that come from somebody's name."""
+PLAYER_KEY = re.compile(r"player\.(.*)\.((?:total|last)\.[A-Za-z]+)")
+
+
+def file_name(kind: str, name: str) -> str:
+    """A name can be anything: what could mean something to a file system is written as in an address."""
+    safe = quote(name, safe=" !#$&'()+,;=@[]^{}~", errors="replace")
+    while len(safe.encode()) > LONGEST_NAME:
+        name = name[:-1]
+        safe = quote(name, safe=" ", errors="replace") + "~"
+    return f"{kind}.{safe}.ini"
+
+
+def written(lines: Mapping[str, Any]) -> str:
+    """Sorted `key=value` lines; a list is a key that comes again."""
+    rows = []
+    for key, value in sorted(lines.items()):
+        rows += [f"{key}={_word(one)}" for one in (value if isinstance(value, list) else [value])]
+    return "\n".join(rows) + "\n"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return " ".join(str(value).split())
+
+
+def write_files(folder: Path, files: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
+    """Each file is there whole, as it was or as it is now."""
+    folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+    for (kind, name), lines in files.items():
+        handle, draft = tempfile.mkstemp(dir=folder, prefix=".", suffix=".new")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.write(written(lines))
+        Path(draft).replace(folder / file_name(kind, name))
+
+
+def read_folder(folder: Path) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Lines by title and by TITLE|PLAYER, and lines by player. Files that are none of these are passed over."""
+    games: dict[str, dict[str, Any]] = {}
+    players: dict[str, dict[str, Any]] = {}
+    for file in sorted(folder.glob("*.ini")):
+        kind, _, rest = file.name.removesuffix(".ini").partition(".")
+        try:
+            lines = {key: _value(key, words) for key, words in pairs_in(file.read_text(errors="replace")).items()}
+        except (OSError, BadPlan):
+            continue
+        if kind == "game":
+            _take_game(str(lines.get("name") or unquote(rest)), lines, games)
+        elif kind == "player":
+            players[str(lines.get("playerName") or unquote(rest))] = lines
+    return games, players
+
+
+def _take_game(title: str, lines: dict[str, Any], games: dict[str, dict[str, Any]]) -> None:
+    games[title] = {key: value for key, value in lines.items() if not PLAYER_KEY.fullmatch(key)}
+    for key, value in lines.items():
+        if found := PLAYER_KEY.fullmatch(key):
+            games.setdefault(f"{title}|{found[1]}", {})[found[2]] = value
+
+
+def _value(key: str, words: list[str]) -> Any:
+    if key in ("boat", "ship"):
+        return words
+    word = words[-1]
+    if key.startswith(("total.", "last.", "player.")) or key in ("gameCount", "gamesPlayed"):
+        if word in ("true", "false"):
+            return word == "true"
+        return int(word) if re.fullmatch(r"\d{1,18}", word) else 0
+    return word

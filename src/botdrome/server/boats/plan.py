@@ -1,0 +1,124 @@
+"""Plan: how a room for boat games is set up, and how files of the original say it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from botdrome.formats import FORMATS
+from botdrome.games.battleship import Battleship
+from botdrome.games.chance import Chance
+from botdrome.games.fleet import boats_in
+from botdrome.games.game import BadOption
+from botdrome.games.options import options_in, options_of, with_options
+from botdrome.match.terms import Pace, Terms
+from botdrome.wire.xbs import Offer
+
+LONGEST_TITLE = 60
+ORIGINAL_KEYS = {
+    "name": "title", "minPlayers": "min", "maxPlayers": "max", "pointGoal": "goal", "width": "width", "height": "height",
+    "boat": "boats", "ship": "boats",
+}  # fmt: skip
+"""What the files of the original call it."""
+
+
+class BadPlan(Exception):
+    """A file that describes no game, with the reason."""
+
+
+class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """As much as can be said about a room. It is checked when it is made."""
+
+    title: str = "Botdrome"
+    port: Annotated[int, Meta(ge=-1, le=65535)] = 0
+    """0: that of all rooms; -1: any free one."""
+    width: int = 10
+    height: int = 10
+    boats: str = "A5 B4 C3 D3 E2"
+    goal: int = 0
+    """Hits that end a game; 0: all squares of a fleet."""
+    min: Annotated[int, Meta(ge=2)] = 2
+    max: int = 2
+    auto_start: bool = True
+    """A full table starts. Otherwise the host starts it."""
+    repeat: bool = True
+    """Games follow each other. Otherwise there is one alone."""
+    tables: Annotated[int, Meta(ge=0)] = 0
+    """So many games at once; 0: any number."""
+    turn_limit: Annotated[float, Meta(ge=0)] = 60.0
+    """Seconds before a turn is skipped; 0: never."""
+    absence: Annotated[float, Meta(ge=0)] = 5.0
+    """Seconds before a turn of somebody is skipped who is not there."""
+
+    def __post_init__(self) -> None:
+        """ValueError where the parts do not fit together."""
+        if not self.title.strip() or "|" in self.title or not self.title.isprintable() or len(self.title) > LONGEST_TITLE:
+            raise ValueError(f"a title has 1 to {LONGEST_TITLE} printable characters and no |")
+        if not self.min <= self.max < Battleship.players.stop:
+            raise ValueError(f"{self.title}: max is from min ({self.min}) to {Battleship.players[-1]}")
+        try:
+            with_options(Battleship(), options_in(self.game)).start(self.max, Chance(0))
+        except BadOption as problem:
+            raise ValueError(f"{self.title}: {problem}") from None
+
+    @property
+    def game(self) -> Battleship:
+        return Battleship(width=self.width, height=self.height, boats=self.boats, goal=self.goal)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Those in which the game is not the usual one."""
+        usual = options_of(Battleship)
+        return {name: option for name, option in options_in(self.game).items() if option != usual[name].default}
+
+    @property
+    def terms(self) -> Terms:
+        limit = round(self.turn_limit * 1000) or None
+        pace = Pace(limit, first=limit or 60_000)
+        return msgspec.structs.replace(FORMATS["battleship"].terms, pace=pace, absence=round(self.absence * 1000))
+
+    @property
+    def offer(self) -> Offer:
+        boats = boats_in(self.boats)
+        goal = self.goal or boats.squares
+        return Offer(self.title.encode(), self.min, self.max, goal, self.width, self.height, boats.names)
+
+
+def pairs_in(text: str) -> dict[str, list[str]]:
+    """The `key=value` lines of a file; a key may come again, and # begins a comment."""
+    pairs: dict[str, list[str]] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        bare = line.strip()
+        if bare and not bare.startswith("#"):
+            key, sign, word = bare.partition("=")
+            if not sign:
+                raise BadPlan(f"line {number}: {bare!r} is not key=value")
+            pairs.setdefault(key.strip(), []).append(word.strip())
+    return pairs
+
+
+def plan_values(text: str) -> dict[str, Any]:
+    """What a configuration file of the original sets; it may be a file of its statistics as well."""
+    pairs = pairs_in(text)
+    if "name" not in pairs or not pairs.keys() & {"boat", "ship"}:
+        raise BadPlan("a configuration has a name and boats")
+    return {ours: _original(theirs, pairs[theirs]) for theirs, ours in ORIGINAL_KEYS.items() if theirs in pairs}
+
+
+def _original(key: str, words: Sequence[str]) -> str | int:
+    if key == "name":
+        return words[-1]
+    if key in ("boat", "ship"):
+        return " ".join(words)
+    if not words[-1].isdecimal() or len(words[-1]) > 9:
+        raise BadPlan(f"{key}: {words[-1]!r} is not a number")
+    return int(words[-1])
+
+
+def make_plan(values: Mapping[str, Any]) -> RoomPlan:
+    """BadPlan where they do not fit together."""
+    try:
+        return msgspec.convert(dict(values), RoomPlan)
+    except msgspec.ValidationError as problem:
+        raise BadPlan(str(problem).partition(" - at ")[0]) from None

@@ -1,0 +1,194 @@
+"""Room: where boat games of one kind are played; one gathers, any number run."""
+
+import hmac
+import secrets
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from botdrome.contest.lobby import Wish
+from botdrome.games.battleship import Battleship
+from botdrome.games.chance import Chance
+from botdrome.games.options import with_options
+from botdrome.server.boats.books import Books
+from botdrome.server.boats.company import Client, Company, Gathering, Sailor
+from botdrome.server.boats.game import BoatGame
+from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.desk import Desk
+from botdrome.server.table import Table
+from botdrome.wire.xbs import BAD_BOARD, FULL, STARTED, is_fleet, joined
+from botdrome.wire.xbs_crew import display_name
+
+
+class TurnedAway(Exception):
+    """Somebody cannot join, with the last words it is told."""
+
+
+class TryAgain(Exception):
+    """Somebody cannot join like this, but may try another name."""
+
+
+class Room:
+    def __init__(self, plan: RoomPlan, desk: Desk, books: Books) -> None:
+        self.plan, self.offer, self._desk, self._books = plan, plan.offer, desk, books
+        self.games: list[BoatGame] = []
+        self.banned_names: set[bytes] = set()
+        self.banned_addresses: set[str] = set()
+        self.gathering: Gathering | None = Gathering(self.offer)
+        """None: there is no game to join now."""
+        self.on_change: set[Callable[[], None]] = set()
+        self._closed = False
+        self.chance = Chance(secrets.randbits(48))
+        self._wishes: set[Wish] = set()
+        """What those want who wait at the desk, and could have here."""
+        if plan.auto_start:
+            desk.on_wait(self._heed)
+
+    @property
+    def companies(self) -> Iterator[Company]:
+        if self.gathering is not None:
+            yield self.gathering
+        yield from self.games
+
+    def info(self) -> bytes:
+        """For those who have not joined."""
+        company = next(self.companies, None)
+        return self.offer.info(True, 0) if company is None else company.info()
+
+    @property
+    def has_seat(self) -> bool:
+        gathering = self.gathering
+        if gathering is not None and len(gathering.sailors) < self.plan.max:
+            return True
+        return any(game.absent for game in self.games)
+
+    @property
+    def over(self) -> bool:
+        """No game runs, and there will be none."""
+        return self.gathering is None and not self.games
+
+    # How somebody joins.
+
+    def join(self, client: Client, sailor: Sailor) -> Company:
+        """The company that it is in now. Or TurnedAway, or TryAgain: the checks are made in the order of the original."""
+        if not self.has_seat:
+            raise TurnedAway(FULL.decode())
+        gathering = self.gathering
+        again = self._rejoined(client, sailor)
+        if again is not None:
+            return again
+        if gathering is None:
+            raise TurnedAway(STARTED.decode())
+        if len(gathering.sailors) >= self.plan.max:
+            raise TurnedAway(FULL.decode())
+        if not is_fleet(sailor.board, self.plan.boats, self.plan.width, self.plan.height):
+            raise TurnedAway(BAD_BOARD.decode())
+        sailor.client, sailor.address = client, client.address
+        gathering.join(sailor)
+        return gathering
+
+    def _rejoined(self, client: Client, sailor: Sailor) -> BoatGame | None:
+        """The game at which it has a seat already. Where another game can be joined, who brings a fleet wants that one."""
+        gathering = self.gathering
+        if gathering is not None and any(sailor.text == other.text for other in gathering.sailors):
+            raise TryAgain("name in use")
+        if gathering is not None and sailor.board.strip(b"."):
+            return None
+        seats = [(game, seat) for game in self.games if (seat := game.called(sailor.name)) is not None]
+        for game, seat in seats:
+            if seat in game.absent and hmac.compare_digest(seat.secret, sailor.secret):
+                seat.address = client.address
+                if game.rejoin(seat, client):
+                    return game
+        if seats:
+            raise TryAgain("name in use")
+        return None
+
+    def joined(self, company: Company) -> None:
+        """Somebody has joined and knows it: perhaps the game can start."""
+        self.changed()
+        gathering = self.gathering
+        if company is gathering and gathering is not None and self.plan.auto_start:
+            if len(gathering.sailors) == self.plan.max:
+                self.start()
+            else:
+                self._recruit()
+
+    def _heed(self, wish: Wish) -> None:
+        """Somebody waits at the desk. There is more than one way to say the same options."""
+        if wish not in self._wishes:
+            if (wish.game, wish.players, wish.contest) != ("battleship", self.plan.max, None):
+                return
+            if with_options(Battleship(), msgspec.json.decode(wish.options)) != self.plan.game:
+                return
+            self._wishes.add(wish)
+        self._recruit()
+
+    def _recruit(self) -> None:
+        """Native bots that wait for a game like this fill a table at which somebody sits already."""
+        gathering = self.gathering
+        if gathering is None or not gathering.sailors or self._desk.closing:
+            return
+        here = {sailor.text for sailor in gathering.sailors}
+        lists = [self._desk.waiting(wish) for wish in self._wishes]
+        waiting = {seeker.name: seeker for seekers in lists for seeker in seekers if seeker.name not in here}
+        wanted = self.plan.max - len(gathering.sailors)
+        if len(waiting) < wanted:
+            return
+        for seeker in sorted(waiting.values(), key=lambda seeker: seeker.ticket)[:wanted]:
+            taken = {sailor.name for sailor in gathering.sailors}
+            sailor = Sailor(display_name(seeker.name, self.plan.width, taken), seeker.name)
+            sailor.guest = self._desk.recruit(seeker)
+            gathering.sailors.append(sailor)
+            gathering.tell_others(sailor, [joined(sailor.name)])
+        self.start()
+
+    # How a game goes.
+
+    def start(self) -> BoatGame | None:
+        """The game of those who have gathered; None: they are too few."""
+        gathering, plan = self.gathering, self.plan
+        if gathering is None or not plan.min <= len(gathering.sailors) <= plan.max or self._desk.closing:
+            return None
+        sailors = gathering.sailors
+        self.chance.shuffle(sailors)
+        names = tuple(sailor.text for sailor in sailors)
+        table = self._desk.floor.set_table(plan.game, plan.terms, names, plan.options)
+        game = BoatGame(self.offer, sailors, table, Chance(secrets.randbits(48)))
+        table.bookkeeper = lambda _: self._books.noted(plan, game)
+        table.on_over.append(lambda table: self._over(game, table))
+        table.watchers.append(self.changed)
+        self.gathering = None
+        self.games.append(game)
+        for sailor in sailors:
+            if sailor.client is not None:
+                sailor.client.enter(game)
+        self._open_next()
+        game.begin(self._desk.floor)
+        self.changed()
+        return game
+
+    def _over(self, game: BoatGame, table: Table) -> None:
+        self.games.remove(game)
+        self._books.write()
+        self._open_next()
+        self.changed()
+
+    def _open_next(self) -> None:
+        """Another game can be joined, if there is to be one."""
+        tables = self.plan.tables
+        if self.gathering is None and self.plan.repeat and not self._closed and (not tables or len(self.games) < tables):
+            self.gathering = Gathering(self.offer)
+
+    def changed(self) -> None:
+        if self.on_change:
+            for tell in tuple(self.on_change):
+                tell()
+
+    def close(self) -> None:
+        """Nobody joins any more, and who waits is sent off. Running games go on."""
+        self._closed = True
+        gathering, self.gathering = self.gathering, None
+        if gathering is not None:
+            gathering.abort()
+        self.changed()

@@ -1,0 +1,62 @@
+"""Screen: what a host sees of its room."""
+
+from typing import Any
+
+from botdrome.server.boats.company import Company, Sailor
+from botdrome.server.boats.game import BoatGame
+from botdrome.server.boats.room import Room
+from botdrome.wire.xbs import text_of
+
+
+def shown(room: Room) -> dict[str, Any]:
+    plan = room.plan
+    gathering = room.gathering
+    return {
+        "title": plan.title,
+        "min": plan.min,
+        "max": plan.max,
+        "width": plan.width,
+        "height": plan.height,
+        "goal": room.offer.goal,
+        "boats": list(room.offer.boats),
+        "autoStart": plan.auto_start,
+        "over": room.over,
+        "gathering": None if gathering is None else _company(gathering),
+        "games": [_game(number, game) for number, game in enumerate(room.games, 1)],
+        "blacklist": {
+            "players": sorted(text_of(name) for name in room.banned_names),
+            "addresses": sorted(room.banned_addresses),
+        },
+    }
+
+
+def _company(company: Company) -> list[dict[str, Any]]:
+    return [_sailor(sailor) for sailor in company.sailors]
+
+
+def _sailor(sailor: Sailor) -> dict[str, Any]:
+    return {"name": text_of(sailor.name), "address": sailor.address}
+
+
+def _game(number: int, game: BoatGame) -> dict[str, Any]:
+    position, awaited = game.position, game.table.match.awaited
+    rounds, ahead = divmod(position.turn, len(game.sailors))
+    rows = []
+    for at, sailor in enumerate(game.sailors):
+        rows.append(
+            _sailor(sailor)
+            | {
+                "status": text_of(game.crew.statuses[at]),
+                "toMove": game.crew.started and at in awaited,
+                "score": position.scores[at],
+                "skips": position.skips[at],
+                "turns": rounds + (at < ahead),
+                "hits": "".join(position.boards[at]).count("X"),
+            }
+        )
+    return {
+        "number": number,
+        "match": game.table.entry.id,
+        "squares": sum(int(boat[1]) for boat in game.offer.boats),
+        "players": rows,
+    }

@@ -1,0 +1,250 @@
+"""BoatSession: the conversation with a client on Xterm Boat Sinker's lines."""
+
+import asyncio
+from collections.abc import Callable
+
+import structlog
+
+from botdrome.match.events import Player
+from botdrome.server import metrics
+from botdrome.server.boats.company import Company, Sailor
+from botdrome.server.boats.game import BoatGame
+from botdrome.server.boats.harbour import Harbour
+from botdrome.server.boats.room import TryAgain, TurnedAway
+from botdrome.server.bucket import Bucket
+from botdrome.server.connection import Connection
+from botdrome.server.desk import Desk
+from botdrome.server.door import Crowd
+from botdrome.server.registry import Denied
+from botdrome.server.table import Table, Tongue
+from botdrome.server.tcp import Tcp
+from botdrome.wire.framing import Lines
+from botdrome.wire.xbs import BOOTED, FULL, PROTOCOL_ERROR, fields_of, name_problem, plain, retry, said, text_of, value
+
+log = structlog.get_logger()
+
+CHAT_RATE, CHAT_BURST = 2.0, 20
+"""Messages to others a second in the long run, and at once."""
+LONGEST_REASON = 200
+"""Bytes of a reason that the others are told."""
+HELD = 100
+"""Lines that may follow a J before it is answered."""
+
+
+class BoatSession:
+    """From the connection to the last line. It is the listener at its seat."""
+
+    def __init__(self, connection: Connection, address: str, harbour: Harbour, desk: Desk) -> None:
+        self._connection, self.address, self._harbour, self._desk = connection, address, harbour, desk
+        self._room = harbour.rooms[0]
+        self._company: Company | None = None
+        self._sailor: Sailor | None = None
+        self._held: list[bytes] | None = None
+        self._over = False
+        settings = desk.settings
+        self._bucket = Bucket(settings.message_rate, settings.message_burst)
+        self._chat = Bucket(CHAT_RATE, CHAT_BURST)
+        limit = settings.waiting_limit
+        self._timer = asyncio.get_running_loop().call_later(limit, self.send_off, b"") if limit else None
+        self._strangers: dict[bytes, Callable[[list[bytes], bytes], None]] = {
+            b"G": self._info, b"P": self._ping, b"J": self._join, b"L": self._leave,
+        }  # fmt: skip
+        self._sailors: dict[bytes, Callable[[list[bytes], bytes], None]] = {
+            b"S": self._shoot, b"K": self._skip, b"G": self._info, b"P": self._ping, b"M": self._say, b"T": self._taunt,
+            b"L": self._leave, b"J": self._ignore,
+        }  # fmt: skip
+        self._greet()
+
+    def _greet(self) -> None:
+        room = self._room
+        if self.address in room.banned_addresses:
+            return self.send_off(b"")
+        self.tell([room.info()])
+        if not room.has_seat:
+            self.send_off(FULL)
+        return None
+
+    # What the client does.
+
+    def received(self, line: bytes) -> None:
+        if self._over:
+            return
+        if self._held is not None:
+            self._hold(line)
+            return
+        fields = fields_of(line)
+        acts = self._strangers if self._sailor is None else self._sailors
+        act = acts.get(fields[0])
+        if act is not None:
+            act(fields, line)
+        elif fields == [b""] and b"|" not in line:
+            self.send_off(b"")
+        elif self._sailor is None:
+            self.send_off(PROTOCOL_ERROR)
+        elif self._may_send():
+            self.tell([PROTOCOL_ERROR])
+
+    def lost(self) -> None:
+        self._depart(b"")
+
+    def _may_send(self) -> bool:
+        """Shots and skips need a turn; of all else there must not be too much."""
+        if self._bucket.take():
+            return True
+        metrics.REFUSED.labels("flood").inc()
+        self.send_off(b"too many messages")
+        return False
+
+    def _info(self, fields: list[bytes], line: bytes) -> None:
+        """Whoever has not joined may ask for another room at this port by its title."""
+        if not self._may_send():
+            return
+        if self._company is not None:
+            self.tell([self._company.info()])
+            return
+        self._room = self._harbour.called(value(fields, 1)) or self._room
+        self._greet()
+
+    def _ping(self, fields: list[bytes], line: bytes) -> None:
+        text = value(fields, 1)
+        if not text:
+            self.send_off(PROTOCOL_ERROR)
+        elif self._may_send():
+            self.tell([b"P|" + text])
+
+    def _shoot(self, fields: list[bytes], line: bytes) -> None:
+        if self._company is not None and self._sailor is not None and not self._company.shoot(self._sailor, fields, line):
+            self._may_send()
+
+    def _skip(self, fields: list[bytes], line: bytes) -> None:
+        reason = value(fields, 1)[:LONGEST_REASON]
+        if self._company is not None and self._sailor is not None and not self._company.skip(self._sailor, reason, line):
+            self._may_send()
+
+    def _say(self, fields: list[bytes], line: bytes) -> None:
+        to, text = value(fields, 1), value(fields, 2)
+        if not text or self._company is None or self._sailor is None or not self._may_send():
+            return
+        if self._chat.take():
+            self._company.say(self._sailor, to, text)
+        else:
+            self.tell([said(b"", b"you talk too much, that was not passed on")])
+
+    def _taunt(self, fields: list[bytes], line: bytes) -> None:
+        if self._sailor is not None and self._may_send():
+            self._sailor.taunts.set(value(fields, 1), value(fields, 2))
+
+    def _leave(self, fields: list[bytes], line: bytes) -> None:
+        reason = value(fields, 1)
+        self.send_off(reason, reason[:LONGEST_REASON])
+
+    def _ignore(self, fields: list[bytes], line: bytes) -> None:
+        self._may_send()
+
+    # Joining.
+
+    def _join(self, fields: list[bytes], line: bytes) -> None:
+        name = value(fields, 1)
+        if not name:
+            return self.send_off(PROTOCOL_ERROR)
+        if name in self._room.banned_names:
+            return self.send_off(BOOTED)
+        if not self._may_send():
+            return None
+        problem = name_problem(name, self._room.plan.width)
+        if problem:
+            return self.tell([retry(problem)])
+        self._held = []
+        sailor = Sailor(name, text_of(name), value(fields, 2), value(fields, 3))
+        return self._desk.tasks.start(self._admit(sailor))
+
+    async def _admit(self, sailor: Sailor) -> None:
+        """A name that is a registered bot's needs its token; the token of anybody else protects the seat."""
+        try:
+            bot = await self._desk.registry.admit(sailor.text, sailor.secret.decode("latin-1") or None, "battleship")
+        except Denied as denial:
+            self.tell([retry(plain(str(denial)))])
+        except Exception:
+            log.exception("a bot could not be looked up")
+            self.send_off(b"the names cannot be read")
+        else:
+            if bot is not None:
+                sailor.secret = b""
+            self._take_seat(sailor)
+        held, self._held = self._held or [], None
+        for line in held:
+            self.received(line)
+
+    def _take_seat(self, sailor: Sailor) -> None:
+        if self._over:
+            return None
+        try:
+            company = self._room.join(self, sailor)
+        except TurnedAway as refusal:
+            return self.send_off(str(refusal).encode())
+        except TryAgain as refusal:
+            return self.tell([retry(str(refusal).encode())])
+        if self._timer is not None:
+            self._timer.cancel()
+        self._company, self._sailor = company, company.called(sailor.name)
+        return self._room.joined(company)
+
+    def _hold(self, line: bytes) -> None:
+        assert self._held is not None
+        self._held.append(line)
+        if len(self._held) > HELD:
+            self._held = []
+            self.send_off(b"too many messages")
+
+    # What the room and the table do.
+
+    @property
+    def tongue(self) -> Tongue:
+        assert isinstance(self._company, BoatGame)
+        return self._company.tongue
+
+    @property
+    def present(self) -> bool:
+        return not self._over
+
+    def enter(self, company: Company) -> None:
+        """The game that it waited for starts."""
+        self._company = company
+
+    def sit_down(self, table: Table, player: Player) -> None:
+        pass
+
+    def tell(self, lines: list[bytes]) -> None:
+        self._connection.send(lines)
+
+    def dismiss(self, failed: bool) -> None:
+        self._company = self._sailor = None
+        self.send_off(b"the result could not be stored" if failed else b"")
+
+    def send_off(self, words: bytes, reason: bytes = b"") -> None:
+        """Say this, if it is anything, and close; the others are told the reason."""
+        if not self._over:
+            self._depart(reason)
+            if words:
+                self._connection.send([words])
+            self._connection.close()
+
+    def _depart(self, reason: bytes) -> None:
+        """Give up the seat, or the wait for a game."""
+        self._over = True
+        if self._timer is not None:
+            self._timer.cancel()
+        company, sailor, self._company, self._sailor = self._company, self._sailor, None, None
+        if company is not None and sailor is not None:
+            company.leave(sailor, reason)
+            self._room.changed()
+
+
+def boat_door(harbour: Harbour, desk: Desk, crowd: Crowd) -> Callable[[], Tcp]:
+    """Lets in whoever connects."""
+
+    def session(connection: Connection) -> BoatSession:
+        address = connection.address if isinstance(connection, Tcp) else ""
+        return BoatSession(connection, address, harbour, desk)
+
+    return lambda: Tcp(Lines, session, crowd)

@@ -1,0 +1,168 @@
+"""Xterm Boat Sinker's lines: how they are read, and what they look like. All in bytes, for nothing says what letters they are."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from botdrome.games.battleship import Battleship
+from botdrome.games.fleet import boats_in, check_fleet
+from botdrome.games.game import IllegalMove, Raw
+
+VERSION = b"1.2.0"
+"""Of the protocol: clients want 1.1 at least."""
+LONGEST_LINE = 4094
+"""Bytes of a line that is sent."""
+RESERVED = frozenset({b"server", b"all", b"you", b"me"})
+NOT_IN_NAMES = re.compile(rb"[<>\[\]{}()|\x00-\x1f\x7f]")
+NUMBER = re.compile(rb"\+?[0-9]{1,9}")
+PLACES = {b"%d" % (place + 1): place for place in range(26)}
+"""Coordinates as they are mostly written."""
+
+PROTOCOL_ERROR = b"protocol error"
+FULL = b"game is full"
+STARTED = b"game is already started"
+BAD_BOARD = b"invalid board"
+BOOTED = b"booted"
+DISCONNECTED = b"disconnected"
+
+
+NOT_STARTED = b"game hasn't started"
+FINISHED = b"game is already finished"
+NOT_YOUR_TURN = b"it is not your turn!"
+NO_TARGET = b"invalid target player name"
+YOURSELF = b"don't shoot at yourself stupid!"
+SHOT_BEFORE = b"that spot has already been shot"
+NO_SQUARE = b"illegal coordinates"
+
+
+class Refusal(Exception):
+    """A shot or a skip that cannot be, with the words of the protocol."""
+
+    def __init__(self, words: bytes) -> None:
+        super().__init__(words.decode())
+        self.words = words
+
+
+class Offer(Struct, frozen=True):
+    """The game that can be joined, as its first line tells it."""
+
+    title: bytes
+    least: int
+    most: int
+    goal: int
+    width: int
+    height: int
+    boats: tuple[str, ...]
+
+    def info(self, started: bool, joined: int) -> bytes:
+        boats = "|".join(self.boats).encode()
+        counts = b"%d|%d|%d|%d|%d|%d|%d" % (
+            self.least, self.most, joined, self.goal, self.width, self.height, len(self.boats),
+        )  # fmt: skip
+        return b"G|%b|%b|%b|%b|%b" % (VERSION, self.title, b"Y" if started else b"N", counts, boats)
+
+
+# Reading.
+
+
+def fields_of(line: bytes) -> list[bytes]:
+    """Type and values, without blanks around them and without empty ones at the end; what follows a carriage return is cut."""
+    fields = [field.strip() for field in line.partition(b"\r")[0].split(b"|")]
+    while len(fields) > 1 and not fields[-1]:
+        fields.pop()
+    return fields
+
+
+def value(fields: Sequence[bytes], at: int) -> bytes:
+    return fields[at] if at < len(fields) else b""
+
+
+def text_of(name: bytes) -> str:
+    """A name as the rest of the house knows it: UTF-8, or else Latin-1, in which everything can be read."""
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        return name.decode("latin-1")
+
+
+def name_problem(name: bytes, width: int) -> bytes:
+    """Why nobody can be called so, on boards of that width; empty: it is a name."""
+    first = name[:1]
+    if len(name) < 2 or not (first.isascii() and first.isalpha()) or name.lower() in RESERVED or NOT_IN_NAMES.search(name):
+        return b"invalid name"
+    return b"name too long" if len(name) > width else b""
+
+
+def is_fleet(board: bytes, boats: str, width: int, height: int) -> bool:
+    """Water and every boat once, row by row."""
+    try:
+        check_fleet(board.decode("latin-1"), boats_in(boats), width)
+    except IllegalMove:
+        return False
+    return len(board) == width * height
+
+
+def player_called(word: bytes, names: Sequence[bytes]) -> int | None:
+    """By the exact name, by the beginning of one name alone in any case, or by the number of the turn."""
+    if word in names:
+        return names.index(word)
+    found = [number for number, name in enumerate(names) if word and name.lower().startswith(word.lower())]
+    if len(found) == 1:
+        return found[0]
+    number = int(word) if NUMBER.fullmatch(word) and word[:1] != b"+" else 0
+    return number - 1 if 0 < number <= len(names) else None
+
+
+def aimed(fields: Sequence[bytes], names: Sequence[bytes], shooter: int, position: Battleship) -> Raw:
+    """The shot `S|player|x|y` as the rules want it, or Refusal. The shooter's turn it is."""
+    target = player_called(value(fields, 1), names)
+    if target is None:
+        raise Refusal(NO_TARGET)
+    if target == shooter:
+        raise Refusal(YOURSELF)
+    x, y = _coordinate(value(fields, 2), position.width), _coordinate(value(fields, 3), position.height)
+    if position.boards[target][y][x] != ".":
+        raise Refusal(SHOT_BEFORE)
+    return {"target": target, "x": x, "y": y}
+
+
+def _coordinate(word: bytes, size: int) -> int:
+    place = PLACES.get(word)
+    if place is None:
+        place = int(word) - 1 if NUMBER.fullmatch(word) else -1
+    if not 0 <= place < size:
+        raise Refusal(NO_SQUARE)
+    return place
+
+
+# Writing.
+
+
+def joined(name: bytes) -> bytes:
+    return b"J|" + name
+
+
+def left(name: bytes, reason: bytes) -> bytes:
+    return b"L|%b|%b" % (name, reason)
+
+
+def retry(words: bytes) -> bytes:
+    """The name cannot be had; another one may be tried."""
+    return b"E|" + words
+
+
+def said(sender: bytes, text: bytes, to_all: bool = False) -> bytes:
+    """From nobody: from the server. What is too long is cut."""
+    return (b"M|%b|%b%b" % (sender, text, b"|All" if to_all else b""))[:LONGEST_LINE]
+
+
+def results(state: bytes, rounds: int, rows: Sequence[tuple[bytes, int, int, int, bytes]]) -> list[bytes]:
+    """F, and for every player a line with score, skips, turns and status; the best first."""
+    ranked = sorted(rows, key=lambda row: -row[1])
+    return [b"F|%b|%d|%d" % (state, rounds, len(rows)), *(b"R|%b|%d|%d|%d|%b" % row for row in ranked)]
+
+
+def plain(text: str) -> bytes:
+    """Somebody's words, made fit for one field of a line."""
+    return " ".join(text.replace("|", "/").split()).encode(errors="replace")

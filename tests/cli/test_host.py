@@ -1,0 +1,243 @@
+"""`botdrome host` and `botdrome stats`, as one uses them: processes, typed words, real connections."""
+
+import asyncio
+import json
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from botdrome.cli.host_words import Puzzled, headline, order_in
+from botdrome.server.boats.plan import RoomPlan
+from tests.server.boats import BOARD, TOKEN, Line, boat_server, sailor
+from tests.server.clients import PATIENCE
+
+pytestmark = pytest.mark.anyio
+BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+class Typist:
+    """Somebody at the console of a `botdrome host`."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.output = ""
+
+    def type(self, *lines: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+
+    async def until(self, words: str) -> "re.Match[str]":
+        assert self.process.stdout is not None
+        while (found := re.search(words, self.output)) is None:
+            data = await asyncio.wait_for(self.process.stdout.read(65536), PATIENCE)
+            assert data, self.output
+            self.output += data.decode()
+        self.output = self.output[found.end() :]
+        return found
+
+    async def end(self) -> int:
+        out, _ = await asyncio.wait_for(self.process.communicate(), PATIENCE)
+        self.output += out.decode()
+        assert self.process.returncode is not None
+        return self.process.returncode
+
+
+@asynccontextmanager
+async def console(*words: str) -> AsyncIterator[Typist]:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *BOTDROME, "host", *words, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.STDOUT
+    )
+    try:
+        yield Typist(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def joined(port: int, name: str) -> Line:
+    one = Line(*await asyncio.open_connection("127.0.0.1", port))
+    assert (await one.receive()).startswith("G|")
+    one.send(f"J|{name}|{BOARD}")
+    await one.expect(f"J|{name}")
+    return one
+
+
+async def run(*words: str) -> tuple[int | None, str, str]:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*BOTDROME, *words, stdout=pipe, stderr=pipe)
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
+    return process.returncode, out.decode(), err.decode()
+
+
+async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) -> None:
+    db = f"sqlite:///{tmp_path / 'host.db'}"
+    (tmp_path / "small.ini").write_text("name=Small\nboat=A5\nboat=B4\nboat=C3\nboat=D3\nboat=E2\npointGoal=1\n")
+    words = (
+        "--port",
+        "-1",
+        "--db",
+        db,
+        "--config",
+        str(tmp_path / "small.ini"),
+        "--title",
+        "Tea",
+        "--db-dir",
+        str(tmp_path / "db"),
+    )
+    async with console(*words) as typist:
+        port = int((await typist.until(r"players join at 127\.0\.0\.1:(\d+)"))[1])
+        ann, bob = await joined(port, "ann"), await joined(port, "bob")
+        await typist.until("2 of 9 joined: ann, bob")
+        typist.type("help", "show", "message good luck", "tell bob you too", "nonsense", "leave", "start")
+        for expected in ("boot PLAYER", "Tea: 2 to 9 players", "said to all", "said to bob", "started: "):
+            await typist.until(expected)
+        told = await bob.until("S|")
+        assert [line for line in told if line.startswith("M|")] == ["M||good luck", "M||you too"]
+        first, second = told[-1].split("|")[1:]
+        ships = {"ann": ann, "bob": bob}
+        ships[first].send(f"S|{second}|6|3")
+        typist.type("skip too slow")
+        await typist.until(f"the turn of {second} is skipped")
+        ending = ["F|finished|1|2", f"R|{first}|1|0|1|", f"R|{second}|0|1|1|"]
+        for ship in (ann, bob):
+            assert (await ship.rest())[-3:] == ending
+            await ship.close()
+        assert await typist.end() == 0, "without --repeat it ends with the game"
+    assert sorted(file.name for file in (tmp_path / "db").iterdir()) == ["game.Tea.ini", "player.ann.ini", "player.bob.ini"]
+    status, output, _ = await run("stats", "--db", db)
+    assert status == 0
+    assert "Tea: 1 games, 0 of them aborted" in output
+    _, output, _ = await run("stats", "Tea", "--db", db)
+    assert f"player.{first}.total.score=1\n" in output
+    _, output, _ = await run("stats", first, "--player", "--json", "--db", db, "--db-dir", str(tmp_path / "copy"))
+    assert json.loads(output)["total.score"] == 1
+    assert (tmp_path / "copy" / "game.Tea.ini").read_text() == (tmp_path / "db" / "game.Tea.ini").read_text()
+    _, output, _ = await run("stats", "--json", "--db", db)
+    assert set(json.loads(output)["player"]) == {"ann", "bob"}
+    status, _, error = await run("stats", "Coffee", "--db", db)
+    assert (status, "Coffee" in error) == (1, True)
+
+
+async def test_full_tables_start_by_themselves_until_the_host_quits(tmp_path: Path) -> None:
+    words = (
+        "--port",
+        "-1",
+        "--db",
+        f"sqlite:///{tmp_path / 'host.db'}",
+        "--max",
+        "2",
+        "--auto-start",
+        "--repeat",
+        "--title",
+        "Tea",
+    )
+    async with console(*words) as typist:
+        port = int((await typist.until(r"players join at 127\.0\.0\.1:(\d+)"))[1])
+        ships = [await joined(port, name) for name in ("ann", "bob", "carl", "dora")]
+        await typist.until("game 2: ")
+        typist.type("abort", "abort #2", "q")
+        for expected in ("which game", "aborted", "the room is closed"):
+            await typist.until(expected)
+        for ship in ships:
+            assert "F|aborted|0|2" in await ship.rest()
+            await ship.close()
+        assert await typist.end() == 0
+
+
+async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Path) -> None:
+    words = ("--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", "--max", "2", "-a", "-r", "-t", "Tea")
+    async with console(*words) as typist:
+        port = int((await typist.until(r"players join at 127\.0\.0\.1:(\d+)"))[1])
+        assert typist.process.stdin is not None
+        typist.process.stdin.close()
+        ann = await joined(port, "ann")
+        typist.process.send_signal(signal.SIGTERM)
+        assert await ann.rest() == ["F|aborted|0|1", "R|ann|0|0|0|"]
+        await ann.close()
+        assert await asyncio.wait_for(typist.process.wait(), PATIENCE) == 0
+
+
+async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) -> None:
+    async with boat_server(tmp_path, RoomPlan(max=3, auto_start=False)) as house, sailor(house, "ann") as ann:
+        async with console("--server", house.url, "--token", TOKEN) as typist:
+            await typist.until("1 of 3 joined: ann")
+            typist.type("blacklist player bob", "p carl", "show", "boot ann", "leave")
+            await typist.until("blacklist: bob, carl")
+            await typist.until("ann is booted")
+            assert await typist.end() == 0
+        assert await ann.rest() == ["booted"]
+        async with console("--server", house.url, "--token", "wrong") as typist:
+            await typist.until("that is not the token of this server")
+            assert await typist.end() == 1
+    async with console("--server", "http://127.0.0.1:1", "--token", "x") as typist:
+        assert await typist.end() == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--max", "1"), "max is from min"),
+        (("--width", "3"), "width: expected"),
+        (("--title", "a|b"), "a title has"),
+        (("--config", "/nowhere/at/all"), "/nowhere/at/all"),
+        (("--port", "0"), "a game needs one"),
+        (("--bind-address", "203.0.113.1"), "cannot listen"),
+    ],
+)
+async def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...], complaint: str) -> None:
+    status, _, error = await run("host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", *words)
+    assert (status, complaint in error) == (2, True), error
+
+
+@pytest.mark.parametrize(
+    ("typed", "order"),
+    [
+        ("start", {"do": "start"}),
+        ("S", {"do": "start"}),
+        ("message hello there", {"do": "message", "text": "hello there"}),
+        ('tell "Cap\'n R." hello', {"do": "message", "to": "Cap'n R.", "text": "hello"}),
+        ("tell 2 hello", {"do": "message", "to": "2", "text": "hello"}),
+        ("boot Cap'n R.", {"do": "boot", "player": "Cap'n R."}),
+        ('b "ann"', {"do": "boot", "player": "ann"}),
+        ("blacklist player ann lee", {"do": "blacklist player", "player": "ann lee"}),
+        ('p "ann"', {"do": "blacklist player", "player": "ann"}),
+        ("a 10.0.0.1", {"do": "blacklist address", "address": "10.0.0.1"}),
+        ("skip #2 too slow", {"do": "skip", "reason": "too slow", "game": 2}),
+        ("k slow", {"do": "skip", "reason": "slow"}),
+        ("abort #3", {"do": "abort", "game": 3}),
+        (" clear ", {"do": "clear"}),
+        ("help", {"do": "help"}),
+    ],
+)
+def test_what_is_typed(typed: str, order: dict[str, Any]) -> None:
+    assert order_in(typed) == order
+
+
+@pytest.mark.parametrize("typed", ["dance", "tell", "startle"])
+def test_what_makes_no_sense(typed: str) -> None:
+    with pytest.raises(Puzzled):
+        order_in(typed)
+
+
+def test_the_headline_changes_with_who_is_there_and_not_with_every_shot() -> None:
+    room: dict[str, Any] = {"max": 2, "gathering": [], "games": []}
+    assert headline(room) == "0 of 2 joined"
+    player = {"name": "ann", "status": "", "score": 1}
+    away = {"name": "bob", "status": "brb", "score": 0}
+    assert (
+        headline(room | {"gathering": None, "games": [{"number": 1, "players": [player, away]}]})
+        == "nobody can join; game 1: ann, bob (brb)"
+    )

@@ -1,0 +1,75 @@
+"""The pages on boat games are true: their bots play, their settings are read, their tables are complete."""
+
+import asyncio
+import re
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from botdrome.cli.host_words import WORDS
+from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.settings import load_settings
+from tests.docs.test_pages import DOCS, blocks
+from tests.server.boats import boat_server
+from tests.server.clients import PATIENCE
+
+pytestmark = pytest.mark.anyio
+BOTS, HOSTING = "bots-over-xterm-boat-sinker.md", "hosting-boat-games.md"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def command(folder: Path, language: str) -> list[str]:
+    """How to run the page's bot in a language; nothing if that is not installed."""
+    (code,) = blocks(BOTS, language)
+    file = folder / {"python": "bot.py", "javascript": "bot.js", "java": "Bot.java"}[language]
+    file.write_text(code)
+    program = {"python": sys.executable, "javascript": "node", "java": "java"}[language]
+    return [program, str(file)] if shutil.which(program) else []
+
+
+@pytest.mark.parametrize(("language", "players"), [("python", 2), ("javascript", 2), ("java", 2), ("python", 3)])
+async def test_the_bots_of_the_page_play_a_whole_game(tmp_path: Path, language: str, players: int) -> None:
+    words = command(tmp_path, language)
+    if not words:
+        pytest.skip(f"there is no {language} here")
+    async with boat_server(tmp_path, RoomPlan(max=players)) as house:
+        outputs = []
+        for name in ("ann", "bob", "carl")[:players]:
+            process = await asyncio.create_subprocess_exec(
+                *words, "127.0.0.1", str(house.ports["xbs"]), name,
+                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+            outputs.append(process.communicate())
+        for stdout, stderr in await asyncio.wait_for(asyncio.gather(*outputs), 3 * PATIENCE):
+            lines = stdout.decode().split()
+            assert lines[0].startswith("F|finished|"), stderr.decode()
+            assert len(lines) == players + 1
+
+
+def test_the_settings_of_the_page_are_read(tmp_path: Path) -> None:
+    (text,) = blocks(HOSTING, "toml")
+    (tmp_path / "botdrome.toml").write_text(text)
+    settings = load_settings({}, {}, tmp_path / "botdrome.toml")
+    assert [room.title for room in settings.boats] == ["Duels", "Tea party"]
+    assert tomllib.loads(text)["boats"][1]["port"] == settings.boats[1].port
+
+
+def test_every_key_of_a_room_is_on_the_page_with_its_default() -> None:
+    page = (DOCS / HOSTING).read_text()
+    for field in msgspec.structs.fields(RoomPlan):
+        usual = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+        assert re.search(rf"^\| .*`{field.name}`.* \| `?{re.escape(usual)}`? \|", page, re.MULTILINE), field.name
+
+
+def test_every_word_of_the_console_is_on_the_page() -> None:
+    page = (DOCS / HOSTING).read_text()
+    for word in WORDS:
+        assert re.search(rf"`{word}\b", page), word
