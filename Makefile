@@ -13,11 +13,12 @@ help: ## list the commands
 
 setup: $(READY) ## make the virtual environment at .venv
 
-$(READY): requirements.lock pyproject.toml tools/graphiql.py
+$(READY): requirements.lock pyproject.toml tools/graphiql.py tools/socketio.py tests/api/socketio_clients/package-lock.json
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python tools/graphiql.py
+	$(BIN)/python -m tools.socketio
 	touch $@
 
 demo: $(READY) ## show a game of each kind in the terminal, then a small tournament
@@ -42,6 +43,11 @@ fuzz: $(READY) ## a million bad messages to a real server; takes some minutes
 bench: $(READY) ## measure, in CPU time; takes some minutes
 	$(BIN)/python -m bench.games
 	$(BIN)/python -m bench.server
+	$(BIN)/python -m bench.calls
+	$(BIN)/python -m bench.cube
+	$(BIN)/python -m bench.duel
+	$(BIN)/python -m bench.xbs
+	$(BIN)/python -m bench.bomber
 
 picture: $(READY) ## draw the picture of the README anew
 	$(BIN)/python -m docs.picture

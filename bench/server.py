@@ -19,8 +19,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Server:
     """`botdrome serve` on the first core."""
 
-    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
+    def __init__(self, process: "subprocess.Popen[str]", url: str, screen: str = "") -> None:
         self.process, self.url = process, url
+        self.screen = screen
+        """What it said when it started."""
 
     def cpu(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -61,7 +63,7 @@ def server(*words: str) -> Iterator[Server]:
         found = re.search(r"(http://[^/]+)/graphql", screen)
         assert found is not None
         try:
-            yield Server(process, found[1])
+            yield Server(process, found[1], screen)
         finally:
             process.kill()
             process.communicate()

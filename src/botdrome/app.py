@@ -4,39 +4,67 @@ import asyncio
 import gc
 import signal
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from time import time
+from typing import NamedTuple, Protocol
 
 import structlog
-import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.server import ServerState
 
 from botdrome.api.app import make_app
 from botdrome.api.live_spectator import live_spectator
+from botdrome.api.socketio.app import SocketIo
+from botdrome.api.socketio.opening import make_socketio, socketio_door
+from botdrome.api.stack import http_stack
 from botdrome.server.arena import Arena
+from botdrome.server.boats.books import open_books
+from botdrome.server.boats.harbour import Harbours
+from botdrome.server.boats.host import HostSession
+from botdrome.server.boats.session import boat_door
+from botdrome.server.bomber.api import BomberApi
+from botdrome.server.bucket import Bucket
+from botdrome.server.calling.callers import Callers
+from botdrome.server.cube.organiser import CubeOrganiser
 from botdrome.server.desk import Desk
-from botdrome.server.door import Crowd, Door
+from botdrome.server.door import Crowd, Door, Welcome
+from botdrome.server.duel import duel_door
+from botdrome.server.duel_hall import DuelHall
+from botdrome.server.duel_table import open_duel_table
 from botdrome.server.native import NativeSession
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.url_bots import UrlBots
 from botdrome.server.websocket import MakeSession
 from botdrome.store.opening import open_store
+from botdrome.store.store import Store
 
 log = structlog.get_logger()
+
+MakeProtocol = Callable[[], asyncio.BaseProtocol]
+USUAL = {"duel_port": Settings().duel_port, "xbs_port": Settings().xbs_port}
+"""Ports on which a server listens without being told: where somebody else does so already, it goes without."""
+
+
+class Room(Protocol):
+    """Whoever has guests of its own beside the desk's."""
+
+    async def close(self) -> None:
+        """The matches are over: let everybody go."""
 
 
 class House:
     """A server that runs."""
 
-    def __init__(self, settings: Settings, arena: Arena, desk: Desk, servers: dict[str, asyncio.Server]) -> None:
+    def __init__(
+        self, settings: Settings, arena: Arena, desk: Desk, servers: dict[str, asyncio.Server], rooms: Sequence[Room] = ()
+    ) -> None:
         self.settings, self.arena, self.desk = settings, arena, desk
-        self._servers = servers
+        self._servers, self.rooms = servers, rooms
 
     @property
     def ports(self) -> dict[str, int]:
@@ -55,18 +83,37 @@ class House:
     async def close(self) -> None:
         """No new matches; running ones get their time, and whoever asks how it goes is still answered."""
         await self.desk.close()
+        for room in self.rooms:
+            await room.close()
         for server in self._servers.values():
             server.close()
         await self.arena.store.close()
 
 
+class Rooms(NamedTuple):
+    """The parts of a house, put together."""
+
+    desk: Desk
+    arena: Arena
+    callers: Callers
+    duel: DuelHall
+    boats: Harbours
+    cube: SocketIo
+    bomber: BomberApi
+    url_bots: UrlBots
+    crowd: Crowd
+
+    @property
+    def with_guests(self) -> tuple[Room, ...]:
+        return self.duel, self.boats, self.cube, self.bomber, self.url_bots
+
+
 async def open_house(settings: Settings) -> House:
     store = await open_store(settings.store_url)
-    desk = Desk(store, settings)
-    arena = Arena(store, desk.floor, desk.registry)
     servers: dict[str, asyncio.Server] = {}
     try:
-        await _listen_all(settings, desk, arena, servers)
+        rooms = await _furnish(settings, store)
+        await _listen_all(settings, rooms, servers)
     except BadSetting:
         for server in servers.values():
             server.close()
@@ -75,40 +122,74 @@ async def open_house(settings: Settings) -> House:
     aborted = await store.abort_running("the server ended without notice", int(time() * 1000))
     if aborted:
         log.warning("matches were running when the server last ended", aborted=aborted)
-    return House(settings, arena, desk, servers)
+    house = House(settings, rooms.arena, rooms.desk, servers, rooms.with_guests)
+    rooms.callers.listen_on(house.ports.values())
+    await rooms.url_bots.open()
+    return house
 
 
-async def _listen_all(settings: Settings, desk: Desk, arena: Arena, servers: dict[str, asyncio.Server]) -> None:
-    """All that listens, put in by name as soon as it does."""
-    crowd = Crowd(settings)
-    servers["http"] = await _listen(settings, "port", _front_door(settings, desk, arena, crowd))
+async def _furnish(settings: Settings, store: Store) -> Rooms:
+    desk, crowd, callers = Desk(store, settings), Crowd(settings), Callers(settings)
+    duel = DuelHall(desk, await open_duel_table(store))
+    boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
+    url_bots = UrlBots(desk, callers)
+    arena = Arena(store, desk.floor, desk.registry, duel.table)
+    arena.outreach = url_bots
+    arena.registrations = Bucket(settings.registration_rate, settings.registration_burst)
+    cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
+    return Rooms(desk, arena, callers, duel, boats, cube, BomberApi(desk, crowd), url_bots, crowd)
 
 
-async def _listen(settings: Settings, key: str, make: Callable[[], asyncio.BaseProtocol]) -> asyncio.Server:
-    """`key` is the setting that names the port."""
-    port = getattr(settings, key)
+async def _listen_all(settings: Settings, rooms: Rooms, servers: dict[str, asyncio.Server]) -> None:
+    """All that listens, put in by name as soon as it does. Clients of the originals know no TLS."""
+    front = _front_door(settings, rooms)
+    servers["http"] = await _listen(settings, "port", settings.port, front, _tls(settings))
+    doors: list[tuple[str, str, int, MakeProtocol]] = [
+        ("bomber", "bomber_port", settings.bomber_port, front),
+        ("cube", "cube_port", settings.cube_port, socketio_door(rooms.cube, rooms.crowd, settings)),
+        ("duel", "duel_port", settings.duel_port, duel_door(rooms.duel, rooms.crowd)),
+        *[(one.name, one.key, one.port, boat_door(one, rooms.desk, rooms.crowd)) for one in rooms.boats.all],
+    ]
+    for name, key, port, door in doors:
+        if port:
+            try:
+                servers[name] = await _listen(settings, key, port, door)
+            except BadSetting as problem:
+                if port != USUAL.get(key):
+                    raise
+                log.warning("the usual port is taken: this protocol is not served", problem=str(problem))
+
+
+async def _listen(
+    settings: Settings, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None = None
+) -> asyncio.Server:
+    """`key` is the setting that names the port; -1: any free one."""
+    port, loop = max(0, port), asyncio.get_running_loop()
     try:
-        return await asyncio.get_running_loop().create_server(make, settings.host, port, ssl=_tls(settings), backlog=2048)
+        return await loop.create_server(make, settings.host, port, ssl=secure, backlog=2048)
     except OSError as error:
         raise BadSetting(f"{key}: cannot listen on {settings.host}:{port}: {error.strerror}") from None
 
 
-def _front_door(settings: Settings, desk: Desk, arena: Arena, crowd: Crowd) -> Callable[[], Door]:
-    config = uvicorn.Config(
-        _http_app(desk, arena), http="httptools", ws="websockets-sansio", log_config=None, access_log=False, lifespan="off"
-    )
-    config.load()
-    state, loop = ServerState(), asyncio.get_running_loop()
+def _front_door(settings: Settings, rooms: Rooms) -> MakeProtocol:
+    desk, arena, boats, cube, bomber, url_bots = rooms.desk, rooms.arena, rooms.boats, rooms.cube, rooms.bomber, rooms.url_bots
+    http = http_stack(_http_app(rooms))
 
-    def http() -> asyncio.Protocol:
-        return HttpToolsProtocol(config, state, {}, loop)
-
-    def reception(target: str) -> MakeSession | None:
+    def reception(target: str) -> MakeSession | Welcome | None:
+        if target.startswith("/socket.io/"):
+            return cube.receive_socket(target)
         if target.startswith("/watch/"):
             return live_spectator(arena, target)
-        return lambda connection: NativeSession(connection, desk)
+        if target == "/boats/host":
+            return lambda connection: HostSession(connection, boats, settings)
+        if target == "/connect":
+            return url_bots.receive
+        return bomber.receive_socket(target) or (lambda connection: NativeSession(connection, desk))
 
-    return lambda: Door(reception, http, crowd, settings)
+    def door() -> Door:
+        return Door(reception, http, rooms.crowd, settings, lambda target: bomber.shortcut(target, door))
+
+    return door
 
 
 def _tls(settings: Settings) -> ssl.SSLContext | None:
@@ -122,18 +203,19 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
     return context
 
 
-def _http_app(desk: Desk, arena: Arena) -> Starlette:
+def _http_app(rooms: Rooms) -> Starlette:
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
 
     async def readyz(_: Request) -> Response:
-        return PlainTextResponse("stopping\n", 503) if desk.closing else PlainTextResponse("ready\n")
+        return PlainTextResponse("stopping\n", 503) if rooms.desk.closing else PlainTextResponse("ready\n")
 
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
-    routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics), Mount("/", make_app(arena))]
-    return Starlette(routes=routes)
+    routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
+    mounts = [Mount("/socket.io", rooms.cube), Mount("/bomber", rooms.bomber.asgi), Mount("/", make_app(rooms.arena))]
+    return Starlette(routes=[*routes, *mounts])
 
 
 @asynccontextmanager

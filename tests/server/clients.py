@@ -20,7 +20,8 @@ PATIENCE = 20.0
 @asynccontextmanager
 async def server(folder: Path, **changes: Any) -> AsyncIterator[House]:
     """A server on a port of the system's choice."""
-    quick: dict[str, Any] = {"port": 0, "db": f"sqlite:///{folder / 'test.db'}", "start_delay": 0.0, "drain": 0.0}
+    quick: dict[str, Any] = {"port": 0, "duel_port": 0, "xbs_port": 0, "start_delay": 0.0, "drain": 0.0}
+    quick["db"] = f"sqlite:///{folder / 'test.db'}"
     house = await open_house(Settings(**quick | changes))
     try:
         yield house

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import httpx
 import pytest
 
 from botdrome.server.registry import Denied
@@ -36,3 +37,18 @@ async def test_who_is_denied_is_told_why(tmp_path: Path, name: str, token: objec
         right = (await registered(house, "ada", "gomoku"))["password"]
         with pytest.raises(Denied, match=f"^{words}$"):
             await house.desk.registry.admit(name, right if token == "right" else token, game)
+
+
+async def test_bots_are_registered_only_so_fast(tmp_path: Path) -> None:
+    words = "too many bots are being registered: try again in a moment"
+    async with (
+        server(tmp_path, registration_rate=0.001, registration_burst=2) as house,
+        httpx.AsyncClient(base_url=house.url) as http,
+    ):
+        bots = [{"game": "gomoku", "name": f"bot {number}", "owner": "me"} for number in range(3)]
+        answers = [await http.post("/api/v1/bots", json=bot) for bot in bots]
+        query = 'mutation { registerBot(gameType: GOMOKU, name: "late", owner: "me") { password } }'
+        refused = (await http.post("/graphql", json={"query": query})).json()
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+    assert answers[2].json() == {"error": words}
+    assert refused["errors"][0]["message"] == words

@@ -10,6 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
+from botdrome.api.duel import duel_pages
 from botdrome.api.graphql.clerk import Clerk
 from botdrome.api.graphql.door import GraphQLDoor
 from botdrome.api.graphql.schema import make_schema
@@ -26,7 +27,7 @@ REPLAYS_AT_ONCE = 2
 
 def make_app(arena: Arena) -> Starlette:
     replays = CapacityLimiter(REPLAYS_AT_ONCE)
-    routes = [*_pages(), *_graphql(arena, replays), *rest_routes(arena), *_watching(arena, replays)]
+    routes = [*_pages(), *duel_pages(arena), *_graphql(arena, replays), *rest_routes(arena), *_watching(arena, replays)]
     return Starlette(routes=routes, exception_handlers={HTTPException: _nothing_here})
 
 

@@ -1,10 +1,12 @@
 """Registration: what is said when a bot cannot be registered."""
 
 from botdrome.api.problems import Problem
-from botdrome.server.arena import BadName
+from botdrome.server.arena import BadName, TooMany
+from botdrome.server.calling.answer import CallFailed
 from botdrome.store.store import NameTaken
 
 LONGEST_OWNER = 200
+LONGEST_CONTEST = 1000
 TAKEN = "Bot already registered with that name"
 
 
@@ -21,4 +23,13 @@ def refusal(error: BaseException | None) -> Problem | None:
         return error
     if isinstance(error, NameTaken):
         return Problem(TAKEN, 409)
+    if isinstance(error, TooMany):
+        return Problem(str(error), 429)
+    if isinstance(error, CallFailed):
+        return Problem(f"The bot cannot be called: {error}", 422)
     return Problem(str(error)) if isinstance(error, BadName) else None
+
+
+def check_contest(name: str) -> None:
+    if not name or len(name) > LONGEST_CONTEST or "\0" in name:
+        raise Problem(f"the name of a contest has 1 to {LONGEST_CONTEST} characters")

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from botdrome.cli.boats.front import boats
+
 app = typer.Typer(
     name="botdrome",
     help="One arena for game-playing bots.",
@@ -79,10 +81,19 @@ def serve(
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
     house: Annotated[bool | None, typer.Option("--house", help="House bots play those who find no opponent.")] = None,
-    duel_port: Annotated[int | None, typer.Option(help="Duel arena's TCP protocol, not served yet; 0: off.")] = None,
-    xbs_port: Annotated[int | None, typer.Option(help="Xterm Boat Sinker's TCP protocol, not served yet; 0: off.")] = None,
-    cube_port: Annotated[int | None, typer.Option(help="Battlecube's socket.io, not served yet; 0: off.")] = None,
-    bomber_port: Annotated[int | None, typer.Option(help="The Bomberman API, not served yet; 0: off.")] = None,
+    duel_port: Annotated[
+        int | None, typer.Option(help="Duel arena's TCP protocol; the original's is 5232. [default: off]")
+    ] = None,
+    xbs_port: Annotated[
+        int | None, typer.Option(help="Xterm Boat Sinker's lines; the original's is 7948. [default: off]")
+    ] = None,
+    cube_port: Annotated[int | None, typer.Option(help="Battlecube's socket.io alone, 9999 in the original; 0: off.")] = None,
+    bomber_port: Annotated[
+        int | None, typer.Option(help="A second port for the Bomberman API; the original's is 9800. [default: off]")
+    ] = None,
+    allow_bots: Annotated[
+        list[str] | None, typer.Option(metavar="CIDR|HOST", help="Bots there may be called, too. [default: this machine alone]")
+    ] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any other setting.")] = None,
 ) -> None:
     """Run the server: bots come in over WebSockets, people over GraphQL, REST and the page.
@@ -93,11 +104,59 @@ def serve(
     from botdrome.cli.serve import run_server
 
     ports = {"duel_port": duel_port, "xbs_port": xbs_port, "cube_port": cube_port, "bomber_port": bomber_port}
-    raise typer.Exit(run_server({"host": host, "port": port, "db": db, "house": house} | ports, setting or [], config))
+    allowed = {"allow_bots": ",".join(allow_bots) if allow_bots else None}
+    flags = {"host": host, "port": port, "db": db, "house": house} | ports | allowed
+    raise typer.Exit(run_server(flags, setting or [], config))
 
 
 Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="Where the server is.")]
 Database = Annotated[str, typer.Option("--db", metavar="URL", envvar="BOTDROME_DB", help="As for `botdrome serve`.")]
+
+
+@app.command()
+def host(
+    server: Annotated[
+        str | None, typer.Option(help="A server that runs, by its HTTP address. [default: one of its own is started]")
+    ] = None,
+    token: Annotated[str, typer.Option(envvar="BOTDROME_HOST_TOKEN", help="The `host_token` of that server.")] = "",
+    room: Annotated[str, typer.Option(help="The title of a room of that server. [default: its first]")] = "",
+    title: Annotated[str | None, typer.Option("-t", "--title", help="The title of the game.")] = None,
+    auto_start: Annotated[bool | None, typer.Option("-a", "--auto-start", help="A full table starts by itself.")] = None,
+    repeat: Annotated[bool | None, typer.Option("-r", "--repeat", help="Games follow each other until you quit.")] = None,
+    least: Annotated[int | None, typer.Option("--min", help="Players at least. [default: 2]")] = None,
+    most: Annotated[int | None, typer.Option("--max", help="Players at most. [default: 9]")] = None,
+    width: Annotated[int | None, typer.Option(help="Columns of the boards. [default: 10]")] = None,
+    height: Annotated[int | None, typer.Option(help="Rows of the boards. [default: 10]")] = None,
+    config: Annotated[Path | None, typer.Option("-c", "--config", help="A configuration file of the original.")] = None,
+    db_dir: Annotated[Path | None, typer.Option("-d", "--db-dir", help="A folder for the statistics as ini files.")] = None,
+    bind_address: Annotated[str, typer.Option("-b", "--bind-address", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("-p", "--port", help="Where players join; -1: any free port.")] = 7948,
+    http_port: Annotated[int, typer.Option(help="Where spectators are; 0: any free port.")] = 0,
+    tables: Annotated[int | None, typer.Option(min=0, help="Games at once with --repeat; 0: any number. [default: 0]")] = None,
+    turn_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for a turn; 0: any time. [default: 60]")] = None,
+    db: Annotated[str | None, typer.Option("--db", metavar="URL", help="As for `botdrome serve`.")] = None,
+) -> None:
+    """Host boat games: start them, talk to the players, boot, skip, abort. `help` lists what can be typed."""
+    from botdrome.cli.host import run_host
+
+    rules = {"title": title, "min": least, "max": most, "width": width, "height": height}
+    manner = {"auto_start": auto_start, "repeat": repeat, "tables": tables, "turn_limit": turn_limit}
+    flags = {"host": bind_address, "port": http_port, "xbs_port": port, "db": db, "boats_dir": db_dir and str(db_dir)}
+    raise typer.Exit(run_host(server, token, room, rules | manner, config, flags))
+
+
+@app.command()
+def stats(
+    name: Annotated[str | None, typer.Argument(help="Only the games of this title, in full.")] = None,
+    player: Annotated[bool, typer.Option("--player", help="The name is that of a player.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    db_dir: Annotated[Path | None, typer.Option("-d", "--db-dir", help="Write ini files like the original's here.")] = None,
+    db: Database = "",
+) -> None:
+    """Show the statistics of boat games, with the keys of the original."""
+    from botdrome.cli.stats import show_stats
+
+    raise typer.Exit(show_stats(name, player, db, json, db_dir))
 
 
 @app.command()
@@ -119,6 +178,19 @@ def why(
     from botdrome.cli.remote import why as explain
 
     raise typer.Exit(explain(match, token, seat, server))
+
+
+@app.command()
+def connect(
+    name: Annotated[str, typer.Argument(help="The name of a registered bot.")],
+    token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
+    to: Annotated[str, typer.Option("--to", envvar="BOTDROME_SERVER", help="Where the server is.")] = "http://127.0.0.1:3000",
+    local: Annotated[str, typer.Option(help="Where the bot is, as seen from here.")] = "http://127.0.0.1:8080",
+) -> None:
+    """Let a server call a bot that it cannot reach: this connects outwards, and carries the calls in."""
+    from botdrome.cli.connect import run
+
+    raise typer.Exit(run(name, token, to, local))
 
 
 @app.command()
@@ -145,6 +217,9 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy.")], db: Database
     from botdrome.cli.keeping import backup as copy
 
     raise typer.Exit(copy(db, file))
+
+
+app.command(context_settings={"help_option_names": ["--help"]})(boats)
 
 
 @app.command()

@@ -18,6 +18,9 @@ from botdrome.server.settings import BadSetting, Settings, load_settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.login import GAMES
 
+DOORS = {"duel": "duel arena (TCP)", "xbs": "boat games (TCP)", "cube": "Battlecube (socket.io)", "bomber": "Bomberman API"}
+"""What listens beside the front door, if it does."""
+
 
 def run_server(flags: dict[str, Any], words: Sequence[str], config: Path | None) -> int:
     try:
@@ -71,8 +74,10 @@ def show(house: House, console: Console) -> None:
     console.print(Text("Botdrome is open.", style="bold green"))
     for what, where in (
         ("bots (WebSocket)", url.replace("http", "ws", 1)),
+        *((DOORS.get(key, key), f"{house.settings.host}:{port}") for key, port in house.ports.items() if key != "http"),
         ("GraphQL and GraphiQL", f"{url}/graphql"),
         ("REST", f"{url}/api/v1/docs"),
+        ("Bomberman over HTTP", f"{url}/bomber/rest"),
         ("watch a match", f"{url}/watch/MATCH"),
         ("stored in", house.settings.store_shown),
         ("house bots", "play those who find no opponent" if house.settings.house else "on demand; --house for all"),

@@ -11,13 +11,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.server.audience import Spectator
-from botdrome.store.store import BotEntry, Store
+from botdrome.server.bucket import Bucket
+from botdrome.server.calling.answer import CallFailed
+from botdrome.server.duel_table import DuelTable
+from botdrome.store.store import BotEntry, NameTaken, Store
 
 LONGEST_NAME = 64
 
 
 class BadName(Exception):
     """A name that no bot can have, with the reason."""
+
+
+class TooMany(Exception):
+    """More is asked for than anybody needs, with the reason."""
 
 
 class LiveTable(Struct, frozen=True):
@@ -52,15 +59,50 @@ class Forgetful(Protocol):
     def forget(self, name: str) -> None: ...
 
 
-class Arena:
-    def __init__(self, store: Store, tables: Tables, registry: Forgetful | None = None) -> None:
-        self.store, self.tables, self._registry = store, tables, registry
+class Outreach(Protocol):
+    """Whoever can call bots at their addresses. CallFailed where a bot does not answer."""
 
-    async def register(self, game: str, name: str, owner: str) -> tuple[BotEntry, str]:
-        """A new bot and its token, which is shown this once. BadName or NameTaken where it cannot be."""
+    async def challenge(self, url: str, name: str, game: str) -> None: ...
+
+    async def enter(self, bot: BotEntry, contest: str) -> None: ...
+
+    async def withdraw(self, bot: BotEntry, contest: str) -> None: ...
+
+
+class Nobody:
+    """Calls nobody."""
+
+    async def challenge(self, url: str, name: str, game: str) -> None:
+        raise CallFailed("no bots are called from here")
+
+    async def enter(self, bot: BotEntry, contest: str) -> None:
+        raise CallFailed("no bots are called from here")
+
+    async def withdraw(self, bot: BotEntry, contest: str) -> None:
+        """There are none."""
+
+
+class Arena:
+    outreach: Outreach = Nobody()
+    """For bots with an address."""
+    registrations: Bucket | None = None
+    """How fast bots may be registered; None: as fast as you like."""
+
+    def __init__(self, store: Store, tables: Tables, registry: Forgetful | None = None, duel: DuelTable | None = None) -> None:
+        self.store, self.tables, self._registry = store, tables, registry
+        self.duel = duel or DuelTable(store, {}, 0)
+
+    async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
+        """A new bot and its token, which is shown this once. BadName, TooMany, NameTaken or CallFailed where it cannot be."""
         check_name(name)
+        if self.registrations is not None and not self.registrations.take():
+            raise TooMany("too many bots are being registered: try again in a moment")
+        if url is not None:
+            if await self.store.bot(name) is not None:
+                raise NameTaken(name)
+            await self.outreach.challenge(url, name, game)
         token = secrets.token_hex(32)
-        bot = BotEntry(name, game, owner, int(time() * 1000), hashed(token))
+        bot = BotEntry(name, game, owner, int(time() * 1000), hashed(token), url)
         await self.store.register(bot)
         return bot, token
 
@@ -78,6 +120,15 @@ class Arena:
 
     async def revoke(self, bot: BotEntry) -> BotEntry:
         return await self._change(bot, None)
+
+    async def move(self, bot: BotEntry, url: str | None) -> BotEntry:
+        """Another address, or none. CallFailed if the bot does not answer there."""
+        if url is not None:
+            await self.outreach.challenge(url, bot.name, bot.game)
+        await self.store.change_url(bot.name, url)
+        if self._registry is not None:
+            self._registry.forget(bot.name)
+        return replace(bot, url=url)
 
     async def _change(self, bot: BotEntry, token_hash: str | None) -> BotEntry:
         await self.store.change_token(bot.name, token_hash)

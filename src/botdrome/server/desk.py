@@ -50,10 +50,12 @@ class Desk:
         self.registry, self.tasks, self.floor = Registry(store), Tasks(), Floor(store, settings)
         self.closing = False
         """No new matches are opened."""
+        self.on_closing: list[Callable[[], None]] = []
         self._lobby = Lobby()
         self._tickets = count()
         self._guests: dict[int, Guest] = {}
         self._hosts: set[Callable[[Wish], None]] = set()
+        self._matchmakers: list[Callable[[Seeker], None]] = []
         self._loop = asyncio.get_running_loop()
         metrics.WAITING.set_function(lambda: len(self._guests))
 
@@ -99,6 +101,8 @@ class Desk:
             guest.wait_at_most(settings.waiting_limit, f"no opponent came within {settings.waiting_limit:g} seconds")
         for tell in tuple(self._hosts):
             tell(seeker.wish)
+        for meet in self._matchmakers:
+            meet(seeker)
 
     def _close_contest_for(self, seeker: Seeker, guest: Guest) -> None:
         book = self._lobby.book(seeker.wish)
@@ -163,6 +167,10 @@ class Desk:
         """Those who take any opponent, of each name the first, the longest wait first."""
         return self._lobby.waiting(wish)
 
+    def waiting_named(self, game: str, name: str) -> Seeker | None:
+        """Who waits under this name for any opponent and no contest."""
+        return self._lobby.named(game, name)
+
     def recruit(self, seeker: Seeker) -> Guest:
         """One of those who wait: it is to be seated now."""
         guest = self._guests[seeker.ticket]
@@ -174,11 +182,28 @@ class Desk:
         self._hosts.add(tell)
         return lambda: self._hosts.discard(tell)
 
+    # Those who can be called to meet somebody.
+
+    def on_seeker(self, meet: Callable[[Seeker], None]) -> None:
+        """Have `meet` called with everybody who begins to wait."""
+        self._matchmakers.append(meet)
+
+    def guest_of(self, seeker: Seeker) -> Guest | None:
+        """Who waits so; None: it does so no longer."""
+        return self._guests.get(seeker.ticket)
+
+    def complete(self, wish: Wish, name: str) -> bool:
+        """Whether it has met all others of the contest as often as it may."""
+        book = self._lobby.book(wish)
+        return book is not None and book.complete_for(name)
+
     # The end.
 
     async def close(self) -> None:
         """No new matches; the running ones get their time, and then are aborted."""
         self.closing = True
+        for tell in self.on_closing:
+            tell()
         for guest in list(self._guests.values()):
             guest.turn_away({"error": "the server is stopping"}, 1001)
         await self.floor.close()

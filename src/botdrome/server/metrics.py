@@ -7,6 +7,7 @@ WAITING = Gauge("botdrome_waiting", "Bots that wait for an opponent")
 TABLES = Gauge("botdrome_tables", "Matches that run")
 MATCHES = Counter("botdrome_matches", "Matches that are over", ["game", "status"])
 MOVES = Counter("botdrome_moves", "Moves in the matches that are over, legal or not")
+CALLS_FAILED = Counter("botdrome_calls_failed", "Calls to bots that got no answer", ["why"])
 REFUSED = Counter("botdrome_refused", "Connections and messages that were refused", ["why"])
 LATENESS = Histogram(
     "botdrome_beat_lateness_seconds",

@@ -10,6 +10,8 @@ import msgspec
 from msgspec import Meta, Struct
 from platformdirs import user_data_path
 
+from botdrome.server.boats.plan import RoomPlan
+
 PREFIX = "BOTDROME_"
 
 
@@ -23,10 +25,28 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     db: Annotated[str, Meta(description="sqlite:///FILE or postgresql://...; empty: a file in the user's data folder")] = ""
     house: Annotated[bool, Meta(description="house bots play those who find no opponent")] = False
     house_wait: Annotated[float, Meta(description="seconds before the house steps in", ge=0)] = 1.0
-    duel_port: Annotated[int, Meta(description="duel arena's TCP protocol, not served yet; 0: off", ge=0, le=65535)] = 0
-    xbs_port: Annotated[int, Meta(description="Xterm Boat Sinker's TCP protocol, not served yet; 0: off", ge=0, le=65535)] = 0
-    cube_port: Annotated[int, Meta(description="Battlecube's socket.io, not served yet; 0: off", ge=0, le=65535)] = 0
-    bomber_port: Annotated[int, Meta(description="the Bomberman API, not served yet; 0: off", ge=0, le=65535)] = 0
+    duel_port: Annotated[int, Meta(description="duel arena's TCP protocol; 0: off, -1: any free port", ge=-1, le=65535)] = 5232
+    duel_window: Annotated[
+        float, Meta(description="seconds in which duel players gather before they are paired; 0: at once", ge=0)
+    ] = 0.0
+    xbs_port: Annotated[int, Meta(description="Xterm Boat Sinker's lines; 0: off, -1: any free port", ge=-1, le=65535)] = 7948
+    boats: Annotated[
+        tuple[RoomPlan, ...], Meta(description="the rooms for boat games, a `[[boats]]` table each; empty: one, for two players")
+    ] = ()
+    boats_dir: Annotated[str, Meta(description="a folder for ini files with the statistics of boat games; empty: none")] = ""
+    host_token: Annotated[str, Meta(description="what `botdrome host` shows to be let in; empty: it is not let in")] = ""
+    cube_port: Annotated[
+        int, Meta(description="Battlecube's socket.io alone, 9999 in the original; 0: off, -1: any free one", ge=-1, le=65535)
+    ] = 0
+    bomber_port: Annotated[
+        int,
+        Meta(description="a second port for the Bomberman API, 9800 in the original; 0: off, -1: any free port", ge=-1, le=65535),
+    ] = 0
+    bomber_rooms: Annotated[str, Meta(description="the rooms of the Bomberman API: NAME:KEY=VALUE,KEY=VALUE and so on")] = (
+        "default"
+    )
+    bomber_wait: Annotated[float, Meta(description="seconds that a request may wait for the next Bomberman state", gt=0)] = 25.0
+    bomber_waits: Annotated[int, Meta(description="requests from one address that may wait so at a time", ge=1)] = 1000
     tls_cert: Annotated[str, Meta(description="a certificate file; with it and tls_key, TLS is on")] = ""
     tls_key: Annotated[str, Meta(description="the key file of the certificate")] = ""
     login_limit: Annotated[float, Meta(description="seconds for the first message", gt=0)] = 10.0
@@ -37,11 +57,32 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         float, Meta(description="seconds before a bot that has met everybody is told that its contest is complete", ge=0)
     ] = 5.0
     drain: Annotated[float, Meta(description="seconds that running matches get when the server stops", ge=0)] = 30.0
+    registration_rate: Annotated[float, Meta(description="bots that may be registered a second, in the long run", gt=0)] = 10.0
+    registration_burst: Annotated[int, Meta(description="bots that may be registered at once", ge=1)] = 1000
     longest_message: Annotated[int, Meta(description="bytes of one message from a bot", ge=256)] = 65536
     message_rate: Annotated[float, Meta(description="messages a second from one connection, in the long run", gt=0)] = 200.0
     message_burst: Annotated[int, Meta(description="messages at once from one connection", ge=1)] = 400
+    socketio_ping_interval: Annotated[float, Meta(description="seconds between two heartbeats of socket.io", ge=0.05)] = 25.0
+    socketio_ping_timeout: Annotated[float, Meta(description="seconds that a heartbeat of socket.io may be late", ge=0.05)] = 60.0
+    socketio_longest: Annotated[int, Meta(description="bytes of one message, or of one POST, over socket.io", ge=256)] = 1_000_000
     connections: Annotated[int, Meta(description="connections in all", ge=1)] = 50000
     connections_per_address: Annotated[int, Meta(description="connections from one address", ge=1)] = 20000
+    allow_bots: Annotated[
+        str, Meta(description="networks (10.1.0.0/16) and hosts that the server may call beside loopback, separated by commas")
+    ] = ""
+    call_loopback: Annotated[bool, Meta(description="bots on the server's own machine may be called")] = True
+    bot_ports: Annotated[str, Meta(description="ports on which bots may be called")] = "80,443,1024-65535"
+    bots_ca: Annotated[str, Meta(description="a file of certificates to trust beside the system's when bots are called")] = ""
+    calls_per_host: Annotated[int, Meta(description="calls to one address at the same time; others wait", ge=1)] = 1000
+    calls_per_port: Annotated[int, Meta(description="calls to one port of an address at the same time; others wait", ge=1)] = 200
+    cube_limit: Annotated[float, Meta(description="seconds that a Battlecube bot has for a whole answer", ge=0.001)] = 5.0
+    cube_games: Annotated[int, Meta(description="Battlecube games that one organiser may have, or watch, at once", ge=1)] = 100
+    cube_keep: Annotated[float, Meta(description="seconds that a Battlecube game goes on when its organiser has left", ge=0)] = (
+        300.0
+    )
+    cube_pause_limit: Annotated[
+        float, Meta(description="seconds that a Battlecube game may be paused before it is resumed", gt=0)
+    ] = 3600.0
     flight_bytes: Annotated[int, Meta(description="bytes of the flight record of a seat", ge=1024)] = 65536
     log_format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
     log_level: Annotated[str, Meta(description="debug, info, warning or error", pattern="^(debug|info|warning|error)$")] = "info"
@@ -64,6 +105,8 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str], file
     values = _from_file(file) if file else {}
     values |= {key: environment[PREFIX + key.upper()] for key in KEYS if PREFIX + key.upper() in environment}
     values |= {key: value for key, value in flags.items() if value is not None}
+    if isinstance(values.get("boats"), str):
+        values["boats"] = _from_json("boats", values["boats"])
     for key, value in values.items():
         _check(key, value)
     return msgspec.convert(values, Settings, strict=False)
@@ -74,6 +117,14 @@ def _from_file(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text())
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(f"{file}: {error}") from None
+
+
+def _from_json(key: str, text: str) -> Any:
+    """What only a file can say plainly, from the environment or a flag."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise BadSetting(f"{key}: {error}") from None
 
 
 def _check(key: str, value: Any) -> None:

@@ -22,6 +22,10 @@ class BotNode:
         bot = await self._found()
         return javascript(bot.registered) if bot else None
 
+    async def called(self, info: Info) -> bool:
+        bot = await self._found()
+        return bot is not None and bot.url is not None
+
     async def _found(self) -> BotEntry | None:
         return self._entry or await self._reading.bot(self.name)
 

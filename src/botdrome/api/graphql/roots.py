@@ -1,16 +1,36 @@
 """Root: what can be asked and changed. Each public method is a field of the schema."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
 from botdrome.api.graphql.bots import BotNode, bot_node
 from botdrome.api.graphql.filters import Filters
 from botdrome.api.graphql.matches import ContestNode, LiveNode, MatchNode, games, games_count, match_node
 from botdrome.api.graphql.reading import Info, Reading, storable
 from botdrome.api.live import live_tables
 from botdrome.api.paging import original_limit, original_offset
-from botdrome.api.registration import check_owner
+from botdrome.api.problems import Problem
+from botdrome.api.registration import check_contest, check_owner
 from botdrome.server.arena import LiveTable
 from botdrome.store.store import BotEntry
 
 CreatedBot = dict[str, str | BotNode]
+PHONE = Lock()
+
+
+@contextmanager
+def _at_the_phone(url: str | None) -> Iterator[None]:
+    """Queries are worked on by a few, and only one of them may wait for a stranger's answer at a time."""
+    if url is None:
+        yield
+    elif PHONE.acquire(blocking=False):
+        try:
+            yield
+        finally:
+            PHONE.release()
+    else:
+        raise Problem("Another bot is being called just now: try again in a moment, or over REST.", 503)
 
 
 class Root:
@@ -61,10 +81,28 @@ class Root:
 
     # Changes.
 
-    async def register_bot(self, info: Info, name: str, owner: str, game_type: str) -> CreatedBot:
+    async def register_bot(self, info: Info, name: str, owner: str, game_type: str, url: str | None = None) -> CreatedBot:
         check_owner(owner)
-        bot, token = await self._ask(self._arena.register(game_type, name, owner))
+        with _at_the_phone(url):
+            bot, token = await self._ask(self._arena.register(game_type, name, owner, url))
         return {"password": token, "bot": bot_node(self._reading, bot)}
+
+    async def move_bot(self, info: Info, name: str, url: str | None = None) -> BotNode:
+        with _at_the_phone(url):
+            return bot_node(self._reading, await self._ask(self._arena.move(await self._reading.holder(name), url)))
+
+    async def enter_contest(self, info: Info, contest: str, bot: str) -> ContestNode:
+        check_contest(contest)
+        entrant = await self._reading.holder(bot)
+        with _at_the_phone(bot):
+            await self._ask(self._arena.outreach.enter(entrant, contest))
+        return ContestNode(self._reading, entrant.game, contest)
+
+    async def withdraw_from_contest(self, info: Info, contest: str, bot: str) -> ContestNode:
+        check_contest(contest)
+        entrant = await self._reading.holder(bot)
+        await self._ask(self._arena.outreach.withdraw(entrant, contest))
+        return ContestNode(self._reading, entrant.game, contest)
 
     async def rotate_token(self, info: Info, name: str) -> CreatedBot:
         bot, token = await self._ask(self._arena.rotate(await self._reading.holder(name)))

@@ -22,6 +22,7 @@ class Bot(Struct):
     gameType: GameType  # noqa: N815
     owner: str
     registered: Moment
+    called: Annotated[bool, Meta(description="Whether it has an address at which the server calls it.")] = False
 
 
 class Bots(Struct):
@@ -35,6 +36,21 @@ class NewBot(Struct, forbid_unknown_fields=True):
     game: GameName
     name: str
     owner: str = ""
+    url: Annotated[str | None, Meta(description="Where the server calls it; the bot must repeat a challenge there.")] = None
+
+
+class Address(Struct, forbid_unknown_fields=True):
+    url: Annotated[str | None, Meta(description="Where the server calls the bot; null: it connects by itself.")]
+
+
+class Entrant(Struct, forbid_unknown_fields=True):
+    bot: Annotated[str, Meta(description="The name of a bot that the server can call.")]
+
+
+class Entry(Struct):
+    contest: str
+    bot: str
+    entered: bool
 
 
 class RegisteredBot(Struct):

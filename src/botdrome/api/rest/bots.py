@@ -2,9 +2,9 @@
 
 from botdrome.api.dates import iso
 from botdrome.api.games import game_called
-from botdrome.api.problems import no_bot
-from botdrome.api.registration import check_owner
-from botdrome.api.rest.answers import Bot, Bots, NewBot, RegisteredBot
+from botdrome.api.problems import Problem, no_bot
+from botdrome.api.registration import check_contest, check_owner
+from botdrome.api.rest.answers import Address, Bot, Bots, Entrant, Entry, NewBot, RegisteredBot
 from botdrome.api.rest.endpoint import Asked
 from botdrome.server.arena import Arena
 from botdrome.store.store import BotEntry
@@ -12,7 +12,7 @@ from botdrome.wire.battlebot import game_type
 
 
 def shown(bot: BotEntry) -> Bot:
-    return Bot(bot.name, bot.game, game_type(bot.game), bot.owner, iso(bot.registered))
+    return Bot(bot.name, bot.game, game_type(bot.game), bot.owner, iso(bot.registered), bot.url is not None)
 
 
 async def bots(arena: Arena, asked: Asked) -> Bots:
@@ -33,5 +33,40 @@ async def bot(arena: Arena, asked: Asked) -> Bot:
 async def register(arena: Arena, asked: Asked) -> RegisteredBot:
     new: NewBot = await asked.body(NewBot)
     check_owner(new.owner)
-    registered, token = await arena.register(game_called(new.game), new.name, new.owner)
+    registered, token = await arena.register(game_called(new.game), new.name, new.owner, new.url)
     return RegisteredBot(shown(registered), token)
+
+
+async def move(arena: Arena, asked: Asked) -> Bot:
+    new: Address = await asked.body(Address)
+    return shown(await arena.move(await _held(arena, asked, asked.path("name")), new.url))
+
+
+async def enter(arena: Arena, asked: Asked) -> Entry:
+    return await _entry(arena, asked, entered=True)
+
+
+async def withdraw(arena: Arena, asked: Asked) -> Entry:
+    return await _entry(arena, asked, entered=False)
+
+
+async def _entry(arena: Arena, asked: Asked, entered: bool) -> Entry:
+    game, contest = game_called(asked.path("game")), asked.path("name")
+    check_contest(contest)
+    entrant: Entrant = await asked.body(Entrant)
+    bot = await _held(arena, asked, entrant.bot)
+    if bot.game != game:
+        raise Problem(f"{bot.name} is registered for {bot.game}")
+    await (arena.outreach.enter if entered else arena.outreach.withdraw)(bot, contest)
+    return Entry(contest, bot.name, entered)
+
+
+async def _held(arena: Arena, asked: Asked, name: str) -> BotEntry:
+    """The bot of that name, if its token came with the request."""
+    token = asked.token
+    if "\0" in name or await arena.store.bot(name) is None:
+        raise no_bot(name)
+    bot = await arena.holder(name, token)
+    if bot is None:
+        raise Problem(f"that is not the token of {name}", 403)
+    return bot

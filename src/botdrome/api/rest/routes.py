@@ -4,10 +4,25 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from botdrome.api import duel
 from botdrome.api.pages import page
 from botdrome.api.rankings import Method
 from botdrome.api.rest import bots, catalogue, matches
-from botdrome.api.rest.answers import Bot, Bots, Contest, Contests, Games, Live, Matches, MatchInFull, NewBot, RegisteredBot
+from botdrome.api.rest.answers import (
+    Address,
+    Bot,
+    Bots,
+    Contest,
+    Contests,
+    Entrant,
+    Entry,
+    Games,
+    Live,
+    Matches,
+    MatchInFull,
+    NewBot,
+    RegisteredBot,
+)
 from botdrome.api.rest.endpoint import NDJSON, PAGING, Endpoint, Parameter
 from botdrome.api.rest.openapi import document
 from botdrome.formats import FORMATS
@@ -17,6 +32,8 @@ BASE = "/api/v1"
 GAME = Parameter("game", f"One of {', '.join(FORMATS)}.")
 METHODS = tuple(method.name.lower() for method in Method)
 NO_MATCH = (404, "There is no such match.")
+PRIVATE = ((401, "There is no token."), (403, "It is not the token of that bot."), (404, "There is no such bot or game."))
+CALLED = ((422, "The bot cannot be called, or does not repeat the challenge."),)
 
 ENDPOINTS = (
     Endpoint("GET", "/games", "The games on offer, with their options and terms.", catalogue.games, Games),
@@ -26,9 +43,15 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/bots", "Register a bot.", bots.register, RegisteredBot, body=NewBot, status=201,
-        problems=((404, "There is no such game."), (409, "There is a bot of that name."), (413, "The body is too large.")),
+        problems=(
+            (404, "There is no such game."), (409, "There is a bot of that name."), (413, "The body is too large."), *CALLED,
+        ),
     ),
     Endpoint("GET", "/bots/{name:path}", "A bot.", bots.bot, Bot, problems=((404, "There is no such bot."),)),
+    Endpoint(
+        "PUT", "/bots/{name:path}", "Give a bot an address, another one, or none.", bots.move, Bot,
+        body=Address, private=True, problems=(*PRIVATE, *CALLED),
+    ),
     Endpoint(
         "GET", "/matches", "Matches, the newest first.", matches.matches, Matches,
         (
@@ -58,6 +81,22 @@ ENDPOINTS = (
         "GET", "/contests/{game}/{name:path}", "A contest and its ranking.", matches.contest, Contest,
         (Parameter("method", "Points for a win and a draw: 3 and 1, 2 and 1, 3 and 2.", choices=METHODS),),
         problems=((404, "There is no such contest."),),
+    ),
+    Endpoint(
+        "GET", "/duel/players", "Those who play over duel arena, the most boards won first.", duel.duellists, duel.DuelPlayers,
+        PAGING,
+    ),
+    Endpoint(
+        "GET", "/duel/players/{name:path}", "One of them, with the last hundred boards.", duel.duellist, duel.DuelProfile,
+        problems=((404, "Nobody of that name has played."),),
+    ),
+    Endpoint(
+        "POST", "/contests/{game}/{name:path}", "Enter a bot that the server can call.", bots.enter, Entry,
+        body=Entrant, private=True, problems=(*PRIVATE, *CALLED),
+    ),
+    Endpoint(
+        "DELETE", "/contests/{game}/{name:path}", "Withdraw a bot that was entered.", bots.withdraw, Entry,
+        body=Entrant, private=True, problems=PRIVATE,
     ),
     Endpoint("GET", "/live", "The matches that run, the longest running first.", matches.live, Live, (GAME,)),
 )  # fmt: skip

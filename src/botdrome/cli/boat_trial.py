@@ -1,0 +1,231 @@
+"""`botdrome boats --test`: a boat trial with its progress, its figures and its file."""
+
+import asyncio
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+
+from msgspec import Struct
+from msgspec.structs import replace
+from rich.console import Console
+from rich.markup import escape
+
+from botdrome.bots.house import HOUSE
+from botdrome.cli.boat_trial_figures import Figures
+from botdrome.cli.boat_trial_file import keep, trial_file
+from botdrome.cli.pictures.battleship import picture
+from botdrome.cli.problems import REFUSED, Refusal, complain
+from botdrome.cli.tables import duration_text
+from botdrome.client.program import CannotStart
+from botdrome.games.game import View
+from botdrome.runner.boat_harbour import Harbour, harbour_hunts
+from botdrome.runner.boat_shooters import Entry, entered, hunts
+from botdrome.runner.boat_trial import FLEET, GAME, SKIPPER, Hunt, Trial, Watch
+
+INTERRUPTED = 130
+LEAST_SIDE, LONGEST_SIDE = 8, 22
+TCP = "tcp"
+PORT = 7948
+
+
+class TrialOptions(Struct, frozen=True, kw_only=True):
+    """What was given on the command line."""
+
+    bot: str
+    """A house bot by its name, cmd:PROGRAM ARGS, FILE.py[:FUNCTION], MODULE:FUNCTION, or tcp[:[HOST:]PORT]."""
+    positions: int = 10_000
+    width: int = 10
+    height: int = 10
+    watch: bool = False
+    test_db: Path = Path("testDB")
+    msa: int = 0
+    seed: int | None = None
+    """None: any, and it is shown."""
+    jobs: int | None = None
+    """None: as many as there are processors for house bots, one for all others."""
+
+
+def run_trial(options: TrialOptions) -> int:
+    """Status 0 after a trial, 1 where the bot could not be started or sank no fleet, 2 where the options make no sense."""
+    try:
+        trial = trial_of(options)
+        if options.bot.partition(":")[0] == TCP:
+            return _over_tcp(options, trial)
+        entry = entered(trial)
+    except Refusal as problem:
+        complain(escape(str(problem)))
+        return REFUSED
+    except (CannotStart, OSError) as problem:
+        complain(escape(str(problem)))
+        return 1
+    jobs = options.jobs or (len(os.sched_getaffinity(0)) if trial.bot.startswith("house:") else 1)
+    report = Report(options, trial, entry)
+    report.open()
+    with _interruptible(report), closing(hunts(trial, entry, jobs, report.watch)) as coming:
+        for hunt in coming:
+            report.add(hunt)
+    return report.close()
+
+
+def trial_of(options: TrialOptions) -> Trial:
+    """Or Refusal."""
+    for name, value, least, most in (
+        ("width", options.width, LEAST_SIDE, LONGEST_SIDE),
+        ("height", options.height, LEAST_SIDE, LONGEST_SIDE),
+        ("msa", options.msa, 0, 100),
+        ("positions", options.positions, 1, 10**9),
+        ("jobs", options.jobs or 1, 1, 1024),
+    ):
+        if not least <= value <= most:
+            raise Refusal(f"--{name} is from {least} to {most}, not {value}")
+    seed = secrets.randbits(32) if options.seed is None else options.seed
+    return Trial(_entrant(options.bot), options.positions, seed, options.width, options.height, options.msa)
+
+
+def _entrant(bot: str) -> str:
+    """As the runner calls it."""
+    name = bot.lower().removeprefix("house:")
+    if name in HOUSE[GAME]:
+        return f"house:{name}"
+    if bot.partition(":")[0] in ("cmd", TCP) or bot.endswith(".py") or (":" in bot and not bot.startswith("house:")):
+        return bot
+    others = "cmd:PROGRAM, FILE.py, MODULE:FUNCTION or tcp:PORT"
+    raise Refusal(f"there is no bot {bot!r}; there are {', '.join(HOUSE[GAME])}, and your own as {others}")
+
+
+# Over TCP.
+
+
+def _over_tcp(options: TrialOptions, trial: Trial) -> int:
+    host, port = _address(options.bot)
+    report = Report(options, trial, Entry(TCP, ""))
+    with asyncio.Runner() as runner:
+        harbour = Harbour(trial, report.watch)
+        server, port = runner.run(harbour.open(host, port))
+        report.open()
+        report.say(f"listening on {host} port {port}: let your bot come {trial.positions} times, once for each position")
+        with _interruptible(report), closing(harbour_hunts(harbour, runner, server, trial.positions)) as coming:
+            for hunt in coming:
+                report.add(hunt)
+    report.entry = replace(report.entry, name=harbour.name or TCP)
+    return report.close()
+
+
+def _address(bot: str) -> tuple[str, int]:
+    """Of tcp, tcp:PORT or tcp:HOST:PORT; or Refusal."""
+    host, _, port = bot.removeprefix(TCP).removeprefix(":").rpartition(":")
+    word = port or str(PORT)
+    if not word.isascii() or not word.isdecimal() or int(word) > 65535:
+        raise Refusal(f"{bot}: a port is from 0 to 65535, not {word!r}")
+    return host or "127.0.0.1", int(word)
+
+
+# What is shown.
+
+
+@contextmanager
+def _interruptible(report: "Report") -> Iterator[None]:
+    """Ctrl-C ends a trial early and keeps what there is."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        report.interrupted = True
+
+
+class Report:
+    def __init__(self, options: TrialOptions, trial: Trial, entry: Entry) -> None:
+        self._trial, self.entry = trial, entry
+        self._folder = options.test_db
+        self._figures = Figures()
+        self._console = Console(highlight=False, soft_wrap=True)
+        self._began = self._shown = monotonic()
+        self._bar = False
+        self.interrupted = False
+        self.watch: Watch | None = self._pause if options.watch else None
+
+    def say(self, words: str) -> None:
+        self._clear_bar()
+        self._console.print(escape(words))
+
+    def open(self) -> None:
+        trial = self._trial
+        bot = f"{self.entry.name} {self.entry.version}".strip()
+        self.say(f"testing {bot} on {trial.positions} positions of {trial.width} by {trial.height}, {FLEET}")
+        self.say(f"seed {trial.seed}, at least {trial.border} % of the boats' border free; the first position:")
+        for row in trial.position(0):
+            self.say(f"  {' '.join(row)}")
+
+    def add(self, hunt: Hunt | None) -> None:
+        """None: time has passed."""
+        if hunt is not None:
+            self._figures.add(hunt)
+        now = monotonic()
+        if now - self._shown >= 1 and self.watch is None:
+            self._shown = now
+            self._progress(now - self._began)
+
+    def _progress(self, seconds: float) -> None:
+        figures, trial = self._figures, self._trial
+        line = (
+            f"{100 * figures.hunted // trial.positions:3} %  {figures.hunted} of {trial.positions} positions, "
+            f"{figures.average:.2f} shots on average, {figures.hunted / seconds:.1f} positions a second"
+        )
+        if not sys.stdout.isatty():
+            return self.say(line)
+        self._clear_bar()
+        sys.stdout.write(line[: self._console.width - 1])
+        sys.stdout.flush()
+        self._bar = True
+
+    def _clear_bar(self) -> None:
+        if self._bar:
+            sys.stdout.write("\r\x1b[2K")
+            self._bar = False
+
+    def _pause(self, view: View) -> None:
+        """After every shot until somebody presses Enter."""
+        shown = view | {"fleets": (view["boards"][0], view["own"])}
+        self._console.print(picture(shown, (self.entry.name, SKIPPER)))
+        self._console.print("Enter: the next shot; q and Enter: the end ", end="")
+        answer = sys.stdin.readline()
+        if not answer or answer.strip().lower() == "q":
+            raise KeyboardInterrupt
+
+    def close(self) -> int:
+        """Show the figures and keep them."""
+        figures, seconds = self._figures, monotonic() - self._began
+        for name, value in self._lines(figures, seconds):
+            self.say(f"{name:17}{value}")
+        for example in figures.examples():
+            self.say(f"  {example}")
+        if figures.hunted:
+            self._keep(figures, seconds)
+        if self.interrupted:
+            return INTERRUPTED
+        return 0 if figures.sunk else 1
+
+    def _lines(self, figures: Figures, seconds: float) -> list[tuple[str, str]]:
+        clock = "of CPU time" if self._trial.bot.startswith("house:") else "by the clock"
+        return [
+            ("positions", f"{figures.hunted}, {figures.unique} of them unique"),
+            ("minimum shots", str(figures.least)),
+            ("maximum shots", str(figures.most)),
+            ("average shots", f"{figures.average:.2f}, +- {1.96 * figures.error:.2f} at 95 %"),
+            ("perfect games", str(figures.perfect)),
+            ("not sunk", str(len(figures.faults))),
+            ("time", f"{duration_text(figures.seconds_a_shot)} a shot {clock}, {seconds:.1f} s in all"),
+        ]
+
+    def _keep(self, figures: Figures, seconds: float) -> None:
+        path = trial_file(self._folder, self._trial, self.entry.name, self.entry.version)
+        try:
+            keep(path, self._trial, figures, seconds, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        except OSError as problem:
+            complain(escape(f"{path}: {problem.strerror}"))
+            return
+        self.say(f"kept in {path}")
