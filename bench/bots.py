@@ -23,8 +23,8 @@ class Tally:
 
     def as_json(self) -> str:
         latencies = sorted(self.latencies) or [0.0]
-        p99 = latencies[int(len(latencies) * 0.99)]
-        return ENCODER.encode({"moves": self.moves, "matches": self.matches / 2, "p99": p99}).decode()
+        p50, p99 = (latencies[int(len(latencies) * part)] for part in (0.5, 0.99))
+        return ENCODER.encode({"moves": self.moves, "matches": self.matches / 2, "p50": p50, "p99": p99}).decode()
 
 
 class Bot(WSListener):
@@ -52,7 +52,9 @@ class Bot(WSListener):
 
 
 class NoughtsBot(Bot):
-    """Takes the first free space."""
+    """Takes the first free space, after a pause where it is told to think."""
+
+    PAUSE = 0.0
 
     def told(self, transport: WSTransport, frame: WSFrame) -> None:
         state = DECODER.decode(frame.get_payload_as_memoryview()).get("state")
@@ -67,9 +69,23 @@ class NoughtsBot(Bot):
     def _answer(self, transport: WSTransport, state: dict[str, Any]) -> None:
         mark = "X" if state["bots"][0] == self._name else "O"
         row = next(number for number, cells in enumerate(state["board"]) if "" in cells)
+        move = ENCODER.encode({"mark": mark, "space": [row, state["board"][row].index("")]})
+        if self.PAUSE:
+            asyncio.get_running_loop().call_later(self.PAUSE, self._say, transport, move)
+        else:
+            self._say(transport, move)
+
+    def _say(self, transport: WSTransport, move: bytes) -> None:
         self._tally.moves += 1
         self._sent = time.perf_counter()
-        transport.send(WSMsgType.TEXT, ENCODER.encode({"mark": mark, "space": [row, state["board"][row].index("")]}))
+        transport.send(WSMsgType.TEXT, move)
+
+
+class Listening(Bot):
+    """Says its first word, and listens."""
+
+    def told(self, transport: WSTransport, frame: WSFrame) -> None:
+        self._tally.moves += 1
 
 
 class BumbleBot(Bot):
@@ -103,12 +119,15 @@ async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords
     return tally
 
 
-def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str) -> None:
+def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str, pause: str = "0") -> None:
     bot, game, name = {
         "noughts": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
+        "waiting": (Listening, "NOUGHTS_AND_CROSSES", "load"),
+        "watching": (Listening, "", ""),
         "bumblebots": (BumbleBot, "BUMBLEBOTS", "bee"),
     }[kind]
-    names = [f"{name} 0", f"{name} 1"]
+    NoughtsBot.PAUSE = float(pause)
+    names = [f"{name} 0", f"{name} {0 if kind == 'waiting' else 1}"]
     socket_url = url.replace("http", "ws", 1)
     print(uvloop.run(play(socket_url, bot, game, names, [one, two], int(bots), float(seconds))).as_json())
 

@@ -42,10 +42,16 @@ class Server:
 
     def lateness(self) -> dict[float, float]:
         """Beats by how late they were, as the server counts them."""
-        with urllib.request.urlopen(f"{self.url}/metrics") as answer:
-            text = answer.read().decode()
-        found = re.findall(r'beat_lateness_seconds_bucket\{le="([^"]+)"\} (\S+)', text)
+        found = re.findall(r'beat_lateness_seconds_bucket\{le="([^"]+)"\} (\S+)', self._metrics())
         return {float(bound): float(count) for bound, count in found}
+
+    def metric(self, name: str) -> float:
+        found = re.search(rf"^{name} (\S+)$", self._metrics(), re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    def _metrics(self) -> str:
+        with urllib.request.urlopen(f"{self.url}/metrics") as answer:
+            return str(answer.read().decode())
 
 
 @contextmanager
@@ -95,6 +101,13 @@ def moves(pairs: int, seconds: float) -> None:
         )
 
 
+def late_at_most(before: dict[float, float], after: dict[float, float]) -> tuple[float, float]:
+    """How many beats there were, and how late all but one in a hundred were at most."""
+    late = {bound: count - before[bound] for bound, count in after.items()}
+    total = late[float("inf")]
+    return total, min(bound for bound, count in late.items() if count >= 0.99 * total)
+
+
 def beats(games: int, seconds: float) -> None:
     with server() as running:
         passwords = [running.register(f"bee {number}", "BUMBLEBOTS") for number in (0, 1)]
@@ -104,11 +117,8 @@ def beats(games: int, seconds: float) -> None:
         before, seen = running.cpu(), running.lateness()
         time.sleep(seconds)
         spent = running.cpu() - before
-        late = {bound: count - seen[bound] for bound, count in running.lateness().items()}
+        total, p99 = late_at_most(seen, running.lateness())
         bees.communicate()
-        total = late[float("inf")]
-        share = {bound: count / total for bound, count in late.items()}
-        p99 = min(bound for bound, part in share.items() if part >= 0.99)
         print(
             f"Bumblebots, {games} games at once: {total:,.0f} beats, p99 lateness at most {p99 * 1000:g} ms, "
             f"{spent / seconds * 100:.0f} % of a core"

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from websockets.asyncio.client import connect
 
+from botdrome.formats import FORMATS, Format
 from tests.server.clients import PATIENCE, Client, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -19,13 +21,21 @@ def recorded(scenario: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (RECORDINGS / f"battlebot-{scenario}.jsonl").read_text().splitlines()]
 
 
+def hurried(game: str) -> Format:
+    """The terms of the game, but for the time, which is a second."""
+    row = FORMATS[game]
+    return Format(row.game, replace(row.terms, pace=replace(row.terms.pace, limit=1000)))
+
+
 def timeless(message: dict[str, Any]) -> dict[str, Any]:
     return message | {"turn": message["turn"] | TIMES} if "turn" in message else message
 
 
-@pytest.mark.parametrize("scenario", ["nac-win", "nac-invalid", "nac-disconnect", "contest-pair"])
-async def test_a_recorded_conversation(tmp_path: Path, scenario: str) -> None:
+@pytest.mark.parametrize("scenario", ["nac-win", "nac-invalid", "nac-disconnect", "nac-timeout", "contest-pair"])
+async def test_a_recorded_conversation(tmp_path: Path, scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was sent is sent, in the recorded order; what comes back is the same but for passwords and times."""
+    if scenario == "nac-timeout":
+        monkeypatch.setitem(FORMATS, "noughts-and-crosses", hurried("noughts-and-crosses"))
     lines = recorded(scenario)
     async with server(tmp_path) as house:
         names = dict.fromkeys(line["bot"] for line in lines if "bot" in line)
