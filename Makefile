@@ -43,6 +43,8 @@ fuzz: $(READY) ## a million bad messages to a real server; takes some minutes
 bench: $(READY) ## measure, in CPU time; takes some minutes
 	$(BIN)/python -m bench.games
 	$(BIN)/python -m bench.server
+	$(BIN)/python -m bench.limits
+	$(BIN)/python -m bench.store
 	$(BIN)/python -m bench.calls
 	$(BIN)/python -m bench.cube
 	$(BIN)/python -m bench.duel
