@@ -170,3 +170,22 @@ async def test_a_bot_does_not_meet_itself_and_a_host_of_its_own_recruits_nobody(
             two.send(f"J|ann|{BOARD}")
             await two.expect("J|ann")
             assert not house.desk.floor.live()
+
+
+async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path) -> None:
+    plan = RoomPlan(max=3, width=8, height=8, boats="A3 B2")
+    async with boat_server(tmp_path, plan, house=True, house_wait=0.0) as house, line(house) as one:
+        await one.receive()
+        one.send("J|ann|" + "AAA.....BB" + "." * 54)
+        target, shots = "", 0
+        while not (message := await one.receive()).startswith("F|"):
+            kind, *words = message.split("|")
+            if kind == "S":
+                target = words[(words.index("ann") + 1) % 3]
+            elif message == "N|ann":
+                one.send(f"S|{target}|{shots % 8 + 1}|{shots // 8 + 1}")
+                shots += 1
+        results = await one.rest()
+        assert message.startswith("F|finished|") and message.endswith("|3") and len(results) >= 3
+        (entry,) = await house.arena.store.matches(Wanted())
+        assert sum(name.startswith("house:") for name in entry.players) == 2 and "ann" in entry.players

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from botdrome.bots.house import HouseBot
 from botdrome.match.events import Player
 from botdrome.server.desk import Guest
 from botdrome.server.floor import Sitter
@@ -24,7 +25,7 @@ class Client(Sitter, Protocol):
 
 
 class Sailor:
-    """One who has joined. It may come and go; a native bot has no client of this protocol."""
+    """One who has joined. It may come and go; a native bot and one of the house have no client of this protocol."""
 
     def __init__(self, name: bytes, text: str, board: bytes = b"", secret: bytes = b"") -> None:
         self.name, self.board, self.secret = name, board, secret
@@ -33,8 +34,14 @@ class Sailor:
         self.taunts = Taunts()
         self.client: Client | None = None
         self.guest: Guest | None = None
+        self.house: HouseBot | None = None
         self.address = ""
         self.player: Player = 0
+
+    @property
+    def on_lines(self) -> bool:
+        """It plays by this protocol, whether it is here or not."""
+        return self.guest is None and self.house is None
 
     def tell(self, lines: list[bytes]) -> None:
         if self.client is not None:

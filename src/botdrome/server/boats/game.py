@@ -7,6 +7,7 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.server.boats.company import Client, Company, Sailor
 from botdrome.server.floor import Floor
+from botdrome.server.house import HouseSeat
 from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Offer, Refusal, aimed, joined, said
@@ -36,11 +37,14 @@ class BoatGame(Company):
 
     @property
     def absent(self) -> list[Sailor]:
-        return [sailor for sailor in self.sailors if sailor.client is None and sailor.guest is None]
+        return [sailor for sailor in self.sailors if sailor.client is None and sailor.on_lines]
 
     def begin(self, floor: Floor) -> None:
         """Whoever came by lines brought its fleet along: it is placed as soon as the match asks for it."""
         self.table.watchers.append(self._place_fleets)
+        for sailor in self.sailors:
+            if sailor.house is not None:
+                HouseSeat(self.table, sailor.player, sailor.house).sit_down()
         floor.start_table(self.table, [sailor.client or sailor.guest for sailor in self.sailors], 0.0)
 
     def _place_fleets(self) -> None:
@@ -48,7 +52,7 @@ class BoatGame(Company):
             return
         self._placed = True
         for sailor in self.sailors:
-            if sailor.guest is None:
+            if sailor.on_lines:
                 line = b"%b|%b" % (joined(sailor.name), sailor.board)
                 self.table.submit(sailor.player, {"board": sailor.board.decode()}, line)
 

@@ -1,5 +1,6 @@
 """Room: where boat games of one kind are played; one gathers, any number run."""
 
+import asyncio
 import hmac
 import secrets
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from botdrome.server.boats.company import Client, Company, Gathering, Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.desk import Desk
+from botdrome.server.house import house_bot
 from botdrome.server.table import Table
 from botdrome.wire.xbs import BAD_BOARD, FULL, STARTED, is_fleet, joined
 from botdrome.wire.xbs_crew import display_name
@@ -85,6 +87,9 @@ class Room:
             raise TurnedAway(BAD_BOARD.decode())
         sailor.client, sailor.address = client, client.address
         gathering.join(sailor)
+        settings = self._desk.settings
+        if settings.house and self.plan.auto_start:
+            asyncio.get_running_loop().call_later(settings.house_wait, self._call_the_house, gathering)
         return gathering
 
     def _rejoined(self, client: Client, sailor: Sailor) -> BoatGame | None:
@@ -136,12 +141,28 @@ class Room:
         if len(waiting) < wanted:
             return
         for seeker in sorted(waiting.values(), key=lambda seeker: seeker.ticket)[:wanted]:
-            taken = {sailor.name for sailor in gathering.sailors}
-            sailor = Sailor(display_name(seeker.name, self.plan.width, taken), seeker.name)
-            sailor.guest = self._desk.recruit(seeker)
-            gathering.sailors.append(sailor)
-            gathering.tell_others(sailor, [joined(sailor.name)])
+            self._take_in(gathering, seeker.name, seeker.name).guest = self._desk.recruit(seeker)
         self.start()
+
+    def _call_the_house(self, gathering: Gathering) -> None:
+        """Nobody else has come: bots of the house take the seats that are free."""
+        if gathering is not self.gathering or not gathering.sailors or self._desk.closing:
+            return
+        found = house_bot("battleship", "house")
+        assert found is not None
+        name, bot = found
+        for number in range(self.plan.max - len(gathering.sailors)):
+            shown = name if not number else f"{name} {number}"
+            self._take_in(gathering, shown, name.removeprefix("house:")).house = bot
+        self.start()
+
+    def _take_in(self, gathering: Gathering, text: str, name: str) -> Sailor:
+        """Somebody who does not come by lines."""
+        taken = {sailor.name for sailor in gathering.sailors}
+        sailor = Sailor(display_name(name, self.plan.width, taken), text)
+        gathering.sailors.append(sailor)
+        gathering.tell_others(sailor, [joined(sailor.name)])
+        return sailor
 
     # How a game goes.
 
