@@ -12,7 +12,15 @@ HouseBot = Callable[[View, Chance], Raw]
 HOUSE: dict[str, dict[str, HouseBot]] = {
     "noughts-and-crosses": {"random": noughts_and_crosses.random, "perfect": noughts_and_crosses.perfect},
     "battlecube": {"random": battlecube.random, "survivor": battlecube.survivor},
-    "battleship": {"random": battleship.random, "hunter": battleship.hunter},
+    "battleship": {
+        "random": battleship.random,
+        "skipper": battleship.skipper,
+        "trawler": battleship.trawler,
+        "gunner": battleship.gunner,
+        "pilot": battleship.pilot,
+        "plotter": battleship.plotter,
+        "hunter": battleship.hunter,
+    },
     "bomberman": {"random": bomberman.random, "sapper": bomberman_sapper.sapper},
     "bumblebots": {"random": bumblebots.random, "forager": bumblebots.forager},
     "gomoku": {"random": gomoku.random, "threat": gomoku.threat},

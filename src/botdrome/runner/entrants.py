@@ -24,7 +24,7 @@ FUNCTION = "bot"
 def check(entrant: str, game: str) -> None:
     """Raise CannotStart where a bot cannot be brought to a table."""
     if entrant.startswith("cmd:"):
-        _command(entrant)
+        command(entrant)
     elif entrant.startswith("house:"):
         _house(entrant, game)
     else:
@@ -34,7 +34,7 @@ def check(entrant: str, game: str) -> None:
 def seat(entrant: str, game: str, name: str, seed: int) -> Seat:
     """A bot for one match, in which it has this name."""
     if entrant.startswith("cmd:"):
-        return ProgramSeat(Program(_command(entrant)), greeting(game, name))
+        return ProgramSeat(Program(command(entrant)), greeting(game, name))
     if entrant.startswith("house:"):
         return FunctionSeat(seated(_house(entrant, game), seed), trusted=True)
     loaded = _loaded(entrant)
@@ -46,7 +46,7 @@ def _made(loaded: Any) -> Callable[[View], Raw]:
     return cast("Callable[[View], Raw]", loaded() if isinstance(loaded, type) else loaded)
 
 
-def _command(entrant: str) -> list[str]:
+def command(entrant: str) -> list[str]:
     try:
         words = shlex.split(entrant.removeprefix("cmd:"))
     except ValueError as error:

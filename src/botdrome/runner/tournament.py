@@ -1,10 +1,7 @@
 """Tournament: many matches of the same bots, in this process or in several."""
 
-import multiprocessing
-import signal
-from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from itertools import islice
+from collections.abc import Generator, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from botdrome.match.match import Match
 from botdrome.match.record import written
 from botdrome.match.terms import offline
 from botdrome.runner import entrants
+from botdrome.runner.pool import in_processes
 from botdrome.runner.seats import Effort, ProgramSeat, Seat
 from botdrome.runner.table import Table
 
@@ -92,41 +90,8 @@ def play_all(plan: Plan, jobs: int) -> Generator[Outcome, None, None]:
         entrants.check(entrant, plan.game)
     if jobs == 1:
         return (play_fixture(plan, fixture) for fixture in plan.fixtures())
-    return _play_in_processes(plan, jobs)
+    return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs)
 
 
-def _play_in_processes(plan: Plan, jobs: int) -> Generator[Outcome, None, None]:
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_signals_to_the_parent)
-    try:
-        waiting = _in_portions(plan.fixtures(), jobs)
-        running = {pool.submit(_play_portion, plan, portion) for portion in islice(waiting, 2 * jobs)}
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            running |= {pool.submit(_play_portion, plan, portion) for portion in islice(waiting, len(done))}
-            for future in done:
-                yield from future.result()
-    finally:
-        for worker in multiprocessing.active_children():
-            worker.terminate()
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _in_portions(played: list[Fixture], jobs: int) -> Iterator[list[Fixture]]:
-    """Portions large enough that handing them over costs little, and small enough that all processes end together."""
-    size = max(1, min(50, len(played) // (8 * jobs)))
-    return (played[at : at + size] for at in range(0, len(played), size))
-
-
-def _play_portion(plan: Plan, portion: list[Fixture]) -> list[Outcome]:
+def _play_portion(plan: Plan, portion: Sequence[Fixture]) -> list[Outcome]:
     return [play_fixture(plan, fixture) for fixture in portion]
-
-
-def _leave_signals_to_the_parent() -> None:
-    """Ctrl-C is the parent's; its SIGTERM unwinds, so that programs are ended too."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _unwind)
-
-
-def _unwind(*_: Any) -> None:
-    raise SystemExit(1)

@@ -1,0 +1,145 @@
+"""Line game: one board of a boat trial for a bot that speaks the lines of Xterm Boat Sinker. Lines in, lines out."""
+
+from botdrome.games.battleship import Battleship
+from botdrome.games.chance import Chance
+from botdrome.games.fleet import boats_in
+from botdrome.games.game import Raw
+from botdrome.match.course import News
+from botdrome.match.match import Match
+from botdrome.match.terms import Pace, Terms
+from botdrome.runner.boat_trial import FLEET, SKIPPER, Hunt, Owner, Trial, Watch, told
+from botdrome.wire.vocabulary import standing
+from botdrome.wire.xbs import (
+    BAD_BOARD,
+    PROTOCOL_ERROR,
+    Offer,
+    Refusal,
+    aimed,
+    fields_of,
+    is_fleet,
+    joined,
+    name_problem,
+    retry,
+    said,
+    value,
+)
+from botdrome.wire.xbs_crew import Crew, Taunts
+from botdrome.wire.xbs_talk import BoatTalk
+
+BOT = 0
+OWNER = 1
+NAMES_IN_VAIN = 20
+"""Names that are refused before a bot has to go."""
+REFUSALS = 1000
+"""Shots that are refused, on one board, before a bot has to go."""
+
+
+class LineGame:
+    """Against an opponent that skips. The bot has the first turn."""
+
+    def __init__(self, trial: Trial, number: int, watch: Watch | None = None) -> None:
+        self._trial, self.number, self._fleet = trial, number, trial.position(number)
+        self._owner = Owner(self._fleet, watch)
+        self._match = Match(trial.game(), 2, Terms(Pace(None)), trial.seed_of_bot(number))
+        self._talk: BoatTalk | None = None
+        self._crew: Crew | None = None
+        self._refused = 0
+        self.over = False
+        """Nothing more is said."""
+        self.fault = ""
+        self.seconds = 0.0
+        """That the bot took, as far as anybody measured it."""
+        self.name = ""
+
+    @property
+    def begun(self) -> bool:
+        """The bot has joined."""
+        return self._talk is not None
+
+    def offer(self) -> bytes:
+        trial, boats = self._trial, boats_in(FLEET)
+        squares = boats.squares
+        offered = Offer(b"boat trial", 2, 2, squares, trial.width, trial.height, boats.names)
+        return offered.info(self.begun, 2 if self.begun else 1)
+
+    def hunt(self) -> Hunt:
+        end = self._match.position
+        assert isinstance(end, Battleship)
+        return told(self.number, self._fleet, end, self.seconds, self.fault)
+
+    def give_up(self, why: str) -> None:
+        self.over, self.fault = True, self.fault or why
+
+    def hear(self, line: bytes) -> list[bytes]:
+        """The answers to a line of the bot's."""
+        fields = fields_of(line)
+        if not fields[0]:
+            self.give_up("it left: it sent an empty line")
+            return []
+        if fields[0] == b"G":
+            return [self.offer()]
+        if fields[0] == b"P" and value(fields, 1):
+            return [b"P|" + fields[1]]
+        if fields[0] == b"L":
+            self.give_up("it left")
+            return [value(fields, 1)] if value(fields, 1) else []
+        return self._in_game(fields) if self._talk else self._before(fields)
+
+    def _before(self, fields: list[bytes]) -> list[bytes]:
+        name, board = value(fields, 1), value(fields, 2)
+        if fields[0] != b"J" or not name:
+            return self._turned_away(PROTOCOL_ERROR)
+        problem = name_problem(name, self._trial.width) or (b"name in use" if name == SKIPPER.encode() else b"")
+        if problem:
+            self._refused += 1
+            return [retry(problem)] if self._refused < NAMES_IN_VAIN else self._turned_away(PROTOCOL_ERROR)
+        if not is_fleet(board, FLEET, self._trial.width, self._trial.height):
+            return self._turned_away(BAD_BOARD)
+        return self._join(name, board.decode())
+
+    def _turned_away(self, words: bytes) -> list[bytes]:
+        self.give_up(words.decode())
+        return [words]
+
+    def _join(self, name: bytes, board: str) -> list[bytes]:
+        self.name, match = name.decode("latin-1"), self._match
+        names = (name, SKIPPER.encode())
+        self._crew = Crew(names, (Taunts(), Taunts()), Chance(0))
+        self._talk = BoatTalk(self._crew)
+        news = match.start() + match.submit(BOT, {"board": board}, 0) + match.submit(OWNER, self._owner(match.view(OWNER)), 0)
+        return [joined(name), joined(names[OWNER]), *self._said(news)]
+
+    def _in_game(self, fields: list[bytes]) -> list[bytes]:
+        match fields[0]:
+            case b"S":
+                return self._shot(fields)
+            case b"K":
+                assert self._crew is not None
+                self._crew.skip_reason = value(fields, 1)
+                return self._moved({"skip": True})
+            case b"J" | b"M" | b"T":
+                return []
+        return [PROTOCOL_ERROR]
+
+    def _shot(self, fields: list[bytes]) -> list[bytes]:
+        assert self._crew is not None
+        position = self._match.position
+        assert isinstance(position, Battleship)
+        try:
+            return self._moved(aimed(fields, self._crew.names, BOT, position))
+        except Refusal as refusal:
+            self._refused += 1
+            if self._refused > REFUSALS:
+                self.give_up(f"more than {REFUSALS} lines that were refused, the last because: {refusal}")
+            return [said(b"", refusal.words), b"N|" + self._crew.names[BOT]]
+
+    def _moved(self, raw: Raw) -> list[bytes]:
+        match = self._match
+        news = match.submit(BOT, raw, 0)
+        news += match.submit(OWNER, self._owner(match.view(OWNER)), 0)
+        self.over = match.result is not None
+        return self._said(news)
+
+    def _said(self, news: News) -> list[bytes]:
+        assert self._talk is not None
+        return [line for lines in self._talk.on_news(news, standing(self._match, 0), {BOT}).values() for line in lines]

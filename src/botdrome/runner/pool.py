@@ -1,0 +1,47 @@
+"""Pool: much work of one kind, in portions, in several processes."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from itertools import islice
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def in_processes(
+    work: Callable[[Sequence[T]], Iterable[R]], items: Sequence[T], jobs: int, most: int = 50
+) -> Generator[R, None, None]:
+    """What the work makes of the items, as it comes in; closing the generator ends what still runs."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_signals_to_the_parent)
+    try:
+        waiting = _in_portions(items, jobs, most)
+        running = {pool.submit(work, portion) for portion in islice(waiting, 2 * jobs)}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {pool.submit(work, portion) for portion in islice(waiting, len(done))}
+            for future in done:
+                yield from future.result()
+    finally:
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _in_portions(items: Sequence[T], jobs: int, most: int) -> Iterator[Sequence[T]]:
+    """Portions large enough that handing them over costs little, and small enough that all processes end together."""
+    size = max(1, min(most, len(items) // (8 * jobs)))
+    return (items[at : at + size] for at in range(0, len(items), size))
+
+
+def _leave_signals_to_the_parent() -> None:
+    """Ctrl-C is the parent's; its SIGTERM unwinds, so that programs are ended too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _unwind)
+
+
+def _unwind(*_: Any) -> None:
+    raise SystemExit(1)

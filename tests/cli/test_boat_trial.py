@@ -1,0 +1,196 @@
+"""`botdrome boats --test`: what it prints, keeps and answers."""
+
+import io
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from botdrome import __version__
+from botdrome.cli import boat_trial
+from botdrome.cli.boat_trial import TrialOptions, run_trial
+from botdrome.cli.boat_trial_figures import Figures
+from botdrome.cli.boat_trial_file import trial_file
+from botdrome.runner.boat_trial import Hunt, Trial
+from tests.runner.boat_bots import sail, walker
+
+
+def kept(folder: Path, name: str) -> dict[str, str]:
+    lines = (folder / name).read_text().splitlines()
+    assert lines == sorted(lines)
+    return dict(line.split("=", 1) for line in lines)
+
+
+def test_a_trial_prints_its_figures_and_keeps_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = TrialOptions(bot="Gunner", positions=5, seed=3, jobs=1, test_db=tmp_path / "new" / "db")
+    assert run_trial(options) == 0
+    printed = capsys.readouterr().out
+    assert re.match(r"testing gunner \S+ on 5 positions of 10 by 10, A5 B4 C3 D3 E2\nseed 3, at least 0 %", printed)
+    (file,) = (tmp_path / "new" / "db").iterdir()
+    assert re.fullmatch(r"test\.10x10\.gunner-[\d.]+\.ini", file.name)
+    entries = kept(file.parent, file.name)
+    least, most, shots = (int(entries[f"last.{key}"]) for key in ("minShotCount", "maxShotCount", "shotCount"))
+    assert f"positions        5, 5 of them unique\nminimum shots    {least}\nmaximum shots    {most}\n" in printed
+    assert f"average shots    {shots / 5:.2f}, +- " in printed
+    assert "perfect games    0\nnot sunk         0\n" in printed
+    assert printed.endswith(f"kept in {file}\n")
+    for key, value in (("testsRun", "1"), ("board.width", "10"), ("last.seed", "3"), ("last.minSurfaceArea", "0")):
+        assert entries[key] == value
+
+
+def test_trials_of_one_bot_are_added_up(tmp_path: Path) -> None:
+    file = tmp_path / f"test.8x9.pilot-{__version__}.ini"
+    first, second = (
+        TrialOptions(bot="house:pilot", positions=4, seed=seed, jobs=1, width=8, height=9, msa=60, test_db=tmp_path)
+        for seed in (1, 2)
+    )
+    assert run_trial(first) == 0
+    once = kept(tmp_path, file.name)
+    file.write_text(file.read_text() + "# a remark\nnote=mine\n")
+    assert run_trial(second) == 0
+    twice = kept(tmp_path, file.name)
+    assert twice["testsRun"] == "2"
+    assert twice["note"] == "mine"
+    for key in ("positionCount", "uniquePositionCount", "shotCount", "minShotCount", "maxShotCount", "perfectCount", "time"):
+        assert int(twice[f"total.{key}"]) == int(once[f"last.{key}"]) + int(twice[f"last.{key}"])
+    assert int(twice["minShotCount"]) == min(int(once["minShotCount"]), int(twice["last.minShotCount"]))
+    assert int(twice["maxShotCount"]) == max(int(once["maxShotCount"]), int(twice["last.maxShotCount"]))
+    assert (twice["board.height"], twice["total.minSurfaceArea"]) == ("9", "120")
+
+
+def test_the_same_seed_gives_the_same_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = []
+    for jobs in (1, 2):
+        assert run_trial(TrialOptions(bot="trawler", positions=6, seed=9, jobs=jobs, test_db=tmp_path)) == 0
+        found.append(re.findall(r"(?m)^(?:minimum|maximum|average|positions).*$", capsys.readouterr().out))
+    assert found[0] == found[1]
+    assert len(found[0]) == 4
+
+
+def test_without_a_seed_any_is_taken_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        assert run_trial(TrialOptions(bot="random", positions=1, jobs=1, test_db=tmp_path)) == 0
+    one, other = re.findall(r"(?m)^seed (\d+),", capsys.readouterr().out)
+    assert one != other
+
+
+def test_progress_is_shown_every_second(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter(range(1000))
+    monkeypatch.setattr(boat_trial, "monotonic", lambda: next(seconds))
+    assert run_trial(TrialOptions(bot="trawler", positions=4, seed=1, jobs=1, test_db=tmp_path)) == 0
+    lines = re.findall(
+        r"(?m)^ *(\d+) %  (\d) of 4 positions, \d+\.\d\d shots on average, 1\.0 positions a second$", capsys.readouterr().out
+    )
+    assert lines == [("25", "1"), ("50", "2"), ("75", "3"), ("100", "4")]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"bot": "nobody"}, "there is no bot 'nobody'; there are random, skipper, trawler, gunner, pilot, plotter, hunter"),
+        ({"bot": "house:nobody"}, "there is no bot 'house:nobody'"),
+        ({"bot": "random", "width": 7}, "--width is from 8 to 22, not 7"),
+        ({"bot": "random", "height": 23}, "--height is from 8 to 22, not 23"),
+        ({"bot": "random", "msa": 101}, "--msa is from 0 to 100, not 101"),
+        ({"bot": "random", "positions": 0}, "--positions is from 1 to"),
+        ({"bot": "tcp:port"}, "a port is from 0 to 65535, not 'port'"),
+        ({"bot": "tcp:70000"}, "a port is from 0 to 65535, not '70000'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    given: dict[str, object], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_trial(TrialOptions(**given, test_db=tmp_path)) == 2  # type: ignore[arg-type]
+    assert words in capsys.readouterr().err.replace("\n", " ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_bot_that_cannot_start_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_trial(TrialOptions(bot="cmd:no-such-program", test_db=tmp_path)) == 1
+    assert "there is no program 'no-such-program'" in capsys.readouterr().err
+
+
+def test_a_bot_that_sinks_nothing_is_told_where_it_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_trial(TrialOptions(bot="skipper", positions=7, seed=1, width=8, height=8, jobs=1, test_db=tmp_path)) == 1
+    printed = capsys.readouterr().out
+    assert "not sunk         7\n" in printed
+    assert "  position 1, turn 128: not sunk after 128 turns\n" in printed
+    assert "  ... and 2 more\n" in printed
+    entries = kept(tmp_path, f"test.8x8.skipper-{__version__}.ini")
+    assert entries["last.unsunkCount"] == "7"
+    assert "minShotCount" not in entries
+
+
+def test_a_program_is_tried_under_its_own_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_trial(TrialOptions(bot=walker(tmp_path, "shell"), positions=2, seed=1, test_db=tmp_path)) == 0
+    assert "testing Walker 1.5 on 2 positions" in capsys.readouterr().out
+    assert (tmp_path / "test.10x10.Walker-1.5.ini").exists()
+
+
+def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
+    path = trial_file(tmp_path, Trial("x", 1, 1), "../../etc/pass wd", "1/2")
+    assert path == tmp_path / "test.10x10..._.._etc_pass_wd-1_2.ini"
+
+
+def test_a_file_that_cannot_be_written_costs_only_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "db").write_text("not a folder")
+    assert run_trial(TrialOptions(bot="random", positions=1, seed=1, jobs=1, test_db=tmp_path / "db")) == 0
+    captured = capsys.readouterr()
+    assert "average shots" in captured.out
+    assert "db/test.10x10.random" in captured.err.replace("\n", "")
+
+
+def test_watching_waits_after_every_shot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n\n\nq\n"))
+    assert run_trial(TrialOptions(bot="pilot", positions=3, seed=1, watch=True, test_db=tmp_path)) == 130
+    printed = capsys.readouterr().out
+    assert printed.count("Enter: the next shot") == 4
+    assert re.findall(r"round (\d+), goal 17: pilot (?:hits|misses) Skipper at x", printed) == ["0", "1", "2", "3"]
+    assert not list(tmp_path.iterdir()), "no position was finished"
+
+
+def test_bots_over_tcp(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    sailors: list[threading.Thread] = []
+    say = boat_trial.Report.say
+
+    def listening(report: boat_trial.Report, words: str) -> None:
+        say(report, words)
+        if found := re.match(r"listening on 127.0.0.1 port (\d+): let your bot come 2 times", words):
+            for _ in range(2):
+                sailors.append(threading.Thread(target=sail, args=(int(found[1]),)))
+                sailors[-1].start()
+
+    monkeypatch.setattr(boat_trial.Report, "say", listening)
+    assert run_trial(TrialOptions(bot="tcp:127.0.0.1:0", positions=2, seed=1, test_db=tmp_path)) == 0
+    for sailor in sailors:
+        sailor.join(20)
+    assert len(sailors) == 2
+    assert "positions        2, 2 of them unique" in capsys.readouterr().out
+    assert kept(tmp_path, "test.10x10.walker-0.ini")["last.positionCount"] == "2"
+
+
+def test_an_address_that_is_taken_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_trial(TrialOptions(bot="tcp:192.0.2.1:0", positions=1, test_db=tmp_path)) == 1
+    assert "192.0.2.1" in capsys.readouterr().err
+
+
+# Figures
+
+
+def test_figures() -> None:
+    figures = Figures()
+    assert (figures.average, figures.error, figures.spread, figures.seconds_a_shot) == (0, 0, 0, 0)
+    for number, (board, shots) in enumerate(((1, 17), (2, 40), (1, 63))):
+        figures.add(Hunt(number, board, shots, 0.1))
+    figures.add(Hunt(3, 4, 30, 0.2, "it left"))
+    assert (figures.hunted, figures.sunk, figures.unique, figures.perfect) == (4, 3, 3, 1)
+    assert (figures.least, figures.most, figures.shots, figures.average) == (17, 63, 120, 40)
+    assert figures.spread == pytest.approx((2 * 23**2 / 3) ** 0.5)
+    assert figures.error == pytest.approx(figures.spread / 3**0.5)
+    assert figures.seconds_a_shot == pytest.approx(0.5 / 150)
+    assert figures.examples() == ["position 4, turn 30: it left"]

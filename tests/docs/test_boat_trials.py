@@ -1,0 +1,58 @@
+"""The bots of the page on testing boat bots are tested as the page says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.docs.test_pages import BOTDROME, DOCS, blocks
+
+PAGE = "testing-boat-bots.md"
+FUNCTION, SHELL, TCP = range(3)
+
+
+def output_of(folder: Path, command: str) -> str:
+    words = [word.strip("'") for word in re.findall(r"'[^']*'|\S+", command.replace("python3", sys.executable))]
+    assert words[:3] == ["botdrome", "boats", "--test"]
+    result = subprocess.run([*BOTDROME, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=200, check=True)
+    return result.stdout
+
+
+def commands() -> list[str]:
+    return [line for block in blocks(PAGE) for line in block.splitlines() if line.startswith("botdrome boats --test")]
+
+
+def test_house_functions_and_shell_bots_are_tested_as_the_page_says(tmp_path: Path) -> None:
+    python = blocks(PAGE, "python")
+    (tmp_path / "my_bot.py").write_text(python[FUNCTION])
+    (tmp_path / "shell_bot.py").write_text(python[SHELL])
+    house, function, shell, tcp = commands()
+    assert "tcp" in tcp
+    for command, bot in ((house, "hunter"), (function, "my_bot"), (shell, "Walker 1.0")):
+        output = output_of(tmp_path, command)
+        assert f"testing {bot}" in output
+        assert re.search(r"positions +20, 20 of them unique", output)
+        assert re.search(r"not sunk +0\n", output)
+    assert len(list((tmp_path / "testDB").glob("test.10x10.*.ini"))) == 3
+
+
+def test_a_bot_that_connects_is_tested_as_the_page_says(tmp_path: Path) -> None:
+    (tmp_path / "tcp_bot.py").write_text(blocks(PAGE, "python")[TCP])
+    words = commands()[-1].replace("7948", "0").split()[1:]
+    with subprocess.Popen([*BOTDROME, *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as trial:
+        assert trial.stdout is not None
+        port = next(found[1] for line in trial.stdout if (found := re.match(r"listening on 127.0.0.1 port (\d+)", line)))
+        subprocess.run([sys.executable, "tcp_bot.py", port, "20"], cwd=tmp_path, timeout=100, check=True)
+        output, _ = trial.communicate(timeout=100)
+    assert trial.returncode == 0
+    assert re.search(r"positions +20, 20 of them unique", output)
+
+
+def test_the_page_names_every_key_of_the_file(tmp_path: Path) -> None:
+    house = commands()[0].replace("hunter", "gunner").replace("20", "2")
+    output_of(tmp_path, house)
+    (file,) = (tmp_path / "testDB").iterdir()
+    page = (DOCS / PAGE).read_text()
+    for line in file.read_text().splitlines():
+        key = line.partition("=")[0]
+        assert f"`{key}`" in page or f"`{key.partition('.')[2]}`" in page, key
