@@ -172,9 +172,9 @@ async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
             await native.receive()
             await one.emit("LIST_GAMES")
             await one.receive()
-            players = [("A", ann.url), ("native", "bot:native"), ("Petra", "house:survivor")]
-            far = starts(A=(0, 0, 0), native=(7, 7, 7), Petra=(0, 7, 0))
-            game_id = await one.new_game(*players, edgeLength=8, speed=20, playerStartPositions=far)
+            players = [("A", ann.url), ("native", "bot:native"), ("Petra", "house:random")]
+            far = starts(A=(0, 0, 0), native=(999, 999, 999), Petra=(0, 500, 0))
+            game_id = await one.new_game(*players, edgeLength=1000, speed=20, playerStartPositions=far)
             answered = 0
             while (message := await native.receive())["state"]["result"] is None:
                 assert message["state"]["bots"] == ["A", "native", "Petra"]
