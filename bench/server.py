@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench import echo
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -87,6 +89,7 @@ def start_load(kind: str, *words: object) -> "subprocess.Popen[str]":
 
 
 def moves(pairs: int, seconds: float) -> None:
+    bare = echo.measure()
     with server() as running:
         passwords = [running.register(f"load {number}", "NOUGHTS_AND_CROSSES") for number in (0, 1)]
         load("noughts", running.url, *passwords, 2 * pairs, 1)
@@ -94,10 +97,12 @@ def moves(pairs: int, seconds: float) -> None:
         done = load("noughts", running.url, *passwords, 2 * pairs, seconds)
         spent = running.cpu() - before
         rate, each = done["moves"] / spent, spent / done["matches"] * 1e6
+        least = 2 * bare.connection + done["moves"] / done["matches"] * bare.message
         print(
             f"noughts and crosses, {pairs:4} pairs: {rate:8,.0f} moves per CPU second ({each:,.0f} us a match with two logins), "
             f"{done['moves'] / seconds:,.0f} a second, p99 {done['p99'] * 1000:.1f} ms, "
-            f"memory {began / 1e6:.0f} -> {running.memory() / 1e6:.0f} MB over {done['matches']:,.0f} matches"
+            f"memory {began / 1e6:.0f} -> {running.memory() / 1e6:.0f} MB over {done['matches']:,.0f} matches; "
+            f"{each / least:.1f} times as much as a bare echo for two connections and as many messages ({least:,.0f} us)"
         )
 
 
