@@ -25,9 +25,11 @@ def in_processes(
             running |= {pool.submit(work, portion) for portion in islice(waiting, len(done))}
             for future in done:
                 yield from future.result()
-    finally:
+    except BaseException:
         for worker in multiprocessing.active_children():
             worker.terminate()
+        raise
+    finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
