@@ -114,7 +114,7 @@ async def open_house(settings: Settings) -> House:
     try:
         rooms = await _furnish(settings, store)
         await _listen_all(settings, rooms, servers)
-    except BadSetting:
+    except Exception:
         for server in servers.values():
             server.close()
         await store.close()
@@ -173,7 +173,7 @@ async def _listen(
 
 def _front_door(settings: Settings, rooms: Rooms) -> MakeProtocol:
     desk, arena, boats, cube, bomber, url_bots = rooms.desk, rooms.arena, rooms.boats, rooms.cube, rooms.bomber, rooms.url_bots
-    http = http_stack(_http_app(rooms))
+    http = http_stack(_http_app(rooms), rooms.crowd)
 
     def reception(target: str) -> MakeSession | Welcome | None:
         if target.startswith("/socket.io/"):

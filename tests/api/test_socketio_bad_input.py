@@ -363,7 +363,8 @@ async def test_a_flood(version: int) -> None:
 
 
 async def test_too_many_from_one_address() -> None:
-    async with rig(connections_per_address=2) as one:
+    """A session counts, whether a request of it waits or not, and so does the connection by which requests come."""
+    async with rig(connections_per_address=3) as one:
         first, _ = await one.poller(3), await one.poller(4)
         answer = await one.get("EIO=4&transport=polling")
         words = {"code": 4, "message": "Forbidden", "context": "too many connections from your address"}

@@ -86,3 +86,12 @@ def test_the_commands_of_the_readme_are_there() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for command in set(re.findall(r"\bmake ([a-z]+)", readme)):
         assert re.search(rf"^{command}:", makefile, re.MULTILINE), f"there is no make {command}"
+
+
+def test_the_rows_of_a_table_have_as_many_cells_as_its_head() -> None:
+    """A bar inside of a cell, in code too, is written as `\\|`: otherwise it ends the cell."""
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")):
+        text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+        for table in re.findall(r"(?:^ *\|.*\n)+", text, re.MULTILINE):
+            widths = {len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}
+            assert len(widths) == 1, f"{page.name}: {table}"

@@ -6,7 +6,7 @@ import pytest
 from msgspec import Meta
 
 from botdrome.games.game import BadOption, Game
-from botdrome.games.options import Option, options_in, options_of, with_options
+from botdrome.games.options import Option, options_in, options_of, unusual, with_options
 
 
 class Toy(Game[int], frozen=True):
@@ -29,6 +29,11 @@ def test_fields_with_a_description_are_options() -> None:
 def test_text_is_read_as_what_the_option_wants() -> None:
     assert with_options(Toy(), {"size": "5", "open": "true", "words": "7"}) == Toy(5, True, "7")
     assert with_options(Toy(size=7), {"open": True}) == Toy(7, True)
+
+
+def test_one_game_has_one_way_to_say_its_options() -> None:
+    assert unusual(Toy()) == {}
+    assert unusual(with_options(Toy(), {"size": "5", "open": "false"})) == {"size": 5}
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,16 @@ def test_every_kind_of_input_replays() -> None:
     verify(read(written(match, names(match))), row.game)
 
 
+def test_an_early_end_counts_and_replays() -> None:
+    row = FORMATS["battleship"]
+    match = Match(row.game, 2, row.terms, 2)
+    match.start()
+    match.conclude(10)
+    assert match.result is not None and match.result.causes == ("complete", "complete")
+    assert match.conclude(20) == []
+    verify(read(written(match, names(match))), row.game)
+
+
 def test_the_file_of_a_match_that_goes_on_has_no_result_yet() -> None:
     match = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
     match.start()

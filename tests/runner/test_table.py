@@ -74,6 +74,7 @@ def test_two_programs_meet_and_one_may_log_in_first(tmp_path: Path) -> None:
         (programs.KILLED, "crash", "crash: it was ended by SIGKILL"),
         (programs.NOISY, "crash", "crash: it ended with status 3: the end"),
         (programs.RUBBISH, "unreadable", "unreadable: JSON is malformed: invalid character (byte 0): hello world"),
+        (programs.BOTTOMLESS, "unreadable", "unreadable: maximum recursion depth exceeded"),
         (programs.FLOODING, "flood", "flood: more than "),
         (programs.ENDLESS_LINE, "flood", "flood: a line of more than 1048576 bytes"),
     ],

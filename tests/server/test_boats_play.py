@@ -199,6 +199,23 @@ async def test_the_leader_who_leaves_does_not_rob_the_other_of_its_last_turn(tmp
         assert (await bob.rest())[-3:] == ending
 
 
+async def test_when_all_are_sunk_or_gone_it_ends_in_the_middle_of_a_round(tmp_path: Path) -> None:
+    small = RoomPlan(width=8, height=8, boats="A2")
+    board = "AA" + "." * 62
+    async with boat_server(tmp_path, small) as house, sailors(house, "ann", "bob", board=board) as (ann, bob):
+        ann.send("S|bob|1|1")
+        await bob.until("N|bob")
+        bob.send("K")
+        await ann.until("N|ann")
+        ann.send("S|bob|2|1")
+        await bob.until("N|bob")
+        await ann.close()
+        ending = ["F|finished|2|2", "R|ann|2|0|2|disconnected", "R|bob|0|1|1|"]
+        assert (await bob.rest())[-3:] == ending
+        (match,) = await house.arena.store.matches(Wanted())
+        assert match.status == "ended" and match.result is not None and match.result.places == (1, 2)
+
+
 async def test_before_the_start_whoever_leaves_is_taken_off_the_list(tmp_path: Path) -> None:
     async with boat_server(tmp_path, TRIO) as house, sailor(house, "ann") as ann:
         async with sailor(house, "bob") as bob:

@@ -15,7 +15,7 @@ from botdrome.games.options import with_options
 from botdrome.match.reader import read, verify
 from botdrome.server.bomber.plan import read_plans
 from botdrome.server.settings import BadSetting, Settings
-from tests.server.bombers import STEPS, Api, api, room
+from tests.server.bombers import STEPS, Api, api, room, until_waiting
 from tests.server.clients import PATIENCE, Client, bot, client, registered, server
 from tests.server.test_trouble import fails
 
@@ -83,6 +83,14 @@ async def test_a_native_bot_that_waits_takes_a_seat_and_the_room_starts(tmp_path
         assert last["state"]["round"] == 20
 
 
+async def test_a_native_bot_may_say_the_usual_options_or_leave_them_out(tmp_path: Path) -> None:
+    async with room(tmp_path, STEPS + ",rounds=9") as (house, one):
+        wish = await native(house, "nat", 2, rounds="9", width=13, flame_pierces=False)
+        async with bot(house, wish) as two:
+            await one.register("Ada")
+            assert (await two.receive())["state"]["bots"] == ["Ada", "nat"]
+
+
 async def test_a_native_bot_that_comes_later_fills_the_room_too(tmp_path: Path) -> None:
     async with room(tmp_path, STEPS) as (house, one):
         ada = await one.register("Ada")
@@ -141,7 +149,7 @@ async def test_house_bots_take_the_free_seats_when_the_time_is_over(tmp_path: Pa
     async with room(tmp_path, "default:players=3,registration=0.05,round=20,rounds=20,house=1,rest=3600") as (_, one):
         ada = await one.register("Ada")
         told = await poll_and_act(one, ada)
-        assert [user["user_name"] for user in told["users"]] == ["Ada", "house:sapper", "house:sapper 1"]
+        assert [user["user_name"] for user in told["users"]] == ["Ada", "house:bombardier", "house:bombardier 1"]
         assert told["users"][1]["tiles"] + told["users"][1]["alive"] > 0
     assert read_plans("default", house=True)[0].house, "--house is for the rooms too"
 
@@ -291,6 +299,21 @@ async def test_user_ids_are_nowhere_to_be_seen(tmp_path: Path, caplog: pytest.Lo
     assert ada != bob
     for secret in (ada, bob):
         assert secret not in repr(seen)
+
+
+async def test_whoever_waited_for_the_end_is_told_how_long_it_can_be_read(tmp_path: Path) -> None:
+    async with room(tmp_path, STEPS.replace("rest=3600", "rest=3600,rounds=1")) as (house, one):
+        ada, bob = await one.begin("Ada", "Bob")
+        async with api(house) as other:
+            waiting = asyncio.ensure_future(other.state(after=1))
+            await until_waiting(house, 1)
+            await one.act(ada, "WAIT")
+            await one.act(bob, "WAIT")
+            told = await asyncio.wait_for(waiting, PATIENCE)
+        assert told["phase"] == "FINISHED"
+        assert 3_500_000 < told["time_left"] <= 3_600_000
+        late = await one.post({"user_name": "Cyd"})
+        assert (late["information"], late["detail"][:16]) == ("REGISTRATION_CLOSED", "the game is over")
 
 
 # Trouble.

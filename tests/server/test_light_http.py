@@ -1,6 +1,7 @@
 """Light HTTP, request by request over real connections: well made, in pieces, in a row, and badly made."""
 
 import asyncio
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -136,6 +137,19 @@ ANSWERS = [
     (b"\r\n" + GET, b"/a?b=c "),
     (b"GET /later HTTP/1.1\r\n\r\n", b"later"),
 ]
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="the system does not know it")
+async def test_a_head_and_a_body_that_are_sent_apart_lose_no_time() -> None:
+    """With Nagle's algorithm on, the body stays at home until the head is acknowledged."""
+    async with shop() as (_, open_line):
+        line = await open_line()
+        line.writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+        began = asyncio.get_running_loop().time()
+        for _ in range(50):
+            line.send(POST[:-5], POST[-5:])
+            assert (await line.answer())[2] == b"/p hello"
+        assert asyncio.get_running_loop().time() - began < 1.2, "50 times 40 ms would be 2 s"
 
 
 @pytest.mark.parametrize(("request_bytes", "body"), ANSWERS)

@@ -5,6 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from botdrome.server.arena import hashed
 from botdrome.server.registry import Denied
 from tests.server.clients import registered, server
 
@@ -37,6 +38,18 @@ async def test_who_is_denied_is_told_why(tmp_path: Path, name: str, token: objec
         right = (await registered(house, "ada", "gomoku"))["password"]
         with pytest.raises(Denied, match=f"^{words}$"):
             await house.desk.registry.admit(name, right if token == "right" else token, game)
+
+
+async def test_a_token_that_another_server_has_changed_is_the_token(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        old = (await registered(house, "ada", "gomoku"))["password"]
+        admit = house.desk.registry.admit
+        await admit("ada", old, "gomoku")
+        await house.desk.store.change_token("ada", hashed("new"))
+        bot = await admit("ada", "new", "gomoku")
+        assert bot is not None and bot.name == "ada"
+        with pytest.raises(Denied, match="its token is needed"):
+            await admit("ada", old, "gomoku")
 
 
 async def test_bots_are_registered_only_so_fast(tmp_path: Path) -> None:

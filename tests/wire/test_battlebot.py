@@ -117,6 +117,22 @@ def test_bumblebots_is_flat_and_by_name() -> None:
     assert talk.told[0][-1]["result"] == {"reason": "BUMBLEBOTS_FULL_TIME", "victor": None}
 
 
+def test_bumblebots_has_the_keys_of_the_original_in_their_order_and_then_our_own() -> None:
+    first = Conversation(FORMATS["bumblebots"]).told[0][0]
+    original = ["bots", "spawnPoints", "territory", "maxDrones", "board", "drones", "score", "result", "turnNumber"]
+    assert list(first) == [*original, "ticks", "record"]
+
+
+@pytest.mark.parametrize("nonsense", [None, 5, "go", [], {"orders": None}, {"orders": "UL"}])
+def test_bumblebots_answers_nothing_to_what_are_no_orders(nonsense: Any) -> None:
+    """Whoever counts its updates would take an answer for the next tick."""
+    talk = Conversation(FORMATS["bumblebots"])
+    talk.say(0, nonsense, 100)
+    assert [len(told) for told in talk.told] == [1, 1]
+    talk.say(0, nonsense, 507)
+    assert [[message["turnNumber"] for message in told] for told in talk.told] == [[0, 1], [0, 1]]
+
+
 def test_bumblebots_without_bots_ends_as_a_disconnection() -> None:
     talk = Conversation(FORMATS["bumblebots"])
     talk.hear(talk.match.leave(0, 1), 1)

@@ -20,6 +20,7 @@ from botdrome.wire.cube import (
     NOT_UNIQUE,
     SAME_START,
     CubePlayer,
+    CubeSetup,
     error,
     game_id_in,
     new_game_in,
@@ -233,3 +234,9 @@ def test_whatever_is_sent_is_a_game_or_a_fault_that_can_be_told(whole: Any, setu
             new_game_in([payload])
         except Fault as problem:
             msgspec.json.encode(error(problem))
+
+
+def test_ticks_that_are_planned_ahead_leave_room_for_others() -> None:
+    """Without a pause a thousand of them would be played in one go, and everybody else at the server would wait."""
+    assert [CubeSetup(10, 8, tasks, speed).pause for tasks, speed in ((1, 0), (2, 0), (2, 50), (1, 50))] == [0, 1, 50, 50]
+    assert CubeSetup(10, 8, 2).terms(5000).pace.pause == 1

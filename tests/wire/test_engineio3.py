@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.engineio import MESSAGE, NOOP, PING, UPGRADE, BadPacket, Packet, from_jsonp, jsonp, read_text
+from botdrome.wire.engineio import MESSAGE, MOST_PACKETS, NOOP, PING, UPGRADE, BadPacket, Packet, from_jsonp, jsonp, read_text
 from botdrome.wire.engineio3 import EngineIo3, units
 
 ENGINE = EngineIo3()
@@ -36,6 +36,16 @@ def test_a_payload_is_read_and_written(payload: str, packets: list[Packet]) -> N
 def test_any_text_comes_back(texts: list[str]) -> None:
     payload = ENGINE.write_payload([MESSAGE + text for text in texts])
     assert ENGINE.read_payload(payload) == [Packet(MESSAGE, text) for text in texts]
+
+
+def test_a_payload_has_so_many_packets_at_most() -> None:
+    assert len(ENGINE.read_payload("1:6" * MOST_PACKETS)) == MOST_PACKETS
+    assert len(ENGINE.read_bytes(b"\x00\x01\xff6" * MOST_PACKETS)) == MOST_PACKETS
+    for payload in ("1:6" * (MOST_PACKETS + 1), "0:" * (MOST_PACKETS + 1)):
+        with pytest.raises(BadPacket, match="1000 packets at most"):
+            ENGINE.read_payload(payload)
+    with pytest.raises(BadPacket, match="1000 packets at most"):
+        ENGINE.read_bytes(b"\x00\x01\xff6" * (MOST_PACKETS + 1))
 
 
 def test_lengths_are_javascripts() -> None:

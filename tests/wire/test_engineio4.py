@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.engineio import MESSAGE, PONG, BadPacket, Packet
+from botdrome.wire.engineio import MESSAGE, MOST_PACKETS, PONG, BadPacket, Packet
 from botdrome.wire.engineio4 import EngineIo4
 
 ENGINE = EngineIo4()
@@ -30,6 +30,12 @@ def test_bytes_come_in_base64_after_a_b_and_bare_in_a_frame() -> None:
 def test_a_bad_payload_is_refused(payload: str) -> None:
     with pytest.raises(BadPacket):
         ENGINE.read_payload(payload)
+
+
+def test_a_payload_has_so_many_packets_at_most() -> None:
+    assert len(ENGINE.read_payload("\x1e".join("6" * MOST_PACKETS))) == MOST_PACKETS
+    with pytest.raises(BadPacket, match="1000 packets at most"):
+        ENGINE.read_payload("\x1e".join("6" * (MOST_PACKETS + 1)))
 
 
 def test_a_payload_is_never_bytes() -> None:

@@ -12,6 +12,7 @@ from botdrome.wire.socketio import (
     CONNECT,
     DISCONNECT,
     EVENT,
+    MOST_ATTACHED,
     Assembly,
     SocketPacket,
     event,
@@ -102,6 +103,20 @@ def test_a_placeholder_must_name_an_attachment(number: str) -> None:
     assembly = Assembly(read_packet('51-["x",{"_placeholder":true,"num":' + number + "}]"))
     with pytest.raises(BadPacket, match="names no attachment"):
         assembly.add(b"")
+
+
+def test_an_attachment_takes_one_place_alone() -> None:
+    """A small packet that names a large attachment many times would be enormous once it is written down."""
+    assembly = Assembly(read_packet('51-["x",{"_placeholder":true,"num":0},{"_placeholder":true,"num":0}]'))
+    with pytest.raises(BadPacket, match="two placeholders name the same attachment"):
+        assembly.add(b"")
+
+
+def test_attachments_are_bounded_together() -> None:
+    assembly = Assembly(read_packet('52-["x"]'))
+    assert assembly.add(bytes(MOST_ATTACHED)) is None
+    with pytest.raises(BadPacket, match="1000000 bytes at most"):
+        assembly.add(b"x")
 
 
 def test_what_is_nested_too_deeply_is_refused() -> None:

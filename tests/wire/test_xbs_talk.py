@@ -7,7 +7,7 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.vocabulary import standing
 from botdrome.wire.xbs_crew import Crew, Taunts
-from botdrome.wire.xbs_talk import BoatTalk
+from botdrome.wire.xbs_talk import BoatTalk, all_dead
 
 FLEET = ["AAA..", "BB...", ".....", ".....", "....."]
 WATER = "." * 25
@@ -99,6 +99,13 @@ def test_who_leaves_is_shown_with_its_board_and_skipped_by_its_status() -> None:
     told.crew.statuses[0] = b"brb"
     assert told.to_all(told.match.leave(0, 0)) == [f"B|ann|brb|{WATER}|0|0"]
     assert told.to_all(told.match.wake(100)) == ["K|ann|brb", "N|bob"]
+
+
+def test_nobody_is_asked_when_all_are_gone() -> None:
+    told = Told()
+    told.crew.statuses[:] = [b"gone"] * 3
+    assert told.to_all(told.match.submit(0, shot(1, 4, 4), 0)) == [f"B|bob|gone|{WATER[:-1]}0|0|0"]
+    assert not all_dead(told.crew, Battleship())
 
 
 def test_who_comes_back_is_told_everything() -> None:

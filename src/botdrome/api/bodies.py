@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from botdrome.api.problems import Problem
 
@@ -20,6 +20,14 @@ async def body_of(request: Request, limit: int = LARGEST_BODY) -> bytes:
         if len(body) > limit:
             raise too_large
     return bytes(body)
+
+
+async def whole_body(request: Request) -> bytes:
+    """For those who do not care whether the client is still there: a Problem is all that comes of it."""
+    try:
+        return await body_of(request)
+    except ClientDisconnect:
+        raise Problem("the rest of the body did not come") from None
 
 
 def _announced(request: Request) -> int:

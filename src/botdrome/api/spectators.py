@@ -7,14 +7,14 @@ import msgspec
 from anyio import CapacityLimiter
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from botdrome.api.problems import Problem
 from botdrome.api.watching import TOO_SLOW, Viewing
 from botdrome.server.arena import Arena
+from botdrome.server.connection import POLICY
 
 NOTHING_TO_SEE = 4404
-POLICY = 1008
 HEARTBEAT = 15.0
 """Seconds of silence after which a stream of events shows that it is still there."""
 LAST_WORDS = 2.0
@@ -31,15 +31,20 @@ class WatchSocket:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         socket = WebSocket(scope, receive, send)
         viewing = Viewing(self._arena, socket.path_params["match"], self._workers)
-        await socket.accept()
+        try:
+            with suppress(WebSocketDisconnect):  # it may go at any time
+                await socket.accept()
+                await self._receive(socket, viewing)
+        finally:
+            viewing.leave()
+
+    async def _receive(self, socket: WebSocket, viewing: Viewing) -> None:
         try:
             await viewing.enter()
             await self._show(socket, viewing)
         except Problem as problem:
             await socket.send_text(msgspec.json.encode({"error": problem.words}).decode())
             await socket.close(NOTHING_TO_SEE, "nothing to see")
-        finally:
-            viewing.leave()
 
     async def _show(self, socket: WebSocket, viewing: Viewing) -> None:
         async def write(message: bytes) -> None:

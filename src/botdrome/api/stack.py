@@ -4,14 +4,25 @@ import asyncio
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from botdrome.server.door import MakeHttp
+from botdrome.api.guests import HttpGuest, socket_guests
+from botdrome.server.door import Crowd, MakeHttp
+
+LONGEST_MESSAGE = 1 << 20
+"""Bytes of one WebSocket message, unpacked; who listens may want less."""
 
 
-def http_stack(app: ASGIApp) -> MakeHttp:
-    config = uvicorn.Config(app, http="httptools", ws="websockets-sansio", log_config=None, access_log=False, lifespan="off")
+def http_stack(app: ASGIApp, crowd: Crowd) -> MakeHttp:
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws=socket_guests(crowd),
+        ws_max_size=LONGEST_MESSAGE,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+    )
     config.load()
     state, loop = ServerState(), asyncio.get_running_loop()
-    return lambda: HttpToolsProtocol(config, state, {}, loop)
+    return lambda: HttpGuest(crowd, config, state, {}, loop)

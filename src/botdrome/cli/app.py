@@ -37,7 +37,7 @@ def play(
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes to play in.")] = 1,
     seed: Annotated[int, typer.Option(help="The first seed; each serves once for every way to sit.")] = 1,
     players: Annotated[
-        int | None, typer.Option(min=1, help="Seats at a table. [default: all bots, if the game has room]")
+        int | None, typer.Option(min=1, help="Seats at a table. \\[default: all bots, if the game has room]")
     ] = None,
     option: Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")] = None,
     save: Annotated[Path | None, typer.Option(help="Keep a match file of every match in this folder.")] = None,
@@ -74,29 +74,27 @@ def verify(files: Annotated[list[Path], typer.Argument(help="Match files.")]) ->
 
 @app.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help="The address to listen on. [default: 127.0.0.1]")] = None,
-    port: Annotated[int | None, typer.Option(help="HTTP and WebSocket; 0: any free one. [default: 3000]")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on. \\[default: 127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="HTTP and WebSocket; 0: any free one. \\[default: 3000]")] = None,
     db: Annotated[
-        str | None, typer.Option(metavar="URL", help="sqlite:///FILE or postgresql://... [default: a file of yours]")
+        str | None, typer.Option(metavar="URL", help="sqlite:///FILE or postgresql://... \\[default: a file of yours]")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
     house: Annotated[bool | None, typer.Option("--house", help="House bots play those who find no opponent.")] = None,
-    duel_port: Annotated[
-        int | None, typer.Option(help="Duel arena's TCP protocol; the original's is 5232. [default: off]")
+    duel_port: Annotated[int | None, typer.Option(help="Duel arena's TCP protocol; 0: off. \\[default: 5232]")] = None,
+    xbs_port: Annotated[int | None, typer.Option(help="Xterm Boat Sinker's lines; 0: off. \\[default: 7948]")] = None,
+    cube_port: Annotated[
+        int | None, typer.Option(help="Battlecube's socket.io alone, 9999 in the original. \\[default: off]")
     ] = None,
-    xbs_port: Annotated[
-        int | None, typer.Option(help="Xterm Boat Sinker's lines; the original's is 7948. [default: off]")
-    ] = None,
-    cube_port: Annotated[int | None, typer.Option(help="Battlecube's socket.io alone, 9999 in the original; 0: off.")] = None,
     bomber_port: Annotated[
-        int | None, typer.Option(help="A second port for the Bomberman API; the original's is 9800. [default: off]")
+        int | None, typer.Option(help="A second port for the Bomberman API, 9800 in the original. \\[default: off]")
     ] = None,
     allow_bots: Annotated[
-        list[str] | None, typer.Option(metavar="CIDR|HOST", help="Bots there may be called, too. [default: this machine alone]")
+        list[str] | None, typer.Option(metavar="CIDR|HOST", help="Bots there may be called, too. \\[default: this machine alone]")
     ] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any other setting.")] = None,
 ) -> None:
-    """Run the server: bots come in over WebSockets, people over GraphQL, REST and the page.
+    """Run the server: bots come in over WebSockets, TCP and HTTP, people over GraphQL, REST and the page.
 
     Settings come from flags, then from the environment (BOTDROME_PORT=...), then from the file.
     SIGTERM drains, a second one ends at once.
@@ -116,24 +114,24 @@ Database = Annotated[str, typer.Option("--db", metavar="URL", envvar="BOTDROME_D
 @app.command()
 def host(
     server: Annotated[
-        str | None, typer.Option(help="A server that runs, by its HTTP address. [default: one of its own is started]")
+        str | None, typer.Option(help="A server that runs, by its HTTP address. \\[default: one of its own is started]")
     ] = None,
     token: Annotated[str, typer.Option(envvar="BOTDROME_HOST_TOKEN", help="The `host_token` of that server.")] = "",
-    room: Annotated[str, typer.Option(help="The title of a room of that server. [default: its first]")] = "",
+    room: Annotated[str, typer.Option(help="The title of a room of that server. \\[default: its first]")] = "",
     title: Annotated[str | None, typer.Option("-t", "--title", help="The title of the game.")] = None,
     auto_start: Annotated[bool | None, typer.Option("-a", "--auto-start", help="A full table starts by itself.")] = None,
     repeat: Annotated[bool | None, typer.Option("-r", "--repeat", help="Games follow each other until you quit.")] = None,
-    least: Annotated[int | None, typer.Option("--min", help="Players at least. [default: 2]")] = None,
-    most: Annotated[int | None, typer.Option("--max", help="Players at most. [default: 9]")] = None,
-    width: Annotated[int | None, typer.Option(help="Columns of the boards. [default: 10]")] = None,
-    height: Annotated[int | None, typer.Option(help="Rows of the boards. [default: 10]")] = None,
+    least: Annotated[int | None, typer.Option("--min", help="Players at least. \\[default: 2]")] = None,
+    most: Annotated[int | None, typer.Option("--max", help="Players at most. \\[default: 9]")] = None,
+    width: Annotated[int | None, typer.Option(help="Columns of the boards. \\[default: 10]")] = None,
+    height: Annotated[int | None, typer.Option(help="Rows of the boards. \\[default: 10]")] = None,
     config: Annotated[Path | None, typer.Option("-c", "--config", help="A configuration file of the original.")] = None,
     db_dir: Annotated[Path | None, typer.Option("-d", "--db-dir", help="A folder for the statistics as ini files.")] = None,
     bind_address: Annotated[str, typer.Option("-b", "--bind-address", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("-p", "--port", help="Where players join; -1: any free port.")] = 7948,
     http_port: Annotated[int, typer.Option(help="Where spectators are; 0: any free port.")] = 0,
-    tables: Annotated[int | None, typer.Option(min=0, help="Games at once with --repeat; 0: any number. [default: 0]")] = None,
-    turn_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for a turn; 0: any time. [default: 60]")] = None,
+    tables: Annotated[int | None, typer.Option(min=0, help="Games at once with --repeat; 0: any number. \\[default: 0]")] = None,
+    turn_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for a turn; 0: any time. \\[default: 60]")] = None,
     db: Annotated[str | None, typer.Option("--db", metavar="URL", help="As for `botdrome serve`.")] = None,
 ) -> None:
     """Host boat games: start them, talk to the players, boot, skip, abort. `help` lists what can be typed."""
@@ -171,7 +169,7 @@ def watch(match: Annotated[str, typer.Argument(help="The id of a match.")], serv
 def why(
     match: Annotated[str, typer.Argument(help="The id of a match.")],
     token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
-    seat: Annotated[int | None, typer.Option(help="The seat, from 0. [default: the one that the token fits]")] = None,
+    seat: Annotated[int | None, typer.Option(help="The seat, from 0. \\[default: the one that the token fits]")] = None,
     server: Server = "http://127.0.0.1:3000",
 ) -> None:
     """Why did my bot lose? What it sent and was told, what the server made of it, and how long it took."""
@@ -195,7 +193,7 @@ def connect(
 
 @app.command()
 def export(
-    file: Annotated[Path | None, typer.Argument(help="Where to. [default: standard output]")] = None, db: Database = ""
+    file: Annotated[Path | None, typer.Argument(help="Where to. \\[default: standard output]")] = None, db: Database = ""
 ) -> None:
     """Write everything that a server has stored as JSON lines."""
     from botdrome.cli.keeping import export as export_all

@@ -21,6 +21,7 @@ from botdrome.cli.boat_trial_file import keep, trial_file
 from botdrome.cli.pictures.battleship import picture
 from botdrome.cli.problems import REFUSED, Refusal, complain
 from botdrome.cli.tables import duration_text
+from botdrome.client.boats_lines import PORT
 from botdrome.client.program import CannotStart
 from botdrome.games.game import View
 from botdrome.runner.boat_harbour import Harbour, harbour_hunts
@@ -30,7 +31,6 @@ from botdrome.runner.boat_trial import FLEET, GAME, SKIPPER, Hunt, Trial, Watch
 INTERRUPTED = 130
 LEAST_SIDE, LONGEST_SIDE = 8, 22
 TCP = "tcp"
-PORT = 7948
 
 
 class TrialOptions(Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from botdrome.server.settings import BadSetting, Settings, load_settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.login import GAMES
 
-DOORS = {"duel": "duel arena (TCP)", "xbs": "boat games (TCP)", "cube": "Battlecube (socket.io)", "bomber": "Bomberman API"}
+DOORS = {"duel": "duel arena (TCP)", "xbs": "boat games (TCP)", "cube": "socket.io alone", "bomber": "Bomberman API"}
 """What listens beside the front door, if it does."""
 
 
@@ -78,11 +78,12 @@ def show(house: House, console: Console) -> None:
         ("GraphQL and GraphiQL", f"{url}/graphql"),
         ("REST", f"{url}/api/v1/docs"),
         ("Bomberman over HTTP", f"{url}/bomber/rest"),
+        ("Battlecube (socket.io)", f"{url}/socket.io/"),
         ("watch a match", f"{url}/watch/MATCH"),
         ("stored in", house.settings.store_shown),
         ("house bots", "play those who find no opponent" if house.settings.house else "on demand; --house for all"),
     ):
-        console.print(Text(f"  {what:22}").append(where, "cyan"), soft_wrap=True)
+        console.print(Text(f"  {what:24}").append(where, "cyan"), soft_wrap=True)
     console.print("\nRegister a bot and keep the password that comes back:", highlight=False)
     command = f"  curl {url}/graphql -H 'Content-Type: application/json' -d '{{\"query\": \"{query}\"}}'"
     console.print(command, highlight=False, markup=False, soft_wrap=True)

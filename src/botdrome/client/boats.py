@@ -21,9 +21,9 @@ from botdrome.client.boats_lines import (
     summary_in,
     text_in,
 )  # fmt: skip
+from botdrome.games.battleship import HIT, MISS
 from botdrome.games.fleet import WATER
 
-HIT, MISS = "X", "0"
 KEPT_MESSAGES = 1000
 MOST_PLAYERS = 99
 SERVER = "server"

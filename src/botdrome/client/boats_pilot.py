@@ -1,9 +1,10 @@
 """Pilot: a house bot at the helm of a game of Xterm Boat Sinker: it sees what the native protocol would show, and sends lines."""
 
 from botdrome.bots.house import HouseBot
-from botdrome.client.boats import HIT, MISS, Boats
+from botdrome.client.boats import Boats
 from botdrome.client.boats_lines import Summary, Unsuited
 from botdrome.client.boats_orders import shoot, skip
+from botdrome.games.battleship import HIT, MISS
 from botdrome.games.chance import Chance
 from botdrome.games.fleet import WATER, rows_of, squares_from
 from botdrome.games.game import Raw, View

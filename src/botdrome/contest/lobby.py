@@ -1,7 +1,9 @@
 """Lobby: who waits for whom. Longest wait first, never against oneself."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from botdrome.contest.schedule import moved_on
@@ -18,8 +20,13 @@ class Wish(Struct, frozen=True):
     game: str
     players: int = 2
     options: str = "{}"
-    """The options as JSON with sorted keys."""
+    """The options as `in_a_wish` writes them."""
     contest: str | None = None
+
+
+def in_a_wish(options: Mapping[str, Any]) -> str:
+    """JSON with sorted keys."""
+    return msgspec.json.encode(options, order="sorted").decode()
 
 
 class Seeker(Struct, frozen=True):

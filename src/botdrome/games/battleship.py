@@ -146,10 +146,15 @@ class Battleship(Game[Act], frozen=True):
             return ()
         return TURNS[seat]
 
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """How many turns each seat had."""
+        rounds, ahead = divmod(self.turn, len(self.boards))
+        return (rounds + 1,) * ahead + (rounds,) * (len(self.boards) - ahead)
+
     def view(self, seat: Seat | None) -> View:
-        boats, fleets, seats, over = boats_in(self.boats), self.fleets, len(self.boards), not self.to_move
+        boats, fleets, turns, over = boats_in(self.boats), self.fleets, self.turns, not self.to_move
         placed = bool(fleets)
-        rounds, ahead = divmod(self.turn, seats)
         return {
             "you": seat,
             "toMove": self.to_move,
@@ -158,15 +163,15 @@ class Battleship(Game[Act], frozen=True):
             "height": self.height,
             "boats": boats.names,
             "goal": self.goal or boats.squares,
-            "round": rounds,
+            "round": turns[-1],
             "rounds": self.rounds,
             "boards": self.boards,
             "own": fleets[seat] if placed and seat is not None else None,
             "fleets": fleets if over else None,
-            "placed": (placed,) * seats,
+            "placed": (placed,) * len(turns),
             "scores": self.scores,
             "skips": self.skips,
-            "turns": (rounds + 1,) * ahead + (rounds,) * (seats - ahead),
+            "turns": turns,
             "last": self._last() if self.turn else None,
         }
 

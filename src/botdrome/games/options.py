@@ -47,6 +47,12 @@ def options_in(game: Game[Any]) -> dict[str, Any]:
     return {name: msgspec.to_builtins(getattr(game, name)) for name in options_of(game)}
 
 
+def unusual(game: Game[Any]) -> dict[str, Any]:
+    """The options that are not what they are when nobody says, ready for JSON."""
+    known = options_of(game)
+    return {name: value for name, value in options_in(game).items() if getattr(game, name) != known[name].default}
+
+
 def with_options(game: G, given: Mapping[str, Any]) -> G:
     """The same set-up with some options changed; text is read as what the option wants. Or BadOption."""
     if not given:

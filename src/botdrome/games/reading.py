@@ -2,7 +2,12 @@
 
 from typing import Any
 
+import msgspec
+
 from botdrome.games.game import IllegalMove
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What is raised where bytes are no JSON: brackets without end are none either."""
 
 
 def shown(value: Any) -> str:

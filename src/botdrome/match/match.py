@@ -123,6 +123,14 @@ class Match(Course):
             self._end_here("aborted", news)
         return news
 
+    def conclude(self, now: Milliseconds) -> News:
+        """The match ends here, and counts as it stands: nothing that could still happen would be worth waiting for."""
+        news: News = []
+        if self.result is None:
+            self.inputs.append((now, "conclude", None, None))
+            self._end_here("complete", news)
+        return news
+
     # Time.
 
     def _time_up(self, now: Milliseconds, news: News) -> None:

@@ -98,6 +98,8 @@ def tell(match: Match, told: Input) -> News:
 def _tell_all(match: Match, kind: Kind, words: Any, now: Milliseconds) -> News:
     if kind == "amend":
         return match.amend(words[0], now, words[1])
+    if kind == "conclude":
+        return match.conclude(now)
     return match.wake(now) if kind == "wake" else match.abort(now)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from botdrome.bots.boat_chart import Chart, chart_for, chart_of, squares_in
+from botdrome.bots.boat_chart import Chart, chart_of, squares_in
 from botdrome.games.chance import Chance
 from botdrome.games.fleet import WATER, Mask, Rows, random_fleet, rows_of
 
@@ -60,13 +60,11 @@ def _masks(fleet: Rows, boats: Sequence[str]) -> list[Mask]:
     return [sum(1 << square for square, letter in enumerate(text) if letter == name[0]) for name in boats]
 
 
-def free_border(fleet: Rows, boats: Sequence[str]) -> float:
-    """How much of the border that its boats could have at most is free, in percent."""
-    return _border(chart_for(fleet, boats), _masks(fleet, boats))
-
-
 def _border(chart: Chart, masks: Sequence[Mask]) -> float:
-    """The border of a boat is every square beside it, without corners: 2 * length + 2 where neither wall nor boat is near."""
+    """How much of the border that boats could have at most is free, in percent.
+
+    The border of a boat is every square beside it, without corners: 2 * length + 2 where neither wall nor boat is near.
+    """
     free = most = 0
     water = chart.colours[0] | chart.colours[1]
     for mask in masks:

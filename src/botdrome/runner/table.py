@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from botdrome.client.program import FAREWELL, Program, wait_for
+from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Cause, Late, Out, Player, Refused
 from botdrome.match.match import Match
@@ -135,7 +136,7 @@ class Table:
         first, seat.greeted = not seat.greeted, True
         try:
             raw = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             self._expel(player, "unreadable", f"{error}: {line[:80].decode(errors='replace')}")
             return
         if first and isinstance(raw, dict) and "gameType" in raw:

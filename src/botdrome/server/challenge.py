@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from botdrome.games.reading import UNREADABLE
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.callers import Callers
 from botdrome.wire.battlebot import game_type
@@ -19,7 +20,7 @@ async def challenge(callers: Callers, url: str, name: str, game: str) -> None:
     answer = await callers.post(url, question, LIMIT, {"x-botdrome-bot": quote(name, safe="")})
     try:
         said = msgspec.json.decode(answer.body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         said = None
     if not 200 <= answer.status < 300 or not isinstance(said, dict) or said.get("challenge") != secret:
         raise CallFailed(f"the answer (status {answer.status}) does not repeat the challenge")

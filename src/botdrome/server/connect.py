@@ -8,16 +8,15 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from botdrome.games.reading import UNREADABLE
 from botdrome.server.arena import holds
 from botdrome.server.bucket import Bucket
 from botdrome.server.calling.answer import Answer, CallFailed
 from botdrome.server.calling.carriers import Call, Carriers
-from botdrome.server.connection import Connection
+from botdrome.server.connection import POLICY, Connection
 from botdrome.server.desk import Desk
 
 log = structlog.get_logger()
-
-POLICY = 1008
 
 
 class Login(Struct):
@@ -62,7 +61,7 @@ class ConnectSession:
                 self._log_in(LOGIN.decode(message))
             else:
                 self._take(CARRIED.decode(message))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             self._refuse(f"unreadable: {error}")
 
     def lost(self) -> None:

@@ -2,13 +2,16 @@
 
 from typing import Protocol
 
+NORMAL, GOING, MALFORMED, POLICY, INTERNAL = 1000, 1001, 1002, 1008, 1011
+"""Why a connection is closed, by the codes of WebSockets; others have no room for them."""
+
 
 class Connection(Protocol):
     """Nothing here waits or raises. A client that does not read is cut off when too much is unsent."""
 
     def send(self, messages: list[bytes]) -> None: ...
 
-    def close(self, code: int = 1000, reason: str = "") -> None: ...
+    def close(self, code: int = NORMAL, reason: str = "") -> None: ...
 
 
 class Session(Protocol):

@@ -12,8 +12,9 @@ from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.server import metrics
+from botdrome.server.connection import GOING, INTERNAL, NORMAL
 from botdrome.server.floor import Floor, Sitter
-from botdrome.server.house import HouseSeat, house_bot
+from botdrome.server.house import HouseSeat, house_bot, house_names
 from botdrome.server.registry import Registry
 from botdrome.server.settings import Settings
 from botdrome.server.table import Table
@@ -29,7 +30,7 @@ class Guest(Sitter, Protocol):
 
     def wait_at_most(self, seconds: float, words: str) -> None: ...
 
-    def turn_away(self, words: dict[str, Any], code: int = 1000) -> None: ...
+    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None: ...
 
 
 class Tasks:
@@ -54,8 +55,7 @@ class Desk:
         self._lobby = Lobby()
         self._tickets = count()
         self._guests: dict[int, Guest] = {}
-        self._hosts: set[Callable[[Wish], None]] = set()
-        self._matchmakers: list[Callable[[Seeker], None]] = []
+        self._watchers: set[Callable[[Seeker], None]] = set()
         self._loop = asyncio.get_running_loop()
         metrics.WAITING.set_function(lambda: len(self._guests))
 
@@ -64,7 +64,7 @@ class Desk:
     def seek(self, guest: Guest, name: str, wish: Wish, opponent: str | None = None) -> None:
         """Give a bot a table, or let it wait."""
         if self.closing:
-            return guest.turn_away({"error": "the server is stopping"}, 1001)
+            return guest.turn_away({"error": "the server is stopping"}, GOING)
         seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent)
         if wish.contest is not None and self._lobby.book(wish) is None:
             return self.tasks.start(self._open_book(wish, seeker, guest))
@@ -76,7 +76,7 @@ class Desk:
             met = await self.store.meetings(wish.game, wish.contest)
         except Exception:
             log.exception("a contest could not be read")
-            return guest.turn_away({"error": "the contest cannot be read"}, 1011)
+            return guest.turn_away({"error": "the contest cannot be read"}, INTERNAL)
         self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest_games, met))
         if guest.present:
             self._seek(seeker, guest)
@@ -99,10 +99,8 @@ class Desk:
             self._loop.call_later(settings.house_wait, self._call_the_house, seeker, guest)
         if settings.waiting_limit:
             guest.wait_at_most(settings.waiting_limit, f"no opponent came within {settings.waiting_limit:g} seconds")
-        for tell in tuple(self._hosts):
-            tell(seeker.wish)
-        for meet in self._matchmakers:
-            meet(seeker)
+        for tell in tuple(self._watchers):
+            tell(seeker)
 
     def _close_contest_for(self, seeker: Seeker, guest: Guest) -> None:
         book = self._lobby.book(seeker.wish)
@@ -137,7 +135,7 @@ class Desk:
             return guest.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
         self.give_up(guest)
         name, function = bot
-        names = (seeker.name, *(f"{name} {number}" if number else name for number in range(seeker.wish.players - 1)))
+        names = (seeker.name, *house_names(name, seeker.wish.players - 1))
         table = self._set(seeker.wish, names)
         for player in range(1, seeker.wish.players):
             HouseSeat(table, player, function).sit_down()
@@ -161,7 +159,12 @@ class Desk:
         row, options = FORMATS[wish.game], msgspec.json.decode(wish.options)
         return self.floor.set_table(with_options(row.game, options), row.terms, names, options, wish.contest)
 
-    # Those who set tables of their own, and may want some who wait here.
+    # Those who set tables of their own and may want some who wait here, or can call somebody to meet them.
+
+    def on_wait(self, tell: Callable[[Seeker], None]) -> Callable[[], None]:
+        """Have `tell` called whenever somebody begins to wait, until the function that this returns is called."""
+        self._watchers.add(tell)
+        return lambda: self._watchers.discard(tell)
 
     def waiting(self, wish: Wish) -> list[Seeker]:
         """Those who take any opponent, of each name the first, the longest wait first."""
@@ -176,17 +179,6 @@ class Desk:
         guest = self._guests[seeker.ticket]
         self.give_up(guest)
         return guest
-
-    def on_wait(self, tell: Callable[[Wish], None]) -> Callable[[], None]:
-        """Have `tell` called whenever somebody begins to wait, until the function that this returns is called."""
-        self._hosts.add(tell)
-        return lambda: self._hosts.discard(tell)
-
-    # Those who can be called to meet somebody.
-
-    def on_seeker(self, meet: Callable[[Seeker], None]) -> None:
-        """Have `meet` called with everybody who begins to wait."""
-        self._matchmakers.append(meet)
 
     def guest_of(self, seeker: Seeker) -> Guest | None:
         """Who waits so; None: it does so no longer."""
@@ -205,7 +197,7 @@ class Desk:
         for tell in self.on_closing:
             tell()
         for guest in list(self._guests.values()):
-            guest.turn_away({"error": "the server is stopping"}, 1001)
+            guest.turn_away({"error": "the server is stopping"}, GOING)
         await self.floor.close()
 
 

@@ -1,4 +1,4 @@
-"""Door: who comes in at the port. Bots on WebSockets go to picows, everything else to the HTTP stack."""
+"""Door: who comes in at the port. WebSockets go to picows, targets with a shortcut past the HTTP stack, all else to it."""
 
 import asyncio
 import re
@@ -34,6 +34,12 @@ class Welcome(NamedTuple):
 
 Reception = Callable[[str], MakeSession | Welcome | None]
 """Who receives a WebSocket, by the target of its request; None: the HTTP stack. GraphQL's are always the HTTP stack's."""
+
+
+def address_of(transport: asyncio.BaseTransport) -> str:
+    """Where the other side is; nothing: it is gone already."""
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]) if peer else ""
 
 
 class Crowd:
@@ -94,18 +100,18 @@ class Door(asyncio.Protocol):
 
     def _receiver(self) -> asyncio.BaseProtocol | None:
         """Who takes the connection; None: nobody, it is closed."""
-        words = self._head.partition(b"\r\n")[0].split(b" ")
+        head = self._head.partition(b"\r\n\r\n")[0]  # what follows is a body, or the next request
+        words = head.partition(b"\r\n")[0].split(b" ")
         target = words[1] if len(words) > 1 else b""
-        if not wants_websocket(self._head):
+        if not wants_websocket(head):
             return self._shortcut(target) or self._make_http()
-        graphql = b"\r\nsec-websocket-protocol: graphql" in self._head.lower()
+        graphql = b"\r\nsec-websocket-protocol: graphql" in head.lower()
         found = None if graphql or len(words) != 3 else self._reception(target.decode("latin-1"))
         return self._make_http() if found is None else self._let_in(found)
 
     def _let_in(self, found: MakeSession | Welcome) -> asyncio.BaseProtocol | None:
         assert self._transport is not None
-        peer = self._transport.get_extra_info("peername")
-        address = str(peer[0]) if peer else ""
+        address = address_of(self._transport)
         refusal = self._crowd.admit(address)
         if refusal:
             metrics.REFUSED.labels("crowd").inc()

@@ -10,7 +10,7 @@ from botdrome.contest.lobby import Seeker
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.bucket import Bucket
-from botdrome.server.connection import Connection
+from botdrome.server.connection import NORMAL, Connection
 from botdrome.server.door import Crowd
 from botdrome.server.duel_hall import GAME, DuelHall, Duellist
 from botdrome.server.registry import Denied
@@ -164,7 +164,7 @@ class DuelSession:
     def wait_at_most(self, seconds: float, words: str) -> None:
         """It stays for as long as it likes, as in the original."""
 
-    def turn_away(self, words: dict[str, Any], code: int = 1000) -> None:
+    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         """No word is said: the clients of the original know none for it."""
         self.close()
 

@@ -2,12 +2,16 @@
 
 import asyncio
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.games.chance import Chance
-from botdrome.games.game import View
+from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
 from botdrome.server.table import Table
+
+THINKERS = ThreadPoolExecutor(2, "house")
+"""Of their own: whoever else needs a thread does not wait for them."""
 
 
 def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
@@ -18,6 +22,11 @@ def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
         return (f"house:{best}", bots[best]) if bots else None
     found = bots.get(name.removeprefix("house:"))
     return (name, found) if found else None
+
+
+def house_names(name: str, seats: int) -> list[str]:
+    """What one bot is called on several seats of a table."""
+    return [f"{name} {number}" if number else name for number in range(seats)]
 
 
 class HouseSeat:
@@ -38,7 +47,14 @@ class HouseSeat:
             asyncio.ensure_future(self._answer(match.steps, match.view(self._player)))  # noqa: RUF006
 
     async def _answer(self, step: int, view: View) -> None:
-        match = self._table.match
-        move = await asyncio.to_thread(self._bot, view, self._chance)
-        if match.steps == step and match.result is None:
+        move = await asyncio.get_running_loop().run_in_executor(THINKERS, self._thought, step, view)
+        if self._wanted(step):
             self._table.submit(self._player, move, b"")
+
+    def _wanted(self, step: int) -> bool:
+        match = self._table.match
+        return match.steps == step and match.result is None
+
+    def _thought(self, step: int, view: View) -> Raw:
+        """Many may wait for their turn to think, and what they wanted to think about may be over by then."""
+        return self._bot(view, self._chance) if self._wanted(step) else None

@@ -15,9 +15,10 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.bucket import Bucket
-from botdrome.server.door import wants_websocket
+from botdrome.server.door import address_of, wants_websocket
 from botdrome.server.exchange import Answer, Exchange
 from botdrome.server.gate import Gate
+from botdrome.server.quick_ack import acknowledge
 
 log = structlog.get_logger()
 
@@ -61,8 +62,7 @@ class LightHttp(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        peer = transport.get_extra_info("peername")
-        self._address = str(peer[0]) if peer else ""
+        self._address = address_of(transport)
         self._since = self._loop.time()
         self._timer = self._loop.call_later(self._limits.sending, self._tick)
         refusal = self._gate.admit(self._address)
@@ -78,6 +78,8 @@ class LightHttp(asyncio.Protocol):
             self._since = self._loop.time()
         self._buffer = self._buffer + data if self._buffer else data
         self._advance()
+        if self._transport is not None and self._exchange is None and (self._words or self._buffer):
+            acknowledge(self._transport.get_extra_info("socket"))
 
     def eof_received(self) -> bool:
         """A client that waits for what is coming may still read it; one that waits for what may come is taken as gone."""

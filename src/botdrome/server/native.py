@@ -6,12 +6,13 @@ from typing import Any
 import msgspec
 import structlog
 
-from botdrome.contest.lobby import Seeker, Wish
+from botdrome.contest.lobby import Seeker, Wish, in_a_wish
+from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.arena import holds
 from botdrome.server.bucket import Bucket
-from botdrome.server.connection import Connection
+from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, Connection
 from botdrome.server.desk import Desk
 from botdrome.server.table import Table
 from botdrome.store.store import BotEntry, MatchEntry
@@ -21,10 +22,6 @@ from botdrome.wire.login import FAILED, BadLogin, Login, read_login
 log = structlog.get_logger()
 
 DECODER = msgspec.json.Decoder()
-MALFORMED = 1002
-GOING = 1001
-POLICY = 1008
-INTERNAL = 1011
 CLOSING = 0.01
 """Seconds between the last message of a match and the close, as in the original."""
 
@@ -34,8 +31,7 @@ def battlebot(entry: MatchEntry) -> Battlebot:
 
 
 def _wish(login: Login) -> Wish:
-    options = msgspec.json.encode(login.options, order="sorted").decode() if login.options else "{}"
-    return Wish(login.format.name, login.players, options, login.contest)
+    return Wish(login.format.name, login.players, in_a_wish(login.options), login.contest)
 
 
 class NativeSession:
@@ -64,7 +60,7 @@ class NativeSession:
             return self._refuse("flood", "too many messages", POLICY)
         try:
             value = DECODER.decode(message)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             return self._malformed(message, str(error))
         table = self._table
         if table is not None:
@@ -139,7 +135,7 @@ class NativeSession:
         self._stop_timer()
         self._timer = self._loop.call_later(seconds, self.turn_away, {"error": words})
 
-    def turn_away(self, words: dict[str, Any], code: int = 1000) -> None:
+    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         """Say this and close."""
         if not self._over:
             self._leave()
@@ -175,7 +171,7 @@ class NativeSession:
         elif self.seeker is not None:
             self._desk.give_up(self)
 
-    def _end(self, code: int = 1000, reason: str = "") -> None:
+    def _end(self, code: int = NORMAL, reason: str = "") -> None:
         self._quiet()
         self._connection.close(code, reason)
 

@@ -37,10 +37,13 @@ class Registry:
             check_name(name)
         except BadName as problem:
             raise Denied(str(problem)) from None
-        bot = self.known(name) or await self.find(name)
+        given = token if isinstance(token, str) else ""
+        bot = self.known(name)
+        if bot is None or not holds(bot, given):
+            bot = await self.find(name)  # what is at hand may be out of date, where servers share a store
         if bot is None:
             return None
-        if not isinstance(token, str) or not holds(bot, token):
+        if not holds(bot, given):
             raise Denied(f"{name} is a registered bot: its token is needed")
         if bot.game != game:
             raise Denied(f"{name} is registered for {bot.game}")

@@ -122,6 +122,11 @@ class Table:
         now = self.now()
         self._publish(self.match.abort(now), now)
 
+    def conclude(self) -> None:
+        """The match ends here, and counts as it stands."""
+        now = self.now()
+        self._publish(self.match.conclude(now), now)
+
     # What spectators do.
 
     def watch(self, spectator: Spectator) -> None:

@@ -3,23 +3,21 @@
 import asyncio
 import socket
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol, cast, runtime_checkable
 
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.connection import Session
-from botdrome.server.door import Crowd
-from botdrome.server.websocket import BACKLOG, MakeSession
+from botdrome.server.connection import NORMAL, Session
+from botdrome.server.door import Crowd, address_of
+from botdrome.server.quick_ack import acknowledge
+from botdrome.server.websocket import BACKLOG
 from botdrome.wire.framing import BadFrame, Framing
 
 log = structlog.get_logger()
 
 FAREWELL = 2.0
 """Seconds for the other side to read the last bytes."""
-QUICK_ACK: int | None = getattr(socket, "TCP_QUICKACK", None)
-"""Where the system knows it."""
 
 
 @runtime_checkable
@@ -31,7 +29,7 @@ class Particular(Protocol):
 
 
 class Tcp(asyncio.Protocol):
-    def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> None:
+    def __init__(self, make_framing: Callable[[], Framing], make_session: "Callable[[Tcp], Session]", crowd: Crowd) -> None:
         self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
@@ -46,7 +44,7 @@ class Tcp(asyncio.Protocol):
         if self._transport is not None and not self._closing and messages:
             self._transport.write(self._framing.pack(messages))
 
-    def close(self, code: int = 1000, reason: str = "") -> None:
+    def close(self, code: int = NORMAL, reason: str = "") -> None:
         """What was sent still goes out, if the client takes it soon: what it sends meanwhile must not cut that short."""
         transport = self._transport
         if transport is not None and not self._closing:
@@ -63,8 +61,7 @@ class Tcp(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=BACKLOG)
-        peer = transport.get_extra_info("peername")
-        self.address = str(peer[0]) if peer else ""
+        self.address = address_of(transport)
         self._socket = transport.get_extra_info("socket")
         if self._socket is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -82,19 +79,13 @@ class Tcp(asyncio.Protocol):
         try:
             messages = self._framing.feed(data)
             if not messages:
-                self._acknowledge()
+                acknowledge(self._socket)
             while messages:
                 for message in messages:
                     self._deliver(message)
                 messages = self._framing.feed(b"")
         except BadFrame as problem:
             self._deliver_bad(str(problem))
-
-    def _acknowledge(self) -> None:
-        """Half a message has come: many a client holds back the other half until it knows that, which may take 40 ms."""
-        if QUICK_ACK is not None and self._socket is not None:
-            with suppress(OSError):
-                self._socket.setsockopt(socket.IPPROTO_TCP, QUICK_ACK, 1)
 
     def _deliver(self, message: bytes) -> None:
         if self._session is not None and not self._closing:

@@ -42,7 +42,7 @@ class UrlBots:
         self._playing: Counter[str] = Counter()
         self._challenges = 0
         self._loop = asyncio.get_running_loop()
-        desk.on_seeker(self._somebody_waits)
+        desk.on_wait(self._somebody_waits)
 
     async def open(self) -> None:
         await self._entries.load()

@@ -5,13 +5,13 @@ from itertools import chain, repeat
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
-
 from botdrome.contest.lobby import Seeker
+from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Player
 from botdrome.server.calling.answer import Answer, CallFailed, TooLate
 from botdrome.server.calling.callers import Callers
 from botdrome.server.challenge import challenge
+from botdrome.server.connection import NORMAL
 from botdrome.server.desk import Desk
 from botdrome.server.native import DECODER, battlebot
 from botdrome.server.table import Table
@@ -60,7 +60,7 @@ class UrlGuest:
         self._stop_timer()
         self._timer = self._loop.call_later(seconds, self.turn_away, {"error": words})
 
-    def turn_away(self, words: dict[str, Any], code: int = 1000) -> None:
+    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         if self.present:
             self._stop_timer()
             self._desk.give_up(self)
@@ -152,7 +152,7 @@ class UrlGuest:
             return self._table.note(self._player, b"", "no move")
         try:
             move = DECODER.decode(answer.body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             return self._fail(f"unreadable: {error}", answer.body)
         return self._table.submit(self._player, move, answer.body)
 

@@ -21,7 +21,7 @@ from botdrome.match.events import (
     Returned,
     meant_for,
 )
-from botdrome.wire.states import SAME_FOR_ALL, Message, Scene, update
+from botdrome.wire.states import BEAT_ALONE, SAME_FOR_ALL, Message, Scene, update
 from botdrome.wire.vocabulary import Standing, boards_of, seat_on
 
 ENCODER = msgspec.json.Encoder()
@@ -71,7 +71,7 @@ class Battlebot:
     def _scene(self, number: int, news: News, standing: Standing) -> Scene | None:
         """What there is to say about a piece of news; None: nothing."""
         event = news[number][0]
-        over = isinstance(news[-1][0], Ended)
+        silent = isinstance(news[-1][0], Ended) or self._game in BEAT_ALONE
         match event:
             case Returned():
                 return self._told(standing)
@@ -80,9 +80,9 @@ class Battlebot:
                 return self._told(standing)
             case Played():
                 return self._told(standing, self._turn(event, standing), result=_result_with(number, news))
-            case Refused() if not over:
+            case Refused() if not silent:
                 return self._told(standing, self._named(event.player, event.move, standing, valid=False), event.why)
-            case Late() if not over:
+            case Late() if not silent:
                 return self._told(standing, None, f"late by {event.by} ms")
             case BoardEnded():
                 self._boards += (event.result,)

@@ -5,13 +5,15 @@ from typing import Any
 
 import msgspec
 
+from botdrome.games.reading import UNREADABLE
 from botdrome.wire.bomber_literal import BadLiteral, read_literal
 
 DECODER = msgspec.json.Decoder()
 PERCENT = re.compile(rb"%([0-9a-fA-F]{2})")
+DIGITS = "0123456789abcdefABCDEF"
+CODES = {(high + low).encode(): bytes.fromhex(high + low) for high in DIGITS for low in DIGITS}
 MOST_FIELDS = 100
 LONGEST_NAME = 32
-CROOKED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
 Message = dict[str, Any]
 
@@ -33,7 +35,7 @@ def read_message(body: bytes) -> Message:
         return dict(read_form(text))
     try:
         value = DECODER.decode(text)
-    except CROOKED:
+    except UNREADABLE:
         value = _literal(text)
     if not isinstance(value, dict):
         raise BadRequest("BAD_MESSAGE", "a message is an object with the keys of the document")
@@ -59,7 +61,7 @@ def read_form(text: bytes) -> dict[str, str]:
 def unquoted(text: bytes) -> str:
     """Percent signs undone. What is no UTF-8 is refused."""
     try:
-        return PERCENT.sub(lambda found: bytes.fromhex(found[1].decode()), text).decode()
+        return PERCENT.sub(lambda found: CODES[found[1]], text).decode()
     except UnicodeDecodeError:
         raise BadRequest("BAD_MESSAGE", "names and values are text in UTF-8") from None
 

@@ -60,9 +60,14 @@ class CubeSetup(Struct, frozen=True):
     def game(self) -> Battlecube:
         return Battlecube(self.edge, self.ticks, self.tasks, tuple(cell for _, cell in self.starts or ()))
 
+    @property
+    def pause(self) -> Milliseconds:
+        """Ticks that are planned ahead wait for nobody: others at the server get their turn between them."""
+        return self.speed or int(self.tasks > 1)
+
     def terms(self, limit: Milliseconds) -> Terms:
         """`limit` is what a bot has for its whole answer."""
-        return Terms(Pace(limit, pause=self.speed), strikes=1)
+        return Terms(Pace(limit, pause=self.pause), strikes=1)
 
 
 class NewGame(Struct, frozen=True):

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from botdrome.games.game import Raw
+from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Out, Played, Player
 from botdrome.wire.cube_scene import ENCODER, CubeScene
@@ -50,5 +51,5 @@ def answer_in(body: bytes) -> Raw:
         raise Unreadable("the answer is empty")
     try:
         return DECODER.decode(body)
-    except (ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise Unreadable(f"the answer is not JSON: {error}") from None

@@ -8,7 +8,7 @@ import msgspec
 
 from botdrome.games.game import Raw
 from botdrome.games.gomoku import MARKS
-from botdrome.games.reading import shown
+from botdrome.games.reading import UNREADABLE, shown
 from botdrome.match.course import News
 from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Out, Played, Player, Refused
 from botdrome.match.terms import Milliseconds
@@ -30,7 +30,7 @@ def read_frame(frame: bytes) -> Any:
     """The JSON in a frame; BadFrame where there is none, and for `null`."""
     try:
         value = DECODER.decode(frame)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise BadFrame(f"the frame is no JSON in UTF-8: {error}") from None
     if value is None:
         raise BadFrame("the frame says null")

@@ -7,10 +7,18 @@ import msgspec
 
 OPEN, CLOSE, PING, PONG, MESSAGE, UPGRADE, NOOP = KINDS = "0123456"
 PROBE = "probe"
+MOST_PACKETS = 1000
+"""Of one payload: no client has so much to say at once."""
 
 
 class BadPacket(Exception):
     """What came is not Engine.IO or not Socket.IO, with the reason."""
+
+
+def counted(packets: int) -> None:
+    """BadPacket where a payload has more than it may have."""
+    if packets > MOST_PACKETS:
+        raise BadPacket(f"a payload has {MOST_PACKETS} packets at most")
 
 
 class Packet(NamedTuple):

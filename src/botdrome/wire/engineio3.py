@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from botdrome.wire.engineio import KINDS, MESSAGE, BadPacket, Packet, base64, read_text
+from botdrome.wire.engineio import KINDS, MESSAGE, BadPacket, Packet, base64, counted, read_text
 
 LONGEST_NUMBER = 10
 """Digits of a length: more is not meant seriously."""
@@ -68,8 +68,9 @@ def _split(payload: str) -> Iterator[str]:
 
 
 def _split_units(payload: str, width: int) -> Iterator[str]:
-    colon, at = ":\0"[:width], 0
+    colon, at, number = ":\0"[:width], 0, 0
     while at < len(payload):
+        counted(number := number + 1)
         found = payload.find(colon, at, at + (LONGEST_NUMBER + 1) * width)
         if found < 0 or (found - at) % width:
             raise BadPacket("a packet begins with its length and a colon")
@@ -88,8 +89,9 @@ def _number(digits: str) -> int:
 
 
 def _split_bytes(payload: bytes) -> Iterator[Packet]:
-    at = 0
+    at = number = 0
     while at < len(payload):
+        counted(number := number + 1)
         kind, end_of_length = payload[at], payload.find(END_OF_LENGTH, at, at + LONGEST_NUMBER + 2)
         if kind not in (TEXT, BINARY) or end_of_length < 0:
             raise BadPacket("a binary payload begins with 0 or 1, a length and 255")

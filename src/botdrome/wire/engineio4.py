@@ -1,6 +1,6 @@
 """Engine.IO 4, as clients 3.x and 4.x of socket.io speak it: payloads whose packets are parted by a separator."""
 
-from botdrome.wire.engineio import MESSAGE, BadPacket, Packet, base64, read_text
+from botdrome.wire.engineio import MESSAGE, BadPacket, Packet, base64, counted, read_text
 
 SEPARATOR = "\x1e"
 
@@ -12,6 +12,7 @@ class EngineIo4:
         return Packet(MESSAGE, frame)
 
     def read_payload(self, payload: str) -> list[Packet]:
+        counted(payload.count(SEPARATOR) + 1)
         return [_packet(text) for text in payload.split(SEPARATOR)]
 
     def read_bytes(self, payload: bytes) -> list[Packet]:

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from botdrome.formats import FORMATS, Format
 from botdrome.games.chance import Chance
-from botdrome.games.game import BadOption
-from botdrome.games.options import with_options
+from botdrome.games.game import BadOption, Game
+from botdrome.games.options import unusual, with_options
 from botdrome.wire.battlebot import game_type
 
 FAILED = b'{"authentication":"failed"}'
@@ -23,6 +23,7 @@ class Login(Struct, frozen=True):
     """As it was sent."""
     players: int
     options: dict[str, Any]
+    """Those that are not the usual ones: whoever wants the same says the same."""
     contest: str | None
     opponent: str | None
     match: str | None
@@ -42,17 +43,15 @@ class BadLogin(Exception):
 
 
 def read_login(message: Any) -> Login:
-    """The login in a message, or BadLogin. Falsy contests are none; any other than text fails."""
+    """The login in a message, or BadLogin."""
     if not isinstance(message, dict):
         raise BadLogin
     row = GAMES.get(_text(message, "gameType"))
     if row is None:
         raise BadLogin
-    contest = message.get("contest") or None
-    if contest is not None and not isinstance(contest, str):
-        raise BadLogin
-    options = _options(message.get("options"))
-    players = _players(row, message.get("players"), options)
+    contest = _contest(message.get("contest"))
+    game, players = _set_up(row, message.get("options"), message.get("players"))
+    options = {} if game is row.game else unusual(game)
     opponent, match = (_wanted(message, key) for key in ("opponent", "match"))
     if opponent is not None and players != 2:
         raise BadLogin("an opponent can be named at a table of two only")
@@ -66,6 +65,15 @@ def _text(message: dict[str, Any], key: str) -> str:
     return value
 
 
+def _contest(value: Any) -> str | None:
+    """None, empty text, 0 and false are no contest, as in JavaScript; anything else but text fails."""
+    if value in (None, "", 0):
+        return None
+    if not isinstance(value, str):
+        raise BadLogin
+    return value
+
+
 def _wanted(message: dict[str, Any], key: str) -> str | None:
     value = message.get(key)
     if value is not None and not isinstance(value, str):
@@ -73,23 +81,18 @@ def _wanted(message: dict[str, Any], key: str) -> str | None:
     return value or None
 
 
-def _options(given: Any) -> dict[str, Any]:
-    if given is None:
-        return {}
-    if not isinstance(given, dict):
+def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:
+    """The game, and how many are to sit at the table, when it can be set up so."""
+    if options is not None and not isinstance(options, dict):
         raise BadLogin("options is an object")
-    return given
-
-
-def _players(row: Format, given: Any, options: dict[str, Any]) -> int:
-    """How many are to sit at the table, when the game can be set up so."""
     allowed = row.game.players
     players = max(2, allowed[0]) if given is None else given
     if type(players) is not int or players not in allowed:
         raise BadLogin(f"players is from {allowed[0]} to {allowed[-1]}")
-    if options or given is not None:
-        try:
-            with_options(row.game, options).start(players, Chance(0))
-        except BadOption as problem:
-            raise BadLogin(str(problem)) from None
-    return players
+    try:
+        game = with_options(row.game, options or {})
+        if options or given is not None:
+            game.start(players, Chance(0))
+    except BadOption as problem:
+        raise BadLogin(str(problem)) from None
+    return game, players

@@ -10,6 +10,8 @@ from botdrome.wire.engineio import MESSAGE, BadPacket
 CONNECT, DISCONNECT, EVENT, ACK, ERROR, BINARY_EVENT, BINARY_ACK = "0123456"
 DEFAULT = "/"
 MOST_ATTACHMENTS = 32
+MOST_ATTACHED = 1_000_000
+"""Bytes of all attachments of a packet together."""
 PLAIN = re.compile(r"([0-4])()(?:(/[^,]*)(?:,|$))?[0-9]*(.*)", re.DOTALL)
 BINARY = re.compile(r"([56])([0-9]{1,4})-(?:(/[^,]*)(?:,|$))?[0-9]*(.*)", re.DOTALL)
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
@@ -54,9 +56,14 @@ class Assembly:
     def __init__(self, packet: SocketPacket) -> None:
         self._packet = packet
         self._attachments: list[str] = []
+        self._size = 0
+        self._used: set[int] = set()
 
     def add(self, attachment: bytes) -> SocketPacket | None:
         """The packet, if it is whole with this. Bytes become base64, so that all of it is plain JSON."""
+        self._size += len(attachment)
+        if self._size > MOST_ATTACHED:
+            raise BadPacket(f"the attachments of an event have {MOST_ATTACHED} bytes at most")
         self._attachments.append(msgspec.to_builtins(attachment))
         if len(self._attachments) < self._packet.attachments:
             return None
@@ -77,6 +84,9 @@ class Assembly:
     def _attachment(self, number: Any) -> str:
         if type(number) is not int or not 0 <= number < len(self._attachments):
             raise BadPacket("a placeholder names no attachment")
+        if number in self._used:
+            raise BadPacket("two placeholders name the same attachment")
+        self._used.add(number)
         return self._attachments[number]
 
 

@@ -58,11 +58,21 @@ def noughts_and_crosses(scene: Scene, view: View) -> Message:
 
 
 def bumblebots(scene: Scene, view: View) -> Message:
-    """Flat, and by names where the rules speak of seats. The record of missed and bad orders comes on top."""
-    flat = {key: value for key, value in view.items() if key not in ("you", "toMove")}
-    for key in ("spawnPoints", "territory", "drones", "score", "record"):
-        flat[key] = dict(zip(scene.bots, flat[key], strict=True))
-    return flat | {"bots": scene.bots, "result": _result(scene, BUMBLEBOTS_REASONS)}
+    """Flat, and by names where the rules speak of seats. `ticks` and `record` are our own."""
+    bots = scene.bots
+    return {
+        "bots": bots,
+        "spawnPoints": dict(zip(bots, view["spawnPoints"], strict=True)),
+        "territory": dict(zip(bots, view["territory"], strict=True)),
+        "maxDrones": view["maxDrones"],
+        "board": view["board"],
+        "drones": dict(zip(bots, view["drones"], strict=True)),
+        "score": dict(zip(bots, view["score"], strict=True)),
+        "result": _result(scene, BUMBLEBOTS_REASONS),
+        "turnNumber": view["turnNumber"],
+        "ticks": view["ticks"],
+        "record": dict(zip(bots, view["record"], strict=True)),
+    }
 
 
 NOUGHTS_REASONS: dict[Cause, str] = {
@@ -78,6 +88,8 @@ UPDATES: dict[str, Callable[[Scene, View], Message]] = {
 }
 SAME_FOR_ALL = UPDATES.keys()
 """Games whose updates do not depend on who is told."""
+BEAT_ALONE = frozenset({"bumblebots"})
+"""Games that tell of each tick and of nothing else: orders that are no orders are not answered."""
 
 
 def _waiting_for(scene: Scene, view: View) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from botdrome.games.battleship import HIT, Battleship
+from botdrome.games.fleet import Rows
 from botdrome.match.course import News
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
 from botdrome.wire.vocabulary import Standing
@@ -12,6 +13,17 @@ from botdrome.wire.xbs_crew import Crew
 
 COLUMNS = b"abcdefghijklmnopqrstuvwxyz"
 OUT_OF_TIME = b"out of time"
+
+
+def all_dead(crew: Crew, position: Battleship) -> bool:
+    """Every fleet is sunk or its player gone: the original ends a game then, even in the middle of a round."""
+    fleets = zip(position.fleets, crew.statuses, strict=False)
+    return bool(position.fleets) and all(status or not _floats(fleet) for fleet, status in fleets)
+
+
+def _floats(fleet: Rows) -> bool:
+    """Squares that were hit are in small letters."""
+    return any(square.isupper() for row in fleet for square in row)
 
 
 class Speech:
@@ -111,17 +123,12 @@ class BoatTalk:
 
     def _next(self, position: Battleship, speech: Speech) -> None:
         """Whose turn it is, if anybody's."""
-        if position.to_move:
+        if position.to_move and not all_dead(self._crew, position):
             speech.lines.append(self._turns[position.to_move[0]])
 
     def _ended(self, event: Ended, position: Battleship, speech: Speech) -> None:
-        players = len(self._names)
-        rounds, ahead = divmod(position.turn, players)
-        rows = [
-            (name, position.scores[player], position.skips[player], rounds + (player < ahead), self._crew.statuses[player])
-            for player, name in enumerate(self._names)
-        ]
-        speech.lines += results(b"aborted" if event.result.aborted else b"finished", rounds + (ahead > 0), rows)
+        rows = list(zip(self._names, position.scores, position.skips, position.turns, self._crew.statuses, strict=True))
+        speech.lines += results(b"aborted" if event.result.aborted else b"finished", position.turns[0], rows)
 
     # Coming and going.
 

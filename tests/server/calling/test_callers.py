@@ -1,6 +1,7 @@
 """Calls: one limit for all of it, lines that are kept, redirects, and nobody but those who may be called."""
 
 import asyncio
+import socket
 import ssl
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from botdrome.server.calling.answer import Answer, CallFailed, NotAllowed, TooLate
 from botdrome.server.settings import BadSetting
-from tests.server.calling.hosts import Asked, answer, callers, host
+from tests.server.calling.hosts import Asked, Host, answer, callers, host
 
 pytestmark = pytest.mark.anyio
 LIMIT = 5.0
@@ -172,6 +173,41 @@ async def test_lines_that_are_not_used_are_closed(monkeypatch: pytest.MonkeyPatc
         await asyncio.wait_for(bot.left.wait(), LIMIT)
         await ours.post(bot.url, b"", LIMIT)
     assert bot.connections == 2
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="the system does not know it")
+async def test_an_answer_in_two_halves_is_not_held_up_on_its_way() -> None:
+    """Head and body apart, by a host that leaves Nagle's algorithm on: the body waits until the head is acknowledged."""
+
+    async def in_halves(writer: asyncio.StreamWriter, _: Asked) -> None:
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+        head, _end, body = answer(b"[1]").rpartition(b"\r\n\r\n")
+        writer.write(head + b"\r\n\r\n")
+        writer.write(body)
+
+    async with host(in_halves) as bot, callers() as ours:
+        began = asyncio.get_running_loop().time()
+        for _ in range(50):
+            assert (await ours.post(bot.url, b"", LIMIT)).body == b"[1]"
+        assert asyncio.get_running_loop().time() - began < 1.2, "50 times 40 ms would be 2 s"
+    assert bot.connections == 1
+
+
+async def test_a_host_with_one_thread_answers_all_who_call_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It serves a connection to its end before it looks at the next: a line that is kept stands in the way of all others."""
+    monkeypatch.setattr("botdrome.server.calling.callers.SILENT_FOR", 0.05)
+    bot, thread = Host(answer()), asyncio.Lock()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with thread:
+            await bot.serve(reader, writer)
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    bot.port = server.sockets[0].getsockname()[1]
+    async with server, callers() as ours:
+        for _ in range(3):
+            await asyncio.gather(*(ours.post(bot.url, b"", LIMIT) for _ in range(3)))
+    assert (len(bot.asked), bot.connections) == (9, 9), "no more lines are kept to it"
 
 
 # How many at once.

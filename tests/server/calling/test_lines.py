@@ -24,6 +24,8 @@ class Wire:
 
     def abort(self) -> None: ...
 
+    def get_extra_info(self, name: str) -> None: ...
+
 
 def mutated(luck: random.Random) -> Iterator[bytes]:
     """An answer with a few bytes changed, doubled or left out, in pieces."""

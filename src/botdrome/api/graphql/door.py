@@ -8,12 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.bodies import bearer, body_of, lenient_json
+from botdrome.api.bodies import bearer, lenient_json, whole_body
 from botdrome.api.graphql.clerk import Answer, Clerk, Question, refused
 from botdrome.api.graphql.graphiql import graphiql
 from botdrome.api.problems import Problem
 
 JSON = "application/json; charset=utf-8"
+MOST_FIELDS = 100
+"""Of a form."""
 
 
 class GraphQLDoor:
@@ -45,7 +47,7 @@ async def _parameters(request: Request) -> dict[str, Any]:
     """What the body asks, in any of the forms that it may have."""
     if request.method == "GET":
         return {}
-    body = await body_of(request)
+    body = await whole_body(request)
     if request.headers.get("content-encoding", "identity") != "identity":
         raise Problem("a compressed body cannot be read", 415)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -53,7 +55,7 @@ async def _parameters(request: Request) -> dict[str, Any]:
         if kind == "application/graphql":
             return {"query": body.decode()}
         if kind == "application/x-www-form-urlencoded":
-            return {key: values[0] for key, values in parse_qs(body.decode()).items()}
+            return {key: values[0] for key, values in parse_qs(body.decode(), max_num_fields=MOST_FIELDS).items()}
         return _object(lenient_json(body)) if kind == "application/json" and body else {}
     except ValueError:
         raise Problem("POST body sent invalid JSON." if "json" in kind else "POST body is not UTF-8 text.") from None

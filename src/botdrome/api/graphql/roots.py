@@ -48,7 +48,7 @@ class Root:
         return [bot_node(self._reading, bot) for bot in entries[start : start + original_limit(limit)]]
 
     async def bots_count(self, info: Info, game_type: str, owner: str | None = None) -> int:
-        return len(await self._bots(game_type, owner))
+        return await self._ask(self._store.count_bots(game_type, None if owner is None else storable(owner)))
 
     async def _bots(self, game: str, owner: str | None) -> list[BotEntry]:
         return await self._ask(self._store.bots(game, None if owner is None else storable(owner)))

@@ -10,7 +10,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from botdrome.api.bodies import bearer, body_of
+from botdrome.api.bodies import bearer, whole_body
 from botdrome.api.paging import LONGEST_LIST, SHORT_LIST
 from botdrome.api.problems import Problem
 from botdrome.api.registration import refusal
@@ -86,7 +86,7 @@ class Asked:
 
     async def body(self, kind: Any) -> Any:
         try:
-            return msgspec.json.decode(await body_of(self._request), type=kind)
+            return msgspec.json.decode(await whole_body(self._request), type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Problem(f"the body is not what it should be: {error}") from None
 

@@ -12,10 +12,9 @@ from botdrome.api.socketio.limits import Limits
 from botdrome.api.socketio.mailbox import Mailbox
 from botdrome.server import metrics
 from botdrome.server.bucket import Bucket
+from botdrome.server.connection import MALFORMED, NORMAL, POLICY
 from botdrome.server.organiser import Organiser
 from botdrome.wire.engineio import CLOSE, MESSAGE, OPEN, PING, PONG, Engine, Packet
-
-NORMAL, MALFORMED, POLICY = 1000, 1002, 1008
 
 
 class Carrier(Protocol):

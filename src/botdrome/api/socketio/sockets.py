@@ -7,8 +7,8 @@ from picows import WSFrame, WSMsgType, WSTransport
 
 from botdrome.api.socketio.asking import WEBSOCKET, Ask
 from botdrome.api.socketio.hub import Hub
-from botdrome.api.socketio.session import MALFORMED, NORMAL, Session
-from botdrome.server.connection import Connection
+from botdrome.api.socketio.session import Session
+from botdrome.server.connection import MALFORMED, NORMAL, Connection
 from botdrome.server.websocket import MakeSession, Socket
 from botdrome.wire.engineio import PING, PONG, PROBE, UPGRADE, BadPacket, Engine, Packet, read_text
 

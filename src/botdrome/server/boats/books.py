@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 
+from botdrome.games.battleship import HIT, MISS
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
@@ -24,15 +25,13 @@ Pages = dict[str, Value]
 
 
 class Tally:
-    """What one game came to, player by player."""
+    """What one game has come to so far, player by player."""
 
     def __init__(self, game: BoatGame) -> None:
-        position, players = game.position, len(game.sailors)
-        rounds, ahead = divmod(position.turn, players)
-        self.turns = [rounds + (player < ahead) for player in range(players)]
-        self.scores, self.skips = list(position.scores), list(position.skips)
+        position = game.position
+        self.turns, self.scores, self.skips = position.turns, position.scores, position.skips
         boards = ["".join(board) for board in position.boards]
-        self.hits, self.misses = [board.count("X") for board in boards], [board.count("0") for board in boards]
+        self.hits, self.misses = [board.count(HIT) for board in boards], [board.count(MISS) for board in boards]
         self.first = [score == max(self.scores) for score in self.scores]
         self.last = [score == min(self.scores) for score in self.scores]
         result = game.table.match.result

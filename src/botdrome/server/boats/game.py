@@ -12,7 +12,7 @@ from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Offer, Refusal, aimed, joined, said
 from botdrome.wire.xbs_crew import Crew
-from botdrome.wire.xbs_talk import BoatTalk
+from botdrome.wire.xbs_talk import BoatTalk, all_dead
 
 
 class BoatGame(Company):
@@ -41,7 +41,7 @@ class BoatGame(Company):
 
     def begin(self, floor: Floor) -> None:
         """Whoever came by lines brought its fleet along: it is placed as soon as the match asks for it."""
-        self.table.watchers.append(self._place_fleets)
+        self.table.watchers += [self._place_fleets, self._end_when_all_are_dead]
         for sailor in self.sailors:
             if sailor.house is not None:
                 HouseSeat(self.table, sailor.player, sailor.house).sit_down()
@@ -55,6 +55,10 @@ class BoatGame(Company):
             if sailor.on_lines:
                 line = b"%b|%b" % (joined(sailor.name), sailor.board)
                 self.table.submit(sailor.player, {"board": sailor.board.decode()}, line)
+
+    def _end_when_all_are_dead(self) -> None:
+        if self.table.match.result is None and all_dead(self.crew, self.position):
+            self.table.conclude()
 
     # What players do.
 

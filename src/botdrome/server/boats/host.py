@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
+from botdrome.games.reading import UNREADABLE
 from botdrome.server import metrics
 from botdrome.server.boats.harbour import Harbours
 from botdrome.server.boats.orders import BadOrder, carry_out
 from botdrome.server.boats.room import Room
 from botdrome.server.boats.screen import shown
-from botdrome.server.connection import Connection
+from botdrome.server.connection import POLICY, Connection
 from botdrome.server.settings import Settings
 
-POLICY = 1008
 REDRAWN = 0.1
 """Seconds between two pictures of the room."""
 
@@ -34,8 +34,8 @@ class HostSession:
             return None
         try:
             value = msgspec.json.decode(message, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return self._answer({"error": "an order is a JSON object"})
+        except UNREADABLE:
+            return self._misread()
         if self._room is None:
             return self._log_in(value)
         if value.get("do") == "show":
@@ -46,9 +46,16 @@ class HostSession:
             return self._answer({"error": str(problem)})
         return self._answer({"done": done})
 
+    def _misread(self) -> None:
+        """A host may err, a stranger is not listened to any longer."""
+        words = "an order is a JSON object"
+        return self._refuse(words) if self._room is None else self._answer({"error": words})
+
     def _log_in(self, value: dict[str, Any]) -> None:
         token, title = value.get("token"), value.get("room") or ""
-        if not self._token or not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
+        if not self._token:
+            return self._refuse("this server has no host_token: nobody hosts from outside")
+        if not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
             metrics.REFUSED.labels("host").inc()
             return self._refuse("that is not the token of this server")
         room = self._harbours.called(title) if isinstance(title, str) else None

@@ -11,7 +11,7 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.games.fleet import boats_in
 from botdrome.games.game import BadOption
-from botdrome.games.options import options_in, options_of, with_options
+from botdrome.games.options import options_in, unusual, with_options
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.xbs import Offer
 
@@ -69,8 +69,7 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def options(self) -> dict[str, Any]:
         """Those in which the game is not the usual one."""
-        usual = options_of(Battleship)
-        return {name: option for name, option in options_in(self.game).items() if option != usual[name].default}
+        return unusual(self.game)
 
     @property
     def terms(self) -> Terms:

@@ -5,18 +5,15 @@ import hmac
 import secrets
 from collections.abc import Callable, Iterator
 
-import msgspec
-
-from botdrome.contest.lobby import Wish
+from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
-from botdrome.games.options import with_options
 from botdrome.server.boats.books import Books
 from botdrome.server.boats.company import Client, Company, Gathering, Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.desk import Desk
-from botdrome.server.house import house_bot
+from botdrome.server.house import house_bot, house_names
 from botdrome.server.table import Table
 from botdrome.wire.xbs import BAD_BOARD, FULL, STARTED, is_fleet, joined
 from botdrome.wire.xbs_crew import display_name
@@ -41,8 +38,8 @@ class Room:
         self.on_change: set[Callable[[], None]] = set()
         self._closed = False
         self.chance = Chance(secrets.randbits(48))
-        self._wishes: set[Wish] = set()
-        """What those want who wait at the desk, and could have here."""
+        self._wish = Wish(Battleship.name, plan.max, in_a_wish(plan.options))
+        """What those want who wait at the desk, and could have it here."""
         if plan.auto_start:
             desk.on_wait(self._heed)
 
@@ -119,15 +116,10 @@ class Room:
             else:
                 self._recruit()
 
-    def _heed(self, wish: Wish) -> None:
-        """Somebody waits at the desk. There is more than one way to say the same options."""
-        if wish not in self._wishes:
-            if (wish.game, wish.players, wish.contest) != ("battleship", self.plan.max, None):
-                return
-            if with_options(Battleship(), msgspec.json.decode(wish.options)) != self.plan.game:
-                return
-            self._wishes.add(wish)
-        self._recruit()
+    def _heed(self, seeker: Seeker) -> None:
+        """Somebody waits at the desk."""
+        if seeker.wish == self._wish:
+            self._recruit()
 
     def _recruit(self) -> None:
         """Native bots that wait for a game like this fill a table at which somebody sits already."""
@@ -135,12 +127,11 @@ class Room:
         if gathering is None or not gathering.sailors or self._desk.closing:
             return
         here = {sailor.text for sailor in gathering.sailors}
-        lists = [self._desk.waiting(wish) for wish in self._wishes]
-        waiting = {seeker.name: seeker for seekers in lists for seeker in seekers if seeker.name not in here}
+        waiting = [seeker for seeker in self._desk.waiting(self._wish) if seeker.name not in here]
         wanted = self.plan.max - len(gathering.sailors)
         if len(waiting) < wanted:
             return
-        for seeker in sorted(waiting.values(), key=lambda seeker: seeker.ticket)[:wanted]:
+        for seeker in waiting[:wanted]:
             self._take_in(gathering, seeker.name, seeker.name).guest = self._desk.recruit(seeker)
         self.start()
 
@@ -148,12 +139,11 @@ class Room:
         """Nobody else has come: bots of the house take the seats that are free."""
         if gathering is not self.gathering or not gathering.sailors or self._desk.closing:
             return
-        found = house_bot("battleship", "house")
+        found = house_bot(Battleship.name, "house")
         assert found is not None
         name, bot = found
-        for number in range(self.plan.max - len(gathering.sailors)):
-            shown = name if not number else f"{name} {number}"
-            self._take_in(gathering, shown, name.removeprefix("house:")).house = bot
+        for text in house_names(name, self.plan.max - len(gathering.sailors)):
+            self._take_in(gathering, text, name.removeprefix("house:")).house = bot
         self.start()
 
     def _take_in(self, gathering: Gathering, text: str, name: str) -> Sailor:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from botdrome.server.boats.books import Tally
 from botdrome.server.boats.company import Company, Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.room import Room
@@ -39,8 +40,7 @@ def _sailor(sailor: Sailor) -> dict[str, Any]:
 
 
 def _game(number: int, game: BoatGame) -> dict[str, Any]:
-    position, awaited = game.position, game.table.match.awaited
-    rounds, ahead = divmod(position.turn, len(game.sailors))
+    tally, awaited = Tally(game), game.table.match.awaited
     rows = []
     for at, sailor in enumerate(game.sailors):
         rows.append(
@@ -48,15 +48,15 @@ def _game(number: int, game: BoatGame) -> dict[str, Any]:
             | {
                 "status": text_of(game.crew.statuses[at]),
                 "toMove": game.crew.started and at in awaited,
-                "score": position.scores[at],
-                "skips": position.skips[at],
-                "turns": rounds + (at < ahead),
-                "hits": "".join(position.boards[at]).count("X"),
+                "score": tally.scores[at],
+                "skips": tally.skips[at],
+                "turns": tally.turns[at],
+                "hits": tally.hits[at],
             }
         )
     return {
         "number": number,
         "match": game.table.entry.id,
-        "squares": sum(int(boat[1]) for boat in game.offer.boats),
+        "squares": sum(int(boat[1:]) for boat in game.offer.boats),
         "players": rows,
     }

@@ -123,7 +123,7 @@ class BoatSession:
 
     def _say(self, fields: list[bytes], line: bytes) -> None:
         to, text = value(fields, 1), value(fields, 2)
-        if not text or self._company is None or self._sailor is None or not self._may_send():
+        if not self._may_send() or not text or self._company is None or self._sailor is None:
             return
         if self._chat.take():
             self._company.say(self._sailor, to, text)
@@ -242,9 +242,4 @@ class BoatSession:
 
 def boat_door(harbour: Harbour, desk: Desk, crowd: Crowd) -> Callable[[], Tcp]:
     """Lets in whoever connects."""
-
-    def session(connection: Connection) -> BoatSession:
-        address = connection.address if isinstance(connection, Tcp) else ""
-        return BoatSession(connection, address, harbour, desk)
-
-    return lambda: Tcp(Lines, session, crowd)
+    return lambda: Tcp(Lines, lambda connection: BoatSession(connection, connection.address, harbour, desk), crowd)

@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
+from botdrome.server.connection import POLICY
 from botdrome.server.exchange import Answer, Exchange
 
 LONGEST_BODY = 64 << 10
@@ -20,7 +21,7 @@ class Bridge:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return await send({"type": "websocket.close", "code": 1008})
+            return await send({"type": "websocket.close", "code": POLICY})
         body = await _body(receive)
         if body is None:
             words = f"the body of a request has at most {LONGEST_BODY} bytes"

@@ -90,7 +90,8 @@ async def _register(room: Room, name: str, password: str | None, shape: Shape, r
 
 
 def _closed(room: Room, taken: bool, shape: Shape) -> bytes:
-    word, sentence = ("NAME_TAKEN", "a user of that name plays") if taken else ("REGISTRATION_CLOSED", "the game runs")
+    runs = "the game is over, and the next one can be joined soon" if room.state.phase == FINISHED else "the game runs"
+    word, sentence = ("NAME_TAKEN", "a user of that name plays") if taken else ("REGISTRATION_CLOSED", runs)
     return declined(shape, word, sentence, time_left=room.until_registration())
 
 

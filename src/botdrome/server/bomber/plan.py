@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
-from botdrome.games.options import options_in, with_options
+from botdrome.games.options import unusual, with_options
 from botdrome.match.terms import Pace, Terms
 from botdrome.server.settings import BadSetting
 
@@ -62,7 +62,7 @@ def _plan(word: str, house: bool) -> Plan:
     options = {key: value for key, value in given.items() if key not in KEYS}
     try:
         game = with_options(Bomberman(), options)
-        plan = msgspec.convert(known | {"options": {key: options_in(game)[key] for key in options}}, Plan, strict=False)
+        plan = msgspec.convert(known | {"options": unusual(game)}, Plan, strict=False)
         for players in range(plan.least, plan.players + 1):
             game.start(players, Chance(0))
     except (msgspec.ValidationError, BadOption) as problem:

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from time import monotonic
 
-import msgspec
-
-from botdrome.contest.lobby import Seeker, Wish
+from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Late, Played, Player, Refused
 from botdrome.match.terms import Milliseconds
@@ -17,7 +15,7 @@ from botdrome.server.bomber.plan import Plan
 from botdrome.server.bomber.waits import Waits
 from botdrome.server.desk import Desk
 from botdrome.server.floor import Sitter
-from botdrome.server.house import HouseSeat, house_bot
+from botdrome.server.house import HouseSeat, house_bot, house_names
 from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.bomber import CAME_LATE, BomberDialect, Response, refusal
@@ -39,8 +37,7 @@ class Room:
         self._due = 0.0
         """When the phase is over, if that is known."""
         self._refused: dict[Player, Response] = {}
-        options = msgspec.json.encode(plan.options, order="sorted").decode()
-        self._wish = Wish(self.game.name, plan.players, options)
+        self._wish = Wish(self.game.name, plan.players, in_a_wish(plan.options))
         self._stop_waiting = desk.on_wait(self._somebody_waits)
         self._open()
 
@@ -113,6 +110,8 @@ class Room:
         table = self.table
         if self.state.phase == PLAYING and table is not None:
             return max(0, (table.match.deadline or 0) - table.now())
+        if self.state.phase == FINISHED and self._timer is None:  # it is being stored
+            return int(self.plan.rest * 1000)
         if self._timer is None:
             return 0 if table is not None else int(self.plan.registration * 1000)
         return max(0, int((self._due - monotonic()) * 1000))
@@ -129,8 +128,8 @@ class Room:
 
     # The start.
 
-    def _somebody_waits(self, wish: Wish) -> None:
-        if wish == self._wish and self._users and self.registering:
+    def _somebody_waits(self, seeker: Seeker) -> None:
+        if seeker.wish == self._wish and self._users and self.registering:
             self._start_if_full()
 
     def _recruits(self) -> list[Seeker]:
@@ -169,9 +168,7 @@ class Room:
 
     def _house_names(self, free: int) -> list[str]:
         bot = house_bot(self.game.name, "house")
-        if not self.plan.house or bot is None:
-            return []
-        return [f"{bot[0]} {number}" if number else bot[0] for number in range(free)]
+        return house_names(bot[0], free) if self.plan.house and bot is not None else []
 
     def _seat_house(self, table: Table, sitters: list[Sitter | None]) -> None:
         bot = house_bot(self.game.name, "house")

@@ -20,6 +20,8 @@ OPEN: Headers = (
     ("Cache-Control", "no-store"),
 )
 READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
+LONGEST_KEPT = 200
+"""Bytes of a path that is remembered: bots ask for short ones."""
 
 
 def is_ours(target: bytes) -> bool:
@@ -103,7 +105,7 @@ class Routes:
             return exchange.answer(Answer(204, b"", "", OPEN))
         try:
             ask.read(query)
-            room, methods, verb, rest = self._find(path)
+            room, methods, verb, rest = (self._find if len(path) <= LONGEST_KEPT else self._search)(path)
             _check(ask, methods)
             ask.room = room
             return verb(ask, rest)

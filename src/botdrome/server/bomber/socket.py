@@ -6,12 +6,10 @@ from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.room import Room
 from botdrome.server.bomber.rooms import Rooms
 from botdrome.server.bucket import Bucket
-from botdrome.server.connection import Connection
+from botdrome.server.connection import POLICY, Connection
 from botdrome.server.websocket import MakeSession
 from botdrome.wire.bomber_request import BadRequest, read_form, read_message, read_switch, unquoted
 from botdrome.wire.bomber_shape import DEFAULT, Shape, read_shape
-
-POLICY = 1008
 
 
 def bomber_socket(rooms: Rooms, target: str) -> MakeSession:

@@ -6,7 +6,7 @@ A line that was kept may be dead when it is used; if nothing came back on it, th
 
 import asyncio
 import ssl
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
 from botdrome.server import metrics
@@ -23,6 +23,8 @@ from botdrome.server.calling.unpacking import unpacked
 from botdrome.server.settings import Settings
 
 MOST_REDIRECTS = 20
+SILENT_FOR = 1.0
+"""Seconds without an answer on a new line, after which lines that are kept to the same place are given up."""
 REDIRECTS = {301, 302, 303, 307, 308}
 
 
@@ -122,7 +124,12 @@ class Callers:
                 return await self._talk(line, place, request, until)
             except Silent:
                 pass
-        return await self._talk(await self._opened(place, request.target), place, request, until)
+        line = await self._opened(place, request.target)
+        timer = Repeated(SILENT_FOR, place.make_way)
+        try:
+            return await self._talk(line, place, request, until)
+        finally:
+            timer.cancel()
 
     async def _talk(self, line: Line, place: Place, request: Request, until: float) -> Reply:
         try:
@@ -148,6 +155,23 @@ def _counted(problem: CallFailed | TimeoutError, limit_seconds: float) -> CallFa
     late = isinstance(problem, TooLate | TimeoutError)
     metrics.CALLS_FAILED.labels("late" if late else "not allowed" if isinstance(problem, NotAllowed) else "failed").inc()
     return too_late(limit_seconds) if isinstance(problem, TooLate | TimeoutError) else problem
+
+
+class Repeated:
+    """Does something again and again until it is cancelled."""
+
+    __slots__ = ("_seconds", "_timer", "_work")
+
+    def __init__(self, seconds: float, work: Callable[[], None]) -> None:
+        self._seconds, self._work = seconds, work
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._ring)
+
+    def _ring(self) -> None:
+        self._work()
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._ring)
+
+    def cancel(self) -> None:
+        self._timer.cancel()
 
 
 class Unreachable(CallFailed):

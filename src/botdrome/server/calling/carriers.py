@@ -7,10 +7,10 @@ from typing import Protocol
 from urllib.parse import quote, unquote
 
 from botdrome.server.calling.answer import Answer, CallFailed, too_late
+from botdrome.server.connection import GOING
 from botdrome.server.settings import Settings
 
 SCHEME = "connect:"
-GOING = 1001
 TAKEN_OVER = 4001
 Call = int
 

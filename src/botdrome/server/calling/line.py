@@ -1,6 +1,7 @@
 """Line: one connection to a bot's server, with one question on it at a time."""
 
 import asyncio
+import socket
 from collections.abc import Callable
 from typing import cast
 
@@ -9,6 +10,7 @@ from msgspec import Struct
 
 from botdrome.server.calling.answer import CallFailed, TooLate
 from botdrome.server.calling.unpacking import too_large
+from botdrome.server.quick_ack import acknowledge
 
 LONGEST_HEAD = 16 << 10
 CHUNK_OVERHEAD = 8
@@ -44,6 +46,7 @@ class Line(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._parser = HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
+        self._socket: socket.socket | None = None
         self._waiter: asyncio.Future[Reply] | None = None
         self._received = 0
         self._begin_reply()
@@ -87,6 +90,7 @@ class Line(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._socket = transport.get_extra_info("socket")
         self.usable = True
 
     def data_received(self, data: bytes) -> None:
@@ -99,8 +103,10 @@ class Line(asyncio.Protocol):
             self._fail("the answer wants to speak another protocol")
         except HttpParserError as error:
             self._fail(f"the answer is not HTTP: {error}")
-        if self._waiter is not None and self._too_much():
-            self._fail(f"the head of the answer is longer than {LONGEST_HEAD} bytes")
+        if self._waiter is not None:
+            if self._too_much():
+                self._fail(f"the head of the answer is longer than {LONGEST_HEAD} bytes")
+            acknowledge(self._socket)
         return None
 
     def _too_much(self) -> bool:

@@ -9,9 +9,11 @@ from botdrome.server.calling.line import Line
 from botdrome.server.settings import Settings
 
 MOST_WAITING = 10_000
+NONE_KEPT_FOR = 60.0
+"""Seconds in which no line is kept to a place where one that was kept stood in the way of another."""
 
 
-class Gate:
+class Turnstile:
     """So many at once; the others wait in line."""
 
     __slots__ = ("__weakref__", "inside", "most", "waiting")
@@ -47,11 +49,13 @@ class Gate:
 
 
 class Place:
-    def __init__(self, address: str, port: int, name: str, gates: tuple[Gate, Gate]) -> None:
+    def __init__(self, address: str, port: int, name: str, turnstiles: tuple[Turnstile, Turnstile]) -> None:
         """`name` is the one on the certificate; empty: no TLS."""
         self.address, self.port, self.name = address, port, name
         self.idle: list[Line] = []
-        self._gates = self._at_port, self._at_host = gates
+        self.keeps = True
+        """Whether lines are kept here."""
+        self._turnstiles = self._at_port, self._at_host = turnstiles
 
     def free_line(self) -> Line | None:
         """A line that was kept, if a call can be made at once; then the place is entered."""
@@ -73,6 +77,18 @@ class Place:
                 return line
         return None
 
+    def make_way(self) -> None:
+        """A new line is not answered: perhaps the host has one thread, and that waits for more on a line that was kept."""
+        idle, self.idle = self.idle, []
+        for line in idle:
+            line.hang_up()
+        if idle and self.keeps:
+            self.keeps = False
+            asyncio.get_running_loop().call_later(NONE_KEPT_FOR, self._keep_again)
+
+    def _keep_again(self) -> None:
+        self.keeps = True
+
     async def enter(self) -> None:
         await self._at_port.enter()
         try:
@@ -82,11 +98,11 @@ class Place:
             raise
 
     def leave(self) -> None:
-        for gate in self._gates:
-            if gate.waiting:
-                gate.leave()
+        for turnstile in self._turnstiles:
+            if turnstile.waiting:
+                turnstile.leave()
             else:
-                gate.inside -= 1
+                turnstile.inside -= 1
 
 
 class Places:
@@ -95,18 +111,18 @@ class Places:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._places: WeakValueDictionary[tuple[str, int, str], Place] = WeakValueDictionary()
-        self._gates: WeakValueDictionary[tuple[str, int], Gate] = WeakValueDictionary()
+        self._turnstiles: WeakValueDictionary[tuple[str, int], Turnstile] = WeakValueDictionary()
 
     def at(self, address: str, port: int, name: str) -> Place:
         place = self._places.get((address, port, name))
         if place is None:
-            settings = self._settings
-            gates = self._gate(address, port, settings.calls_per_port), self._gate(address, 0, settings.calls_per_host)
-            place = self._places[address, port, name] = Place(address, port, name, gates)
+            at_port = self._turnstile(address, port, self._settings.calls_per_port)
+            at_host = self._turnstile(address, 0, self._settings.calls_per_host)
+            place = self._places[address, port, name] = Place(address, port, name, (at_port, at_host))
         return place
 
-    def _gate(self, address: str, port: int, most: int) -> Gate:
-        gate = self._gates.get((address, port))
-        if gate is None:
-            gate = self._gates[address, port] = Gate(most)
-        return gate
+    def _turnstile(self, address: str, port: int, most: int) -> Turnstile:
+        turnstile = self._turnstiles.get((address, port))
+        if turnstile is None:
+            turnstile = self._turnstiles[address, port] = Turnstile(most)
+        return turnstile

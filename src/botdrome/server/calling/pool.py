@@ -42,7 +42,7 @@ class Pool:
 
     def put_back(self, line: Line, place: Place) -> None:
         """After a call: kept for the next if it can be, else closed."""
-        if not line.usable or self._closed:
+        if not line.usable or self._closed or not place.keeps:
             return line.hang_up()
         line.round = self._round
         place.idle.append(line)

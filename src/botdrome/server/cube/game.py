@@ -22,7 +22,7 @@ STANDSTILL = 24 * 3600 * 1000
 class CubeGame:
     def __init__(self, table: Table, wanted: NewGame, calling: Calling, settings: Settings) -> None:
         self._table, self._wanted, self._settings = table, wanted, settings
-        self._calling, self._speed = calling, wanted.setup.speed
+        self._calling, self._pause = calling, wanted.setup.pause
         self._urls = tuple(player.url for player in wanted.players)
         self.report = CubeReport(table, self._urls)
         self._calls = CubeCalls(self.report.scene, self._urls)
@@ -56,11 +56,11 @@ class CubeGame:
     def change(self, setup: CubeSetup) -> None:
         """In force from the next round on; Fault where it cannot be."""
         try:
-            self._table.amend(setup.options, None if self._paused else setup.speed)
+            self._table.amend(setup.options, None if self._paused else setup.pause)
         except BadOption as problem:
             words = str(problem)
             raise Fault(TOO_MANY if words.startswith(TOO_MANY) else words) from None
-        self._speed = setup.speed
+        self._pause = setup.pause
 
     def pause(self) -> None:
         """No tick begins until it is resumed, or has stood for too long."""
@@ -74,7 +74,7 @@ class CubeGame:
             self._paused.cancel()
             self._paused = None
             self.report.tell([("GAME_RESUMED", {"id": self.id})])
-            self._table.amend({}, self._speed)
+            self._table.amend({}, self._pause)
 
     def stop(self, reason: str = "its organiser stopped it") -> None:
         self._table.abort(reason)

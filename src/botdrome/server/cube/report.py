@@ -27,9 +27,6 @@ class CubeReport:
         table.watchers.append(self._look)
         table.on_over.append(self._over)
 
-    def __len__(self) -> int:
-        return len(self._watching)
-
     def watch(self, caller: Caller) -> None:
         """From now on; whoever comes while a tick runs is shown its state."""
         self._watching[caller] = None
