@@ -9,10 +9,10 @@ from botdrome.games.game import Raw, View
 
 def random(view: View, chance: Chance) -> Raw:
     """For each tick any step that stays in the cube, or nothing, or a bomb anywhere in the cube, all with the same chance."""
-    edge, cell = view["edge"], _own_cell(view)
+    edge, cell = view["edge"], own_cell(view)
     plan: list[Raw] = []
     for _ in range(view["tasks"]):
-        ways = _ways(cell, edge)
+        ways = ways_from(cell, edge)
         pick = chance.below(len(ways) + 2)
         if pick < len(ways):
             direction, cell = ways[pick]
@@ -21,22 +21,22 @@ def random(view: View, chance: Chance) -> Raw:
             plan.append({"task": "NOOP"})
         else:
             rest, x = divmod(chance.below(edge**3), edge)
-            plan.append(_bomb((x, rest % edge, rest // edge)))
+            plan.append(bomb_on((x, rest % edge, rest // edge)))
     return plan
 
 
 def survivor(view: View, chance: Chance) -> Raw:
     """Keeps off bombs and out of everybody's reach; where it can stay, it sometimes bombs what the others stand on or go to."""
-    edge, cell = view["edge"], _own_cell(view)
+    edge, cell = view["edge"], own_cell(view)
     others = [(player["x"], player["y"], player["z"]) for player in view["players"] if player["seat"] != view["you"]]
     bombs = {(x, y, z) for x, y, z in view["bombs"]}
     plan: list[Raw] = []
     for ahead in range(1, view["tasks"] + 1):
-        refuges = _refuges(cell, edge, others, bombs, ahead)
+        refuges = refuges_of(cell, edge, others, bombs, ahead)
         target = _target(cell, edge, others, bombs, chance) if "" in refuges and _dares(others, chance) else None
         if target:
             bombs.add(target)
-            plan.append(_bomb(target))
+            plan.append(bomb_on(target))
         else:
             direction, cell = chance.choice(list(refuges.items()))
             plan.append({"task": "MOVE", "direction": direction} if direction else {"task": "NOOP"})
@@ -48,11 +48,11 @@ def _dares(others: list[Cell], chance: Chance) -> bool:
     return bool(others) and chance.below(len(others) + 1) == 0
 
 
-def _refuges(cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], ahead: int) -> dict[str, Cell]:
+def refuges_of(cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], ahead: int) -> dict[str, Cell]:
     """The steps ("": none) to the cells that are best to be on: in reach of few in so many ticks, and with ways to go on."""
-    options = {"": cell} | {direction: to for direction, to in _ways(cell, edge) if to not in bombs}
+    options = {"": cell} | {direction: to for direction, to in ways_from(cell, edge) if to not in bombs}
     worth = {
-        direction: (-sum(_distance(to, other) <= ahead for other in others), min(2, len(_exits(to, edge, bombs))))
+        direction: (-sum(distance(to, other) <= ahead for other in others), min(2, len(exits(to, edge, bombs))))
         for direction, to in options.items()
     }
     best = max(worth.values())
@@ -61,28 +61,28 @@ def _refuges(cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], ahead:
 
 def _target(cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], chance: Chance) -> Cell | None:
     """The cell of the one with the fewest ways out, or one of these; never beside the own cell."""
-    exits = {other: _exits(other, edge, bombs) for other in others}
-    fewest = min(len(ways) for ways in exits.values())
-    victim = chance.choice([other for other in others if len(exits[other]) == fewest])
-    choices = [to for to in (victim, victim, *exits[victim]) if _distance(cell, to) > 1]
+    out = {other: exits(other, edge, bombs) for other in others}
+    fewest = min(len(ways) for ways in out.values())
+    victim = chance.choice([other for other in others if len(out[other]) == fewest])
+    choices = [to for to in (victim, victim, *out[victim]) if distance(cell, to) > 1]
     return chance.choice(choices) if choices else None
 
 
-def _exits(cell: Cell, edge: int, bombs: set[Cell]) -> list[Cell]:
-    return [to for _, to in _ways(cell, edge) if to not in bombs]
+def exits(cell: Cell, edge: int, bombs: set[Cell]) -> list[Cell]:
+    return [to for _, to in ways_from(cell, edge) if to not in bombs]
 
 
-def _distance(one: Cell, other: Cell) -> int:
+def distance(one: Cell, other: Cell) -> int:
     """In steps."""
     return abs(one[0] - other[0]) + abs(one[1] - other[1]) + abs(one[2] - other[2])
 
 
-def _bomb(cell: Cell) -> Raw:
+def bomb_on(cell: Cell) -> Raw:
     x, y, z = cell
     return {"task": "BOMB", "x": x, "y": y, "z": z}
 
 
-def _own_cell(view: View) -> Cell:
+def own_cell(view: View) -> Cell:
     you = view["you"]
     for player in view["players"]:
         if player["seat"] == you:
@@ -91,7 +91,7 @@ def _own_cell(view: View) -> Cell:
 
 
 @lru_cache(maxsize=4096)
-def _ways(cell: Cell, edge: int) -> tuple[tuple[str, Cell], ...]:
+def ways_from(cell: Cell, edge: int) -> tuple[tuple[str, Cell], ...]:
     """The steps that stay in the cube, with the cells that they lead to."""
     x, y, z = cell
     ways = ((name, (x + right, y + down, z + back)) for name, (right, down, back) in STEPS.items())

@@ -35,7 +35,7 @@ def sapper(view: View, chance: Chance) -> Raw:
 
 def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
     """The steps that one survives, and the bombs that are reckoned with: at best whatever the rivals do, else ever less of it."""
-    steps = dict(_steps(scene))
+    steps = dict(steps_of(scene))
     crowd, threats = scene.tiles(scene.rivals), scene.threats
     for feared, blocked, spreading in ((threats, crowd, True), (threats, crowd, False), ([], crowd, False), ([], 0, False)):
         safe = refuges(scene, feared, blocked, spreading)
@@ -46,7 +46,7 @@ def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
     return steps, []
 
 
-def _steps(scene: Scene) -> Iterator[tuple[Action, Place]]:
+def steps_of(scene: Scene) -> Iterator[tuple[Action, Place]]:
     yield WAIT, scene.own.at
     taken = {*scene.rivals, *(bomb.at for bomb in scene.lying)}
     for action, place in enumerate(neighbours(scene.height, scene.width)[scene.own.at]):

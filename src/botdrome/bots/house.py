@@ -2,7 +2,17 @@
 
 from collections.abc import Callable
 
-from botdrome.bots import battlecube, battleship, bomberman, bomberman_sapper, bumblebots, gomoku, noughts_and_crosses
+from botdrome.bots import (
+    battlecube,
+    battlecube_stalker,
+    battleship,
+    bomberman,
+    bomberman_bombardier,
+    bomberman_sapper,
+    bumblebots,
+    gomoku,
+    noughts_and_crosses,
+)
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 
@@ -11,7 +21,11 @@ HouseBot = Callable[[View, Chance], Raw]
 
 HOUSE: dict[str, dict[str, HouseBot]] = {
     "noughts-and-crosses": {"random": noughts_and_crosses.random, "perfect": noughts_and_crosses.perfect},
-    "battlecube": {"random": battlecube.random, "survivor": battlecube.survivor},
+    "battlecube": {
+        "random": battlecube.random,
+        "survivor": battlecube.survivor,
+        "stalker": battlecube_stalker.stalker,
+    },
     "battleship": {
         "random": battleship.random,
         "skipper": battleship.skipper,
@@ -21,7 +35,11 @@ HOUSE: dict[str, dict[str, HouseBot]] = {
         "plotter": battleship.plotter,
         "hunter": battleship.hunter,
     },
-    "bomberman": {"random": bomberman.random, "sapper": bomberman_sapper.sapper},
+    "bomberman": {
+        "random": bomberman.random,
+        "sapper": bomberman_sapper.sapper,
+        "bombardier": bomberman_bombardier.bombardier,
+    },
     "bumblebots": {"random": bumblebots.random, "forager": bumblebots.forager},
     "gomoku": {"random": gomoku.random, "threat": gomoku.threat},
 }

@@ -1,0 +1,104 @@
+"""The bombardier: a house bot for Bomberman that lays traps, keeps out of those of others, and is the first in the middle."""
+
+from msgspec.structs import replace
+
+from botdrome.bots.bomberman_foresight import burned_by, distances, refuges
+from botdrome.bots.bomberman_sapper import FAR, steps_of
+from botdrome.bots.bomberman_scene import Scene, scene_of
+from botdrome.bots.bomberman_traps import dangers, gets_away, grips, steps_left, trap, ways_out
+from botdrome.games.bomberman_actions import PLACE_BOMB, WORDS, Action
+from botdrome.games.bomberman_map import CRATE, WALL, Place, closing_groups, closing_plan
+from botdrome.games.bomberman_things import Bomb
+from botdrome.games.chance import Chance
+from botdrome.games.game import Raw, View
+
+UPGRADE, RIVAL = 6, 2
+"""What they are worth, in crates."""
+DANGER, GRIP = 6.0, 3.0
+"""What a place is worth less where one could be trapped, and more where one could trap a rival, in steps."""
+SOON = 30
+"""So many rounds before walls close in, the middle of the map becomes the goal."""
+NARROW = 25
+"""When so few tiles are left, a place in the middle is worth a risk."""
+
+
+def bombardier(view: View, chance: Chance) -> Raw:
+    """Stays alive if it can; traps rivals, opens crates, takes upgrades; holds the middle when walls close in."""
+    scene = scene_of(view)
+    steps, feared = _safe_steps(scene)
+    if scene.can_place and _is_worth_a_bomb(scene, view) and _may_place(scene, view, feared):
+        return {"action": WORDS[PLACE_BOMB]}
+    way = distances(scene, _goal(scene))
+    shunned, sought = dangers(scene), grips(scene, steps.values())
+    worth = {
+        action: GRIP * sought.get(place, 0.0) - DANGER * bool(scene.tile(place) & shunned) - way.get(place, FAR)
+        for action, place in steps.items()
+    }
+    best = max(worth.values())
+    return {"action": WORDS[chance.choice([action for action in steps if worth[action] == best])]}
+
+
+def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
+    """The steps that one survives, and the bombs that are reckoned with: at best whatever the rivals do, else ever less of it.
+
+    What an own bomb may do comes before what others may place: nobody should die by its own bomb.
+    """
+    steps = dict(steps_of(scene))
+    crowd, threats = scene.tiles(scene.rivals), scene.threats
+    cautious = not _is_narrow(scene) or any(bomb.seat == scene.own.seat for bomb in scene.lying)
+    for feared, blocked, spreading in ((threats, crowd, cautious), ([], crowd, True), ([], crowd, False), ([], 0, False)):
+        safe = refuges(scene, feared, blocked, spreading)
+        sure = safe if scene.tile(scene.own.at) & safe else safe & ~scene.with_neighbours(blocked)
+        survived = {action: place for action, place in steps.items() if scene.tile(place) & sure}
+        if survived:
+            return survived, feared
+    return steps, []
+
+
+def _is_narrow(scene: Scene) -> bool:
+    return scene.closing_at is not None and sum(len(row) - row.count(WALL) for row in scene.rows) <= NARROW
+
+
+def _may_place(scene: Scene, view: View, feared: list[Bomb]) -> bool:
+    """If one gets away, and the walls leave it at that: only the next ones that close are foreseen."""
+    plan = closing_plan(scene.height, scene.width, view["closing"]["from"], view["rounds"])
+    closings = [end for end, _ in plan if end is not None and 0 <= end - scene.round <= scene.fuse]
+    return len(closings) < 2 and gets_away(scene, [scene.own, *feared])
+
+
+def _is_worth_a_bomb(scene: Scene, view: View) -> bool:
+    """For a rival that is trapped and for crates; with one to spare, for a rival that is pressed, too."""
+    ways = ways_out(scene, scene.own)
+    left = min(steps_left(scene, rival, ways) for rival in scene.rivals)
+    burned = burned_by(scene, scene.own)
+    if left == 0 or any(scene.rows[row][column] == CRATE for row, column in burned if (row, column) not in scene.doomed):
+        return True
+    has_spare = view["users"][view["you"]]["bombsLeft"] > 1
+    return has_spare and (left == 1 or not set(scene.rivals).isdisjoint(burned))
+
+
+def _goal(scene: Scene) -> Place:
+    """Where walls close in last, if they are about to; else a trap; else what is worth most for the way there."""
+    reached = distances(scene, scene.own.at)
+    if scene.closing_at is not None and scene.closing_at - scene.round <= SOON:
+        return _innermost(scene, reached)
+    prey = trap(scene, reached) if scene.can_place else None
+    if prey is not None:
+        return prey
+    worth = {place: UPGRADE if place in scene.upgrades else _gain(scene, place) for place in reached}
+    for place in sorted(reached, key=lambda place: -worth[place] / (reached[place] + 2)):
+        if place in scene.upgrades or gets_away(scene, [replace(scene.own, at=place)]):
+            return place
+    return scene.own.at
+
+
+def _innermost(scene: Scene, reached: dict[Place, int]) -> Place:
+    rank = {place: number for number, group in enumerate(closing_groups(scene.height, scene.width)) for place in group}
+    return max(reached, key=rank.__getitem__)  # the nearest of equals: they are in the order of their distance
+
+
+def _gain(scene: Scene, place: Place) -> int:
+    """What a bomb on this place would be worth."""
+    burned = burned_by(scene, replace(scene.own, at=place))
+    crates = sum(scene.rows[row][column] == CRATE for row, column in burned if (row, column) not in scene.doomed)
+    return crates + RIVAL * len(set(scene.rivals).intersection(burned))
