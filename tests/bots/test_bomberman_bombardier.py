@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from botdrome.bots.bomberman import random
 from botdrome.bots.bomberman_bombardier import bombardier
@@ -170,6 +171,16 @@ def test_it_dares_to_go_in_when_little_is_left() -> None:
     full = "#########"
     last = " ".join([full, full, full, "####B####", "###A..###", "####.####", full, full, full])
     assert action(bombardier, drawn(last, closing=1, rounds=100)) == "MOVE_RIGHT"
+
+
+def test_it_lives_as_long_as_it_can_if_all_is_lost() -> None:
+    """The first bomb burns the row, the second the column: down the column is one round more."""
+    lost = drawn("....... .#.#.#. A.....B .#+#.#. ++.+.+. .#.#.#. +......")
+    first, second = Bomb((2, 5), 1, 6, 1), Bomb((0, 0), 2, 6, 1)
+    lost = replace(lost, lying=(first, second), round=1)
+    assert action(bombardier, lost) in {"MOVE_UP", "MOVE_DOWN"}
+    burning = replace(lost, lying=(Bomb((2, 5), 1, 6, 1), Bomb((0, 0), 1, 6, 1)))
+    assert action(bombardier, burning) in {"MOVE_UP", "MOVE_DOWN", "MOVE_RIGHT", "WAIT"}
 
 
 def test_it_does_something_even_if_all_is_lost() -> None:

@@ -52,7 +52,16 @@ def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
         survived = {action: place for action, place in steps.items() if scene.tile(place) & sure}
         if survived:
             return survived, feared
-    return steps, []
+    return _longest(scene, steps), []
+
+
+def _longest(scene: Scene, steps: dict[Action, Place]) -> dict[Action, Place]:
+    """If all is lost: the steps with which one lives longest. Many a game is won by one round."""
+    for horizon in range(scene.fuse, 0, -1):
+        safe = refuges(scene, [], scene.tiles(scene.rivals), False, horizon)
+        if survived := {action: place for action, place in steps.items() if scene.tile(place) & safe}:
+            return survived
+    return steps
 
 
 def _is_narrow(scene: Scene) -> bool:

@@ -1,6 +1,7 @@
 """What can be foreseen in Bomberman: which tiles burn when, and where one may stand to live on."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from botdrome.bots.bomberman_scene import Scene, Tiles
 from botdrome.games.bomberman_map import CRATE, FREE, WALL, Place, neighbours, with_tiles
@@ -34,10 +35,13 @@ def forecast(scene: Scene, placed: Iterable[Bomb]) -> Iterator[tuple[Tiles, Tile
         yield can_enter, scene.tiles(deadly)
 
 
-def refuges(scene: Scene, placed: Iterable[Bomb], crowd: Tiles, spreading: bool) -> Tiles:
-    """Where one may stand after the moves of this round and live on without the tiles of a crowd, which may spread."""
+def refuges(scene: Scene, placed: Iterable[Bomb], crowd: Tiles, spreading: bool, horizon: int | None = None) -> Tiles:
+    """Where one may stand after the moves of this round and live on without the tiles of a crowd, which may spread.
+
+    With a horizon: and live for so many rounds, whatever comes then.
+    """
     rounds = []
-    for can_enter, deadly in forecast(scene, placed):
+    for can_enter, deadly in islice(forecast(scene, placed), horizon):
         crowd |= scene.with_neighbours(crowd) & can_enter if spreading else 0
         rounds.append((can_enter & ~crowd, deadly))
     living = can_enter_next = ALL
