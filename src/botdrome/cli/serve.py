@@ -5,8 +5,9 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 from rich.console import Console
@@ -50,6 +51,21 @@ def _loop_run(work: Any) -> None:
         uvloop.run(work)
 
 
+class Unfailing:
+    """Standard error may be closed while the server runs: no conversation is to break off for the sake of a line in a log."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+
 def configure_logs(settings: Settings) -> None:
     """Everything goes to standard error: one event a line, as text or as JSON."""
     level = logging.getLevelName(settings.log_level.upper())
@@ -63,7 +79,7 @@ def configure_logs(settings: Settings) -> None:
             last,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, Unfailing(sys.stderr))),
     )
 
 
