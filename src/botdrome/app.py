@@ -90,7 +90,7 @@ class House:
         await self.arena.store.close()
 
 
-class Rooms(NamedTuple):
+class Parts(NamedTuple):
     """The parts of a house, put together."""
 
     desk: Desk
@@ -112,8 +112,8 @@ async def open_house(settings: Settings) -> House:
     store = await open_store(settings.store_url)
     servers: dict[str, asyncio.Server] = {}
     try:
-        rooms = await _furnish(settings, store)
-        await _listen_all(settings, rooms, servers)
+        parts = await _furnish(settings, store)
+        await _listen_all(settings, parts, servers)
     except Exception:
         for server in servers.values():
             server.close()
@@ -122,13 +122,13 @@ async def open_house(settings: Settings) -> House:
     aborted = await store.abort_running("the server ended without notice", int(time() * 1000))
     if aborted:
         log.warning("matches were running when the server last ended", aborted=aborted)
-    house = House(settings, rooms.arena, rooms.desk, servers, rooms.with_guests)
-    rooms.callers.listen_on(house.ports.values())
-    await rooms.url_bots.open()
+    house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
+    parts.callers.listen_on(house.ports.values())
+    await parts.url_bots.open()
     return house
 
 
-async def _furnish(settings: Settings, store: Store) -> Rooms:
+async def _furnish(settings: Settings, store: Store) -> Parts:
     desk, crowd, callers = Desk(store, settings), Crowd(settings), Callers(settings)
     duel = DuelHall(desk, await open_duel_table(store))
     boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
@@ -137,18 +137,18 @@ async def _furnish(settings: Settings, store: Store) -> Rooms:
     arena.outreach = url_bots
     arena.registrations = Bucket(settings.registration_rate, settings.registration_burst)
     cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
-    return Rooms(desk, arena, callers, duel, boats, cube, BomberApi(desk, crowd), url_bots, crowd)
+    return Parts(desk, arena, callers, duel, boats, cube, BomberApi(desk, crowd), url_bots, crowd)
 
 
-async def _listen_all(settings: Settings, rooms: Rooms, servers: dict[str, asyncio.Server]) -> None:
+async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, asyncio.Server]) -> None:
     """All that listens, put in by name as soon as it does. Clients of the originals know no TLS."""
-    front = _front_door(settings, rooms)
+    front = _front_door(settings, parts)
     servers["http"] = await _listen(settings, "port", settings.port, front, _tls(settings))
     doors: list[tuple[str, str, int, MakeProtocol]] = [
         ("bomber", "bomber_port", settings.bomber_port, front),
-        ("cube", "cube_port", settings.cube_port, socketio_door(rooms.cube, rooms.crowd, settings)),
-        ("duel", "duel_port", settings.duel_port, duel_door(rooms.duel, rooms.crowd)),
-        *[(one.name, one.key, one.port, boat_door(one, rooms.desk, rooms.crowd)) for one in rooms.boats.all],
+        ("cube", "cube_port", settings.cube_port, socketio_door(parts.cube, parts.crowd, settings)),
+        ("duel", "duel_port", settings.duel_port, duel_door(parts.duel, parts.crowd)),
+        *[(one.name, one.key, one.port, boat_door(one, parts.desk, parts.crowd)) for one in parts.boats.all],
     ]
     for name, key, port, door in doors:
         if port:
@@ -171,9 +171,9 @@ async def _listen(
         raise BadSetting(f"{key}: cannot listen on {settings.host}:{port}: {error.strerror}") from None
 
 
-def _front_door(settings: Settings, rooms: Rooms) -> MakeProtocol:
-    desk, arena, boats, cube, bomber, url_bots = rooms.desk, rooms.arena, rooms.boats, rooms.cube, rooms.bomber, rooms.url_bots
-    http = http_stack(_http_app(rooms), rooms.crowd)
+def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
+    desk, arena, boats, cube, bomber, url_bots = parts.desk, parts.arena, parts.boats, parts.cube, parts.bomber, parts.url_bots
+    http = http_stack(_http_app(parts), parts.crowd)
 
     def reception(target: str) -> MakeSession | Welcome | None:
         if target.startswith("/socket.io/"):
@@ -187,7 +187,7 @@ def _front_door(settings: Settings, rooms: Rooms) -> MakeProtocol:
         return bomber.receive_socket(target) or (lambda connection: NativeSession(connection, desk))
 
     def door() -> Door:
-        return Door(reception, http, rooms.crowd, settings, lambda target: bomber.shortcut(target, door))
+        return Door(reception, http, parts.crowd, settings, lambda target: bomber.shortcut(target, door))
 
     return door
 
@@ -203,18 +203,18 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
     return context
 
 
-def _http_app(rooms: Rooms) -> Starlette:
+def _http_app(parts: Parts) -> Starlette:
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
 
     async def readyz(_: Request) -> Response:
-        return PlainTextResponse("stopping\n", 503) if rooms.desk.closing else PlainTextResponse("ready\n")
+        return PlainTextResponse("stopping\n", 503) if parts.desk.closing else PlainTextResponse("ready\n")
 
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
     routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
-    mounts = [Mount("/socket.io", rooms.cube), Mount("/bomber", rooms.bomber.asgi), Mount("/", make_app(rooms.arena))]
+    mounts = [Mount("/socket.io", parts.cube), Mount("/bomber", parts.bomber.asgi), Mount("/", make_app(parts.arena))]
     return Starlette(routes=[*routes, *mounts])
 
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-import shutil
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 from botdrome.cli.host_words import WORDS
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.settings import load_settings
+from tests.docs.programs import command
 from tests.docs.test_pages import DOCS, blocks
 from tests.server.boats import boat_server
 from tests.server.clients import PATIENCE
@@ -26,18 +25,9 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def command(folder: Path, language: str) -> list[str]:
-    """How to run the page's bot in a language; nothing if that is not installed."""
-    (code,) = blocks(BOTS, language)
-    file = folder / {"python": "bot.py", "javascript": "bot.js", "java": "Bot.java"}[language]
-    file.write_text(code)
-    program = {"python": sys.executable, "javascript": "node", "java": "java"}[language]
-    return [program, str(file)] if shutil.which(program) else []
-
-
 @pytest.mark.parametrize(("language", "players"), [("python", 2), ("javascript", 2), ("java", 2), ("python", 3)])
 async def test_the_bots_of_the_page_play_a_whole_game(tmp_path: Path, language: str, players: int) -> None:
-    words = command(tmp_path, language)
+    words = command(BOTS, tmp_path, language)
     if not words:
         pytest.skip(f"there is no {language} here")
     async with boat_server(tmp_path, RoomPlan(max=players)) as house:

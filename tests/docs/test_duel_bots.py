@@ -1,13 +1,11 @@
 """The bots of the page on duel arena play, in every language that is there."""
 
 import asyncio
-import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.docs.test_pages import blocks
+from tests.docs.programs import command
 from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
@@ -19,19 +17,9 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def command(folder: Path, language: str) -> list[str]:
-    """How to run the page's bot in a language; nothing if that is not installed."""
-    (code,) = blocks(PAGE, language)
-    if language == "python":
-        (folder / "bot.py").write_text(code)
-        return [sys.executable, str(folder / "bot.py")]
-    (folder / "Bot.java").write_text(code)
-    return ["java", str(folder / "Bot.java")] if shutil.which("java") else []
-
-
 @pytest.mark.parametrize("languages", [("python", "python"), ("python", "java")])
 async def test_the_bots_of_the_page_play_a_match(tmp_path: Path, languages: tuple[str, str]) -> None:
-    words = [command(tmp_path, language) for language in languages]
+    words = [command(PAGE, tmp_path, language) for language in languages]
     if not all(words):
         pytest.skip(f"there is no {languages[-1]} here")
     async with server(tmp_path, duel_port=-1) as house:

@@ -1,0 +1,21 @@
+"""The bots that stand on a page, as programs."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from tests.docs.test_pages import blocks
+
+PROGRAMS = {
+    "python": ("bot.py", [sys.executable]),
+    "javascript": ("bot.js", ["node", "--experimental-websocket"]),
+    "java": ("Bot.java", ["java"]),
+}
+
+
+def command(page: str, folder: Path, language: str) -> list[str]:
+    """How to run the page's bot in a language; nothing if that is not installed."""
+    (code,) = blocks(page, language)
+    file, words = PROGRAMS[language]
+    (folder / file).write_text(code)
+    return [*words, str(folder / file)] if shutil.which(words[0]) else []
