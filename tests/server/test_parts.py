@@ -15,7 +15,7 @@ from botdrome.store.store import BotEntry
 
 def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None:
     flight = Flight(10_000)
-    flight.out(100, b'{"state":1}')
+    flight.out(100, [b'{"state":1}'])
     flight.came(350, b'{"mark":"X"}', "illegal: space [2, 2] is taken")
     flight.came(1380, b"\xff", "late by 37 ms")
     assert [json.loads(line) for line in written(flight.packed("timeout")).splitlines()] == [

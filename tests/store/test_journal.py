@@ -166,18 +166,36 @@ async def test_a_beginning_waits_for_the_next_change(monkeypatch: pytest.MonkeyP
     assert disk.batches == [["m", "n", "a"], ["o"]]
 
 
-async def test_the_slower_the_disk_the_longer_a_change_waits_for_company(monkeypatch: pytest.MonkeyPatch) -> None:
+class Processor:
+    """Says that it did nothing but work, or nothing at all."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+
+    def __call__(self) -> float:
+        return self.spent
+
+
+async def test_a_process_that_is_busy_lets_a_change_wait_for_company(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MEMORY", 1e-9)
     monkeypatch.setattr(journal, "COMPANY", 3600.0)
-    disk = Disk()
-    disk.free.clear()
-    pages = Journal(disk.write)
-    first = await entered(pages, "a")
-    await disk.asked.wait()
-    await asyncio.sleep(0.01)  # not to wait for something: this is how long the disk takes
-    disk.free.set()
-    await first
+    disk, processor = Disk(), Processor()
+    pages = Journal(disk.write, processor)
+    processor.spent += 3600
+    assert await (await entered(pages, "a")) == ["did a"]
     waiting = await entered(pages, "b")
+    await asyncio.sleep(0)
     others = await entered(pages, "c")
+    await pages.close()
     assert await waiting == ["did b"] and await others == ["did c"]
     assert disk.batches == [["a"], ["b", "c"]]
+
+
+async def test_a_process_that_has_time_lets_nobody_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "COMPANY", 3600.0)
+    disk, processor = Disk(), Processor()
+    pages = Journal(disk.write, processor)
+    assert await (await entered(pages, "a")) == ["did a"]
+    assert await (await entered(pages, "b")) == ["did b"]
+    assert disk.batches == [["a"], ["b"]]
     await pages.close()

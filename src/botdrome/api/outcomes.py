@@ -5,7 +5,7 @@ from botdrome.games.game import View
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
 from botdrome.store.store import MatchEntry
-from botdrome.wire.states import Message, Scene, update
+from botdrome.wire.states import Message, Scene, update_of
 
 
 def native_state(entry: MatchEntry, view: View) -> Message:
@@ -15,7 +15,7 @@ def native_state(entry: MatchEntry, view: View) -> Message:
     board = max(len(boards) - 1, 0)
     bots = tuple(names[(seat + board) % len(names)] for seat in range(len(names)))
     scene = Scene(names, bots, time_left=None, strikes=(0,) * len(names), boards=boards, result=result, turn=None)
-    message = update(entry.game, scene, view)
+    message = update_of(entry.game)(scene, view)
     state: Message = message.get("state", message)
     return state
 

@@ -1,6 +1,7 @@
 """Lobby: who waits for whom. Longest wait first, never against oneself."""
 
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -38,6 +39,9 @@ class Seeker(Struct, frozen=True):
 
     def accepts(self, other: "Seeker") -> bool:
         return self.name != other.name and self.opponent in (None, other.name)
+
+
+_arrival = attrgetter("ticket")
 
 
 class ContestBook:
@@ -90,14 +94,15 @@ class Lobby:
             pool.setdefault((newcomer.name, newcomer.opponent), {})[newcomer.ticket] = newcomer
             return None
         for seeker in table:
-            self.leave(seeker)
+            if seeker is not newcomer:
+                self.leave(seeker)
         return table
 
     def waiting(self, wish: Wish) -> list[Seeker]:
         """Those who take any opponent, of each name the first, the longest wait first."""
         pool = self._pools.get(wish, {})
         heads = [next(iter(group.values())) for (_, opponent), group in pool.items() if opponent is None]
-        return sorted(heads, key=lambda seeker: seeker.ticket)
+        return sorted(heads, key=_arrival)
 
     def named(self, game: str, name: str) -> Seeker | None:
         """Who waits under this name for any opponent and no contest, whatever else it wishes."""
@@ -127,8 +132,9 @@ class Lobby:
 
     def _waiting_for(self, newcomer: Seeker) -> Iterator[Seeker]:
         """Those with whom the newcomer may sit, the longest wait first; of each name the first alone."""
-        groups = self._pools.get(newcomer.wish, {}).values()
-        heads = sorted((next(iter(group.values())) for group in groups), key=lambda seeker: seeker.ticket)
+        pool = self._pools.get(newcomer.wish, {})
+        heads = [next(iter(group.values())) for group in pool.values()]
+        heads.sort(key=_arrival)
         return (head for head in heads if head.accepts(newcomer) and newcomer.accepts(head))
 
 

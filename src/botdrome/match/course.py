@@ -27,8 +27,8 @@ class Course:
 
     __slots__ = (
         "_allowed", "_away", "_beat", "_boards", "_chance", "_dismissed", "_disturbed", "_faults", "_moves", "_open", "_opened",
-        "_out", "_pause", "_raws", "_rested", "_seat_of", "_strikes", "awaited", "board", "deadline", "game", "order",
-        "players", "position", "resting", "result", "seed", "steps", "terms",
+        "_out", "_pause", "_raws", "_rested", "_seat_of", "awaited", "board", "deadline", "game", "order",
+        "players", "position", "resting", "result", "seed", "steps", "strikes", "terms",
     )  # fmt: skip
 
     def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int) -> None:
@@ -49,11 +49,6 @@ class Course:
         self._chance = Chance(seed)
         self._lay_board(0, game.start(players, self._chance))
 
-    @property
-    def strikes(self) -> tuple[int, ...]:
-        """The illegal moves on this board, player by player, where the terms count them."""
-        return tuple(self._strikes)
-
     def view(self, player: Player | None) -> View:
         """The position as this player (None: the public) may know it."""
         view: View = self.position.view(None if player is None else self._seat_of[player])
@@ -68,7 +63,8 @@ class Course:
         self._seat_of = rotated(self.players, -board)
         self._out: dict[Seat, tuple[Cause, int]] = {}
         """Seats that are out of this board, why, and since which step."""
-        self._strikes = [0] * self.players
+        self.strikes = (0,) * self.players
+        """The illegal moves on this board, player by player, where the terms count them."""
         self._clear()
 
     def _clear(self) -> None:

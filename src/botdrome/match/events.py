@@ -113,4 +113,4 @@ class Ended(Event, frozen=True, tag="ended"):
 
 def meant_for(event: Event) -> Seat | None:
     """The one player that may see the event; None: everybody."""
-    return event.player if isinstance(event, Refused | Late) else None
+    return event.player if isinstance(event, (Refused, Late)) else None

@@ -178,8 +178,8 @@ class Match(Course):
     def _refuse(self, player: Player, why: str, raw: Raw, now: Milliseconds, news: News) -> None:
         limit = self.terms.strikes
         if limit is not None:
-            self._strikes[player] += 1
-        strikes = self._strikes[player]
+            self.strikes = tuple([count + (number == player) for number, count in enumerate(self.strikes)])
+        strikes = self.strikes[player]
         news.append((Refused(player, why, raw, strikes), self.position))
         if limit is not None and strikes >= limit:
             self._fault(player, "illegal moves", why, now, news)

@@ -34,23 +34,30 @@ class FlightLine(Struct, frozen=True, omit_defaults=True):
 class Flight:
     """Bounded: of a long match the last part is kept."""
 
-    __slots__ = ("_entries", "_limit", "_lost", "_size")
+    __slots__ = ("_entries", "_lost", "_room")
 
     def __init__(self, limit: int) -> None:
         self._entries: deque[Entry] = deque()
-        self._limit, self._size, self._lost = limit, 0, 0
+        self._room, self._lost = limit, 0
 
-    def out(self, now: Milliseconds, message: bytes) -> None:
-        self._add((now, False, message[:SHOWN], ""))
+    def out(self, now: Milliseconds, messages: list[bytes]) -> None:
+        for message in messages:
+            said = message[:SHOWN]
+            self._entries.append((now, False, said, ""))
+            self._room -= len(said) + OVERHEAD
+        if self._room < 0:
+            self._make_room()
 
     def came(self, now: Milliseconds, message: bytes, verdict: str) -> None:
-        self._add((now, True, message[:SHOWN], verdict))
+        said = message[:SHOWN]
+        self._entries.append((now, True, said, verdict))
+        self._room -= len(said) + OVERHEAD
+        if self._room < 0:
+            self._make_room()
 
-    def _add(self, entry: Entry) -> None:
-        self._entries.append(entry)
-        self._size += len(entry[2]) + OVERHEAD
-        while self._size > self._limit:
-            self._size -= len(self._entries.popleft()[2]) + OVERHEAD
+    def _make_room(self) -> None:
+        while self._room < 0:
+            self._room += len(self._entries.popleft()[2]) + OVERHEAD
             self._lost += 1
 
     def packed(self, cause: str) -> bytes:

@@ -1,10 +1,14 @@
 """Floor: the tables that run."""
 
 import asyncio
+import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from time import time
 from typing import Any, Protocol
+
+from prometheus_client import Counter
 
 from botdrome.games.game import Game
 from botdrome.match.events import Player
@@ -30,6 +34,12 @@ class Sitter(Listener, Protocol):
     def sit_down(self, table: Table, player: Player) -> None: ...
 
 
+@cache
+def _over(game: str, status: str) -> Counter:
+    """Where such matches are counted: finding that out costs more than counting."""
+    return metrics.MATCHES.labels(game, status)
+
+
 class Floor:
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store, self._settings = store, settings
@@ -52,8 +62,8 @@ class Floor:
         contest: str | None = None,
     ) -> Table:
         """A table for these players, noted as running. `options` are those that the game was made with."""
-        match = Match(game, len(names), terms, secrets.randbits(48))
-        match_id, started = secrets.token_hex(8), int(time() * 1000)
+        match = Match(game, len(names), terms, int.from_bytes(os.urandom(6)))
+        match_id, started = os.urandom(8).hex(), int(time() * 1000)
         entry = MatchEntry(match_id, game.name, names, started, contest, dict(options or {}), seed=match.seed)
         table = Table(entry, match, self._store, self._settings.flight_bytes)
         table.on_over.append(self._clear)
@@ -89,7 +99,7 @@ class Floor:
     def _clear(self, table: Table) -> None:
         self._tables.pop(table.entry.id, None)
         result = table.match.result
-        metrics.MATCHES.labels(table.entry.game, "aborted" if result is not None and result.aborted else "ended").inc()
+        _over(table.entry.game, "aborted" if result is not None and result.aborted else "ended").inc()
         self._tell_watchers()
 
     # Those who come to look.

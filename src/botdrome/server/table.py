@@ -33,7 +33,8 @@ class Listener(Protocol):
 
 
 class Dialect(Protocol):
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]: ...
+    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+        """The messages for these players. What several are told alike may be one list: it is for reading."""
 
 
 Tongue = Callable[[MatchEntry], Dialect]
@@ -143,7 +144,7 @@ class Table:
         if not news:
             return
         if self.match.result is not None:
-            self._ending = asyncio.ensure_future(self._end(news, now))
+            self._ending = self._loop.create_task(self._end(news, now))
             return
         self._tell(news, now)
         self._let_look(now)
@@ -157,20 +158,14 @@ class Table:
         stands = standing(self.match, now)
         for dialect, players in self._tongues.values():
             for player, messages in dialect.on_news(news, stands, players).items():
-                self._say(player, messages, now)
+                listener = self._listeners.get(player)
+                if messages and listener is not None:
+                    self._flights[player].out(now, messages)
+                    listener.tell(messages)
         for report in self.reporters:
             report(news)
         if self.audience:
             self.audience.see(now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
-
-    def _say(self, player: Player, messages: list[bytes], now: Milliseconds) -> None:
-        listener = self._listeners.get(player)
-        if listener is None or not messages:
-            return
-        flight = self._flights[player]
-        for message in messages:
-            flight.out(now, message)
-        listener.tell(messages)
 
     def _look_at_the_clock(self, now: Milliseconds) -> None:
         """One timer serves many deadlines: when it rings too early, it is set again."""
@@ -196,10 +191,10 @@ class Table:
         """The result is on disk before anyone is told of it."""
         if self._timer is not None:
             self._timer.cancel()
-        failed = False
+        failed, began = False, monotonic()
         try:
-            with metrics.STORE.time():
-                await self._store.finish(self._finish())
+            await self._store.finish(self._finish())
+            metrics.STORE.observe(monotonic() - began)
         except Exception:
             failed = True
             log.exception("a match could not be stored", match=self.entry.id)
@@ -226,8 +221,6 @@ class Table:
 
 def _verdict(player: Player, news: News) -> str:
     for event, _ in news:
-        if isinstance(event, Refused) and event.player == player:
-            return f"illegal: {event.why}"
-        if isinstance(event, Late) and event.player == player:
-            return f"late by {event.by} ms"
+        if isinstance(event, (Refused, Late)) and event.player == player:
+            return f"illegal: {event.why}" if isinstance(event, Refused) else f"late by {event.by} ms"
     return "accepted"

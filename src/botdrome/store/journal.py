@@ -8,6 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
+from time import process_time
 from typing import Any
 
 from botdrome.store.changes import Change, Outcome
@@ -17,10 +18,14 @@ from botdrome.store.store import StoreUnavailable
 LARGEST_BATCH = 1_000
 MOST_KEPT = 100_000
 """Beginnings that could not be written are kept for the next batch, but not more than that."""
-COMPANY = 0.01
-"""Seconds that a change waits, at most, for others to be written with it; else twice what the last batch took."""
+COMPANY = 0.025
+"""Seconds that a change waits for others to be written with it, in a process that has no time to lose at all."""
+QUIET = 0.6
+"""A process that uses no more of a core than this lets nobody wait: what gathering saves would go to waste."""
 LEISURE = 0.05
-"""The same for a beginning, for which nobody waits."""
+"""How long a beginning waits, which nobody waits for."""
+MEMORY = 0.2
+"""Seconds after which it hardly matters any more how busy the process was."""
 
 Write = Callable[[Sequence[Change]], Awaitable[list[Outcome]]]
 """Writes all or nothing. StoreUnavailable: it is no use to try them one by one."""
@@ -28,15 +33,17 @@ Entry = tuple[Change, asyncio.Future[Any]]
 
 
 class Journal:
-    def __init__(self, write: Write) -> None:
-        self._write = write
+    def __init__(self, write: Write, spent: Callable[[], float] = process_time) -> None:
+        """`spent` tells how much time of processors this process has used."""
+        self._write, self._spent = write, spent
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Entry] = deque()
         self._kept: list[Begin] = []
         self._begun: asyncio.Future[Any] | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
-        self._company = 0.0
+        self._company = self._busy = 0.0
+        self._looked, self._spent_then = self._loop.time(), spent()
         self._arrived = asyncio.Event()
         self._closing = False
         self._task = self._loop.create_task(self._keep_writing())
@@ -88,9 +95,17 @@ class Journal:
                 self._alarm = None
             while self._waiting and (self._alarm is None or len(self._waiting) >= LARGEST_BATCH):
                 batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), LARGEST_BATCH))]
-                began = self._loop.time()
                 await self._settle(batch)
-                self._company = min(COMPANY, 2 * (self._loop.time() - began))
+                self._look_how_busy_we_are()
+
+    def _look_how_busy_we_are(self) -> None:
+        now, spent = self._loop.time(), self._spent()
+        passed = now - self._looked
+        if passed > 0:
+            share = min(1.0, (spent - self._spent_then) / passed)
+            self._busy += (share - self._busy) * min(1.0, passed / MEMORY)
+            self._looked, self._spent_then = now, spent
+        self._company = COMPANY * max(0.0, self._busy - QUIET) / (1 - QUIET)
 
     async def _settle(self, batch: list[Entry]) -> None:
         kept, self._kept = self._kept, []

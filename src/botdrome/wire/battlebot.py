@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from botdrome.games.game import Raw, View
+from botdrome.games.game import Game, Raw, View
 from botdrome.match.course import News
 from botdrome.match.events import (
     Began,
@@ -21,7 +21,7 @@ from botdrome.match.events import (
     Returned,
     meant_for,
 )
-from botdrome.wire.states import BEAT_ALONE, SAME_FOR_ALL, Message, Scene, update
+from botdrome.wire.states import BEAT_ALONE, SAME_FOR_ALL, Message, Scene, update_of
 from botdrome.wire.vocabulary import Standing, boards_of, seat_on
 
 ENCODER = msgspec.json.Encoder()
@@ -44,10 +44,27 @@ class Battlebot:
         self._game, self._names, self._epoch = game, names, epoch
         self._bots = names
         self._boards: tuple[BoardResult, ...] = ()
-        self._alike = game in SAME_FOR_ALL
+        self._alike, self._update = game in SAME_FOR_ALL, update_of(game)
 
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
         """The messages for the news of one input. What all players are told alike is made once."""
+        if len(news) == 1:
+            event, position = news[0]
+            if isinstance(event, Played):
+                return self._on_turn(event, position, standing, players)
+        return self._on_much(news, standing, players)
+
+    def _on_turn(
+        self, event: Played, position: Game[Any], standing: Standing, players: Collection[Player]
+    ) -> dict[Player, list[bytes]]:
+        """What most news are: a step was played, and the match goes on."""
+        scene = self._told(standing, self._turn(event, standing))
+        if self._alike:
+            return dict.fromkeys(players, [self._message(scene, position.view(None))])
+        seats = ((player, seat_on(standing.board, player, standing.players)) for player in players)
+        return {player: [self._message(scene, position.view(seat))] for player, seat in seats}
+
+    def _on_much(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
         told: dict[Player, list[bytes]] = {player: [] for player in players}
         for number, board in enumerate(boards_of(news, standing.board)):
             event, position = news[number]
@@ -66,7 +83,7 @@ class Battlebot:
         return told
 
     def _message(self, scene: Scene, view: View) -> bytes:
-        return ENCODER.encode(update(self._game, scene, view))
+        return ENCODER.encode(self._update(scene, view))
 
     def _scene(self, number: int, news: News, standing: Standing) -> Scene | None:
         """What there is to say about a piece of news; None: nothing."""
@@ -101,9 +118,9 @@ class Battlebot:
         return self._named(player, raw, standing, valid=True)
 
     def _named(self, player: Player, raw: Raw, standing: Standing, valid: bool) -> Message:
-        turn = dict(_spread(raw))
+        words = raw if isinstance(raw, dict) else _spread(raw)
+        turn = {**words, "name": self._names[player], "time": self._epoch + standing.now, "valid": valid}
         turn.pop("type", None)
-        turn.update(name=self._names[player], time=self._epoch + standing.now, valid=valid)
         return turn
 
 
@@ -116,7 +133,5 @@ def _result_with(number: int, news: News) -> Result | None:
 
 
 def _spread(raw: Raw) -> dict[str, Any]:
-    """Any JSON value as the keys of an object: lists and texts by their indexes, other values have none."""
-    if isinstance(raw, dict):
-        return raw
-    return {str(index): item for index, item in enumerate(raw)} if isinstance(raw, list | tuple | str) else {}
+    """What is no JSON object, as the keys of one: lists and texts by their indexes, other values have none."""
+    return {str(index): item for index, item in enumerate(raw)} if isinstance(raw, (list, tuple, str)) else {}

@@ -11,6 +11,7 @@ from botdrome.games.game import BadOption, Game
 from botdrome.games.options import unusual, with_options
 from botdrome.wire.battlebot import game_type
 
+ENCODER = msgspec.json.Encoder()
 FAILED = b'{"authentication":"failed"}'
 GAMES = {game_type(name): row for name, row in FORMATS.items()}
 
@@ -31,7 +32,9 @@ class Login(Struct, frozen=True):
     def answer(self) -> bytes:
         """The good one; a contest is echoed just as it was sent."""
         told = {"authentication": "OK", "gameType": self.message["gameType"], "name": self.name}
-        return msgspec.json.encode(told | {key: self.message[key] for key in ("contest",) if key in self.message})
+        if "contest" in self.message:
+            told["contest"] = self.message["contest"]
+        return ENCODER.encode(told)
 
 
 class BadLogin(Exception):
@@ -52,7 +55,7 @@ def read_login(message: Any) -> Login:
     contest = _contest(message.get("contest"))
     game, players = _set_up(row, message.get("options"), message.get("players"))
     options = {} if game is row.game else unusual(game)
-    opponent, match = (_wanted(message, key) for key in ("opponent", "match"))
+    opponent, match = _wanted(message, "opponent"), _wanted(message, "match")
     if opponent is not None and players != 2:
         raise BadLogin("an opponent can be named at a table of two only")
     return Login(row, _text(message, "name"), _text(message, "password"), message, players, options, contest, opponent, match)
@@ -83,6 +86,8 @@ def _wanted(message: dict[str, Any], key: str) -> str | None:
 
 def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:
     """The game, and how many are to sit at the table, when it can be set up so."""
+    if options is None and given is None:
+        return row.game, max(2, row.game.players[0])
     if options is not None and not isinstance(options, dict):
         raise BadLogin("options is an object")
     allowed = row.game.players
@@ -91,8 +96,7 @@ def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:
         raise BadLogin(f"players is from {allowed[0]} to {allowed[-1]}")
     try:
         game = with_options(row.game, options or {})
-        if options or given is not None:
-            game.start(players, Chance(0))
+        game.start(players, Chance(0))
     except BadOption as problem:
         raise BadLogin(str(problem)) from None
     return game, players

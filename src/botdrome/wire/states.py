@@ -28,8 +28,12 @@ class Scene(Struct, frozen=True):
     """Why a move was not taken."""
 
 
-def update(game: str, scene: Scene, view: View) -> Message:
-    return UPDATES.get(game, any_game)(scene, view)
+Update = Callable[[Scene, View], Message]
+
+
+def update_of(game: str) -> Update:
+    """How the updates of a game are made."""
+    return UPDATES.get(game, any_game)
 
 
 def any_game(scene: Scene, view: View) -> Message:
@@ -54,7 +58,7 @@ def noughts_and_crosses(scene: Scene, view: View) -> Message:
         "result": _result(scene, NOUGHTS_REASONS),
         "invalidTurns": dict(zip(scene.names, scene.strikes, strict=True)),
     }
-    return {"state": state} | _kept(turn=scene.turn)
+    return {"state": state, "turn": scene.turn} if scene.turn else {"state": state}
 
 
 def bumblebots(scene: Scene, view: View) -> Message:
@@ -82,7 +86,7 @@ NOUGHTS_REASONS: dict[Cause, str] = {
 }
 BUMBLEBOTS_REASONS: dict[Cause, str] = {"complete": "BUMBLEBOTS_FULL_TIME", "disconnect": "BUMBLEBOTS_DISCONNECT"}
 
-UPDATES: dict[str, Callable[[Scene, View], Message]] = {
+UPDATES: dict[str, Update] = {
     "noughts-and-crosses": noughts_and_crosses,
     "bumblebots": bumblebots,
 }

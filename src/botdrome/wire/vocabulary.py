@@ -23,11 +23,17 @@ class Standing(Struct, frozen=True):
 
 
 def standing(match: Match, now: Milliseconds) -> Standing:
+    left = None if match.deadline is None else _announced(match, match.deadline - now)
+    return Standing(now, left, match.strikes, match.players, match.board)
+
+
+def _announced(match: Match, left: Milliseconds) -> Milliseconds:
+    """Where a step has a time, all of it while it has not begun; never more than it was said to have."""
     pace = match.terms.pace
-    ahead = pace.limit or 0 if match.resting else 0
-    left = None if match.deadline is None else max(0, match.deadline - now) + ahead
-    announced = left if left is None or pace.limit is None or not pace.grace else min(left, pace.limit)
-    return Standing(now, announced, match.strikes, match.players, match.board)
+    left = max(left, 0)
+    if match.resting:
+        left += pace.limit or 0
+    return min(left, pace.limit) if pace.grace and pace.limit is not None else left
 
 
 def boards_of(news: News, last: int) -> Sequence[int]:
