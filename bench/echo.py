@@ -1,4 +1,4 @@
-"""The least that a server can do: picows on uvloop sends back what it gets. What our server costs is shown beside that.
+"""A bare echo: picows on uvloop sends back what it gets. What our server costs is shown beside that.
 
 `python -m bench.echo serve` is the echo; `python -m bench.echo` measures it, as `bench.server` does.
 """

@@ -30,6 +30,7 @@ from botdrome.server.boats.session import boat_door
 from botdrome.server.bomber.api import BomberApi
 from botdrome.server.bucket import Bucket
 from botdrome.server.calling.callers import Callers
+from botdrome.server.connection import Connection
 from botdrome.server.cube.organiser import CubeOrganiser
 from botdrome.server.desk import Desk
 from botdrome.server.door import Crowd, Door, Welcome
@@ -175,7 +176,12 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
     desk, arena, boats, cube, bomber, url_bots = parts.desk, parts.arena, parts.boats, parts.cube, parts.bomber, parts.url_bots
     http = http_stack(_http_app(parts), parts.crowd)
 
+    def native(connection: Connection) -> NativeSession:
+        return NativeSession(connection, desk)
+
     def reception(target: str) -> MakeSession | Welcome | None:
+        if target == "/":
+            return native
         if target.startswith("/socket.io/"):
             return cube.receive_socket(target)
         if target.startswith("/watch/"):
@@ -184,10 +190,13 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
             return lambda connection: HostSession(connection, boats, settings)
         if target == "/connect":
             return url_bots.receive
-        return bomber.receive_socket(target) or (lambda connection: NativeSession(connection, desk))
+        return bomber.receive_socket(target) or native
+
+    def shortcut(target: bytes) -> asyncio.Protocol | None:
+        return bomber.shortcut(target, door)
 
     def door() -> Door:
-        return Door(reception, http, parts.crowd, settings, lambda target: bomber.shortcut(target, door))
+        return Door(reception, http, parts.crowd, settings, shortcut)
 
     return door
 

@@ -10,7 +10,7 @@ from websockets.exceptions import ConnectionClosed
 
 from botdrome.api import guests
 from botdrome.app import House
-from botdrome.server.websocket import MOST_PARTS
+from botdrome.wire.websocket import MOST_PARTS
 from tests.server.boats import TOKEN, boat_server, sailor
 from tests.server.clients import PATIENCE, bot, client, registered, server
 

@@ -1,19 +1,21 @@
-"""Door: who comes in at the port. WebSockets go to picows, targets with a shortcut past the HTTP stack, all else to it."""
+"""Door: who comes in at the port. WebSockets are let in here, targets with a shortcut go past the HTTP stack, all else to it."""
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from botdrome.server import metrics
+from botdrome.server.patience import Patience
 from botdrome.server.settings import Settings
-from botdrome.server.websocket import MakeSession, Socket, socket_protocol
+from botdrome.server.websocket import FAREWELL, MakeSession, Socket, end_writing
+from botdrome.wire.websocket import BadHandshake, accepted
 
 LONGEST_HEAD = 16 << 10
 HEAD_LIMIT = 10.0
 """Seconds for the head of the first request."""
 
+EMPTY_LINE = b"\r\n\r\n"
 UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
 BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
 """Of a request whose target is not known yet."""
@@ -47,29 +49,36 @@ class Crowd:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._by_address: Counter[str] = Counter()
+        self._by_address: dict[str, int] = {}
         self._inside = 0
+        self.heads, self.farewells = Patience(HEAD_LIMIT), Patience(FAREWELL)
+        """For those who are not counted yet, and those who were told to go."""
         metrics.CONNECTIONS.set_function(lambda: self._inside)
 
     def admit(self, address: str) -> str:
         """Why somebody cannot come in; nothing: it is in."""
         if self._inside >= self._settings.connections:
             return "too many connections"
-        if self._by_address[address] >= self._settings.connections_per_address:
+        here = self._by_address.get(address, 0)
+        if here >= self._settings.connections_per_address:
             return "too many connections from your address"
         self._inside += 1
-        self._by_address[address] += 1
+        self._by_address[address] = here + 1
         return ""
 
     def leave(self, address: str) -> None:
         self._inside -= 1
-        self._by_address[address] -= 1
-        if not self._by_address[address]:
+        others = self._by_address[address] - 1
+        if others:
+            self._by_address[address] = others
+        else:
             del self._by_address[address]
 
 
 class Door(asyncio.Protocol):
     """Reads the head of the first request, then hands the connection over."""
+
+    __slots__ = ("_crowd", "_make_http", "_reception", "_seen", "_settings", "_shortcut", "_transport")
 
     def __init__(
         self,
@@ -81,63 +90,69 @@ class Door(asyncio.Protocol):
     ) -> None:
         self._reception, self._make_http, self._crowd, self._settings = reception, make_http, crowd, settings
         self._shortcut = shortcut
-        self._head = b""
+        self._seen = b""
+        """What came of a head that is not whole."""
         self._transport: asyncio.Transport | None = None
-        self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._timer = asyncio.get_running_loop().call_later(HEAD_LIMIT, self._transport.abort)
+        self._crowd.heads.begin(self._transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_timer()
+        if self._transport is not None:
+            self._crowd.heads.end(self._transport)
+            self._transport = None
 
     def data_received(self, data: bytes) -> None:
-        self._head += data
-        if b"\r\n\r\n" in self._head or len(self._head) > LONGEST_HEAD or not _may_tell_more(self._head):
-            self._stop_timer()
-            self._hand_over(self._receiver())
+        transport = self._transport
+        if transport is None:
+            return
+        seen = self._seen + data if self._seen else data
+        end = seen.find(EMPTY_LINE)
+        if end < 0 and len(seen) <= LONGEST_HEAD and _may_tell_more(seen):
+            self._seen = seen
+        else:
+            self._transport, self._seen = None, b""
+            self._crowd.heads.end(transport)
+            self._receive(transport, seen, end)
 
-    def _receiver(self) -> asyncio.BaseProtocol | None:
-        """Who takes the connection; None: nobody, it is closed."""
-        head = self._head.partition(b"\r\n\r\n")[0]  # what follows is a body, or the next request
+    def _receive(self, transport: asyncio.Transport, seen: bytes, end: int) -> None:
+        """`end` is that of the head; negative: it is not here, and it does not matter."""
+        head = seen if end < 0 else seen[:end]  # what follows is a body, or the next request
         words = head.partition(b"\r\n")[0].split(b" ")
         target = words[1] if len(words) > 1 else b""
         if not wants_websocket(head):
-            return self._shortcut(target) or self._make_http()
-        graphql = b"\r\nsec-websocket-protocol: graphql" in head.lower()
-        found = None if graphql or len(words) != 3 else self._reception(target.decode("latin-1"))
-        return self._make_http() if found is None else self._let_in(found)
+            return _hand_over(transport, seen, self._shortcut(target) or self._make_http())
+        others = b"\r\nsec-websocket-protocol: graphql" in head.lower() or not 0 <= end <= LONGEST_HEAD or len(words) != 3
+        found = None if others else self._reception(target.decode("latin-1"))
+        if found is None:
+            return _hand_over(transport, seen, self._make_http())
+        return self._let_in(transport, found, head, seen[end + 4 :])
 
-    def _let_in(self, found: MakeSession | Welcome) -> asyncio.BaseProtocol | None:
-        assert self._transport is not None
-        address = address_of(self._transport)
+    def _let_in(self, transport: asyncio.Transport, found: MakeSession | Welcome, head: bytes, rest: bytes) -> None:
+        try:
+            answer = accepted(head)
+        except BadHandshake as problem:
+            return self._refuse(transport, problem.answer)
+        address = address_of(transport)
         refusal = self._crowd.admit(address)
         if refusal:
             metrics.REFUSED.labels("crowd").inc()
-            answer = f"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: {len(refusal)}\r\n\r\n{refusal}"
-            self._transport.write(answer.encode())
-            self._transport.close()
-            return None
-        welcome = found if isinstance(found, Welcome) else Welcome(found, self._settings.longest_message, Socket)
-        return socket_protocol(*welcome, lambda: self._crowd.leave(address))
+            told = f"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: {len(refusal)}\r\n\r\n"
+            return self._refuse(transport, (told + refusal).encode())
+        make_session, longest, kind = found if isinstance(found, Welcome) else (found, self._settings.longest_message, Socket)
+        socket = kind(longest, self._crowd.farewells, self._crowd.leave, address)
+        transport.set_protocol(socket)
+        socket.open(transport, answer, make_session)
+        if rest:
+            socket.data_received(rest)
+        return None
 
-    def _hand_over(self, protocol: asyncio.BaseProtocol | None) -> None:
-        head, self._head = self._head, b""
-        if protocol is None:
-            return
-        assert self._transport is not None
-        protocol.connection_made(self._transport)
-        self._transport.set_protocol(protocol)
-        if isinstance(protocol, asyncio.BufferedProtocol):
-            _feed(protocol, head)
-        else:
-            cast(asyncio.Protocol, protocol).data_received(head)
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def _refuse(self, transport: asyncio.Transport, answer: bytes) -> None:
+        """What still comes is thrown away, so that the answer can be read."""
+        transport.write(answer)
+        self._crowd.farewells.begin(transport)
+        end_writing(transport)
 
 
 def wants_websocket(head: bytes) -> bool:
@@ -149,11 +164,7 @@ def _may_tell_more(head: bytes) -> bool:
     return head[:4] == b"GET "[: len(head)] or BEGINNING.fullmatch(head) is not None
 
 
-def _feed(protocol: asyncio.BufferedProtocol, data: bytes) -> None:
-    """What has been read already, through the buffer of the one who reads on."""
-    while data:
-        buffer: Any = memoryview(cast(Any, protocol.get_buffer(len(data))))
-        taken = min(len(buffer), len(data))
-        buffer[:taken] = data[:taken]
-        protocol.buffer_updated(taken)
-        data = data[taken:]
+def _hand_over(transport: asyncio.Transport, seen: bytes, protocol: asyncio.Protocol) -> None:
+    protocol.connection_made(transport)
+    transport.set_protocol(protocol)
+    protocol.data_received(seen)

@@ -1,189 +1,194 @@
-"""Socket: a client on a WebSocket. picows hands out frames; making messages of them by RFC 6455 is done here."""
+"""Socket: a client on a WebSocket."""
 
 import asyncio
-import logging
 from collections.abc import Callable
-from typing import cast
 
-from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, WSUpgradeRequest
-from picows.picows import WSAutoPingStrategy, WSProtocol  # type: ignore[attr-defined]
+import structlog
 
 from botdrome.server import metrics
 from botdrome.server.bucket import Bucket
-from botdrome.server.connection import MALFORMED, NORMAL, POLICY, Connection, Session
+from botdrome.server.connection import INTERNAL, NORMAL, POLICY, Connection, Session
+from botdrome.server.patience import Patience
+from botdrome.server.quick_ack import acknowledge
+from botdrome.wire import websocket as wire
+
+log = structlog.get_logger()
 
 BACKLOG = 1 << 20
 """Bytes that a client may leave unread before it is cut off."""
-READ_BUFFER = 2048
 FAREWELL = 2.0
 """Seconds for the other side to answer a close."""
-TOO_BIG = 1009
-MOST_PARTS = 4096
-"""Frames of one message."""
+MOST_IGNORED = 4096
+"""Frames that may come after our close."""
 PINGS_RATE, PINGS_BURST = 20.0, 200
 """Pings and pongs a second from one client, in the long run, and at once."""
-
-logger = logging.getLogger("botdrome.websocket")
-
-
-class Murmur(logging.LoggerAdapter[logging.Logger]):
-    """What picows has to say, errors alone: a logger of its own for every connection would cost more than the handshake."""
-
-    def isEnabledFor(self, level: int) -> bool:  # noqa: N802 (the name is the base class's)
-        return level >= logging.ERROR
-
-
-MURMUR = Murmur(logger)
 
 MakeSession = Callable[[Connection], Session]
 
 
-def _head(length: int) -> bytes:
-    """Of a whole message of text that a server sends."""
-    if length < 126:
-        return b"\x81%c" % length
-    return b"\x81\x7e" + length.to_bytes(2) if length < 65536 else b"\x81\x7f" + length.to_bytes(8)
+def end_writing(transport: asyncio.Transport) -> None:
+    """A close would cut short what the other side has not read yet, if it is still sending."""
+    try:
+        transport.write_eof() if transport.can_write_eof() else transport.close()
+    except OSError:
+        transport.abort()
 
 
-class Socket(WSListener):
-    def __init__(self, make_session: MakeSession, longest: int) -> None:
-        self._make_session, self._longest = make_session, longest
-        self._transport: WSTransport | None = None
+class Socket(asyncio.Protocol):
+    """Takes over the connection when the handshake is done. What is seldom needed is made when it is."""
+
+    __slots__ = (
+        "_address", "_closing", "_farewells", "_ignored", "_leave", "_longest", "_pings", "_reader", "_session",
+        "_transport",
+    )  # fmt: skip
+
+    def __init__(self, longest: int, farewells: Patience, leave: Callable[[str], None], address: str) -> None:
+        self._longest, self._farewells = longest, farewells
+        self._leave, self._address = leave, address
+        self._transport: asyncio.Transport | None = None
         self._session: Session | None = None
-        self._parts: list[bytes] | None = None
-        self._gathered = 0
-        """Bytes of these parts."""
-        self._pings = Bucket(PINGS_RATE, PINGS_BURST)
+        """None: nothing more is read."""
+        self._reader: wire.Reader | None = None
+        """Has what is not whole yet; None: nothing."""
+        self._pings: Bucket | None = None
         self._ignored = 0
         """Frames that came after our close."""
-        self._closing: asyncio.TimerHandle | None = None
+        self._closing = False
+        """We have sent a close."""
+
+    def open(self, transport: asyncio.Transport, answer: bytes, make_session: MakeSession) -> None:
+        """`answer` is that to the handshake."""
+        self._transport = transport
+        transport.set_write_buffer_limits(high=BACKLOG)
+        transport.write(answer)
+        try:
+            self._session = make_session(self)
+        except Exception:
+            self._break_off()
 
     # What the session does.
 
     def send(self, messages: list[bytes]) -> None:
         """Several go in one write."""
-        if self._transport is None or self._closing is not None:
-            return
-        if len(messages) == 1:
-            self._transport.send(WSMsgType.TEXT, messages[0])
-        elif messages:
-            self._transport.underlying_transport.write(b"".join([_head(len(message)) + message for message in messages]))
+        if messages and self._transport is not None and not self._closing:
+            self._transport.write(wire.packed(messages))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
-        transport = self._transport
-        if transport is not None and self._closing is None:
-            transport.send_close(WSCloseCode(code), reason.encode()[:120].decode(errors="ignore").encode())
-            self._closing = asyncio.get_running_loop().call_later(FAREWELL, transport.disconnect)
+        self._say_goodbye(wire.close(code, reason))
 
-    # What picows tells.
+    def bear(self, backlog: int) -> None:
+        """How many bytes may be unread; BACKLOG, if nothing is said."""
+        if self._transport is not None:
+            self._transport.set_write_buffer_limits(high=backlog)
 
-    def on_ws_connected(self, transport: WSTransport) -> None:
-        self._transport = transport
-        transport.underlying_transport.set_write_buffer_limits(high=BACKLOG)
-        self._session = self._make_session(self)
+    # What the network does.
 
-    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
-        kind = frame.msg_type
-        if self._closing is not None and kind != WSMsgType.CLOSE:
-            return self._pass_over(transport)
-        if frame.rsv1 or frame.rsv2 or frame.rsv3:
-            return self._fail(MALFORMED)
-        if kind in (WSMsgType.TEXT, WSMsgType.BINARY):
-            if self._parts is not None:
-                return self._fail(MALFORMED)
-            if frame.fin:
-                return self._deliver(frame.get_payload_as_bytes())
-            self._parts, self._gathered = [], 0
-            return self._gather(frame)
-        if kind == WSMsgType.CONTINUATION:
-            return self._fail(MALFORMED) if self._parts is None else self._gather(frame)
-        if kind == WSMsgType.CLOSE:
-            return self._answer_close(transport, frame)
-        return self._answer_ping(transport, frame)
+    def data_received(self, data: bytes) -> None:
+        """Nearly always it is one message in one piece: then little stands between the network and the session."""
+        session = self._session
+        if session is None:
+            return None
+        try:
+            if self._reader is None:
+                payload = wire.whole(data, self._longest)
+                if payload is not None:
+                    whole_text = data[0] == wire.WHOLE_TEXT and not self._closing
+                    return session.received(payload) if whole_text else self._take(data[0] & 0xF, payload)
+            return self._read(data)
+        except wire.Violation as violation:
+            return self._fail(violation.code, str(violation))
+        except Exception:
+            return self._break_off()
 
-    def _pass_over(self, transport: WSTransport) -> None:
-        """What comes after our close is not for us; who sends too much of it is cut off."""
-        self._ignored += 1
-        if self._ignored == MOST_PARTS:
-            transport.underlying_transport.abort()
-
-    def _gather(self, frame: WSFrame) -> None:
-        assert self._parts is not None
-        part = frame.get_payload_as_bytes()
-        self._parts.append(part)
-        self._gathered += len(part)
-        if self._gathered > self._longest or len(self._parts) > MOST_PARTS:
-            return self._fail(TOO_BIG)
-        if frame.fin:
-            message, self._parts = b"".join(self._parts), None
-            return self._deliver(message)
-        return None
-
-    def _answer_ping(self, transport: WSTransport, frame: WSFrame) -> None:
-        """A pong is not asked for, and does no harm."""
-        if not self._pings.take():
-            metrics.REFUSED.labels("flood").inc()
-            self._fail(POLICY)
-        elif frame.msg_type == WSMsgType.PING:
-            transport.send_pong(frame.get_payload_as_bytes())
-
-    def _deliver(self, message: bytes) -> None:
-        if self._session is not None and self._closing is None:
-            self._session.received(message)
-
-    def _fail(self, code: int) -> None:
-        """The client breaks the rules of the protocol: for its session it is gone."""
+    def connection_lost(self, exc: Exception | None) -> None:
+        transport, self._transport = self._transport, None
+        if transport is not None and self._closing:
+            self._farewells.end(transport)
+        self._leave(self._address)
         self._lose()
-        self.close(code)
-
-    def _answer_close(self, transport: WSTransport, frame: WSFrame) -> None:
-        self._lose()
-        if self._closing is None:
-            code = frame.get_close_code()
-            transport.send_close(WSCloseCode.OK if code == WSCloseCode.NO_INFO else code)
-        transport.disconnect()
-
-    def on_ws_disconnected(self, transport: WSTransport) -> None:
-        if self._closing is not None:
-            self._closing.cancel()
-        self._lose()
-        self._transport = None
-
-    def _lose(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            session.lost()
 
     def pause_writing(self) -> None:
         """Too much is unread: cut it off."""
         if self._transport is not None:
-            self._transport.underlying_transport.abort()
+            self._transport.abort()
 
-    def resume_writing(self) -> None:
-        pass
+    # Frames.
 
+    def _read(self, data: bytes) -> None:
+        reader = self._reader
+        if reader is None:
+            reader = self._reader = wire.Reader(self._longest)
+        reader.feed(data)
+        while self._session is not None and (frame := reader.next()) is not None:
+            self._take(*frame)
+        if self._session is None or reader.idle:
+            self._reader = None
+        elif self._transport is not None:
+            acknowledge(self._transport.get_extra_info("socket"))
 
-class Visit(WSProtocol):  # type: ignore[misc]
-    """picows' protocol for one connection, which also tells when one ends that never became a WebSocket."""
+    def _take(self, opcode: int, payload: bytes) -> None:
+        if opcode == wire.CLOSE:
+            self._answer_close(payload)
+        elif self._closing:
+            self._pass_over()
+        elif opcode in (wire.PING, wire.PONG):
+            self._answer_ping(opcode, payload)
+        else:
+            self.deliver(opcode, payload)
 
-    on_end: Callable[[], None]
+    def deliver(self, opcode: int, message: bytes) -> None:
+        """A message that did not come as most do."""
+        if self._session is not None:
+            self._session.received(message)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self.on_end()
+    def _answer_ping(self, opcode: int, payload: bytes) -> None:
+        """A pong is not asked for, and does no harm."""
+        if self._pings is None:
+            self._pings = Bucket(PINGS_RATE, PINGS_BURST)
+        if not self._pings.take():
+            metrics.REFUSED.labels("flood").inc()
+            self._fail(POLICY, "too many pings")
+        elif opcode == wire.PING and self._transport is not None:
+            self._transport.write(wire.pong(payload))
 
+    def _pass_over(self) -> None:
+        """What comes after our close is not for us; who sends too much of it is cut off."""
+        self._ignored += 1
+        if self._ignored == MOST_IGNORED and self._transport is not None:
+            self._transport.abort()
 
-def socket_protocol(
-    make_session: MakeSession, longest: int, kind: type[Socket], on_end: Callable[[], None]
-) -> asyncio.BufferedProtocol:
-    """picows' class for it is not public, so the minor version of picows is pinned. `on_end` is called once, in any case."""
+    # The end.
 
-    def listener(_: WSUpgradeRequest) -> WSListener:
-        return kind(make_session, longest)
+    def _answer_close(self, payload: bytes) -> None:
+        answer = wire.close_answer(payload)
+        self._lose()
+        self._say_goodbye(answer)
+        if self._transport is not None:
+            self._transport.close()
 
-    protocol = Visit(
-        None, None, False, listener, MURMUR, True, 10, False, 10, 10, WSAutoPingStrategy.PING_WHEN_IDLE, False, longest, None,
-        READ_BUFFER,
-    )  # fmt: skip
-    protocol.on_end = on_end
-    return cast(asyncio.BufferedProtocol, protocol)
+    def _say_goodbye(self, close: bytes) -> None:
+        if self._transport is not None and not self._closing:
+            self._closing = True
+            self._farewells.begin(self._transport)
+            self._transport.write(close)
+
+    def _break_off(self) -> None:
+        """Called where an exception is handled."""
+        log.exception("a session has failed")
+        self._fail(INTERNAL)
+
+    def _fail(self, code: int, reason: str = "") -> None:
+        """For its session the client is gone. What it still sends is thrown away, so that it gets to read why."""
+        self._lose()
+        self.close(code, reason)
+        self._reader = None
+        if self._transport is not None:
+            end_writing(self._transport)
+
+    def _lose(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            try:
+                session.lost()
+            except Exception:
+                log.exception("a session has failed at its end")

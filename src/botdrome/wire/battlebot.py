@@ -60,7 +60,8 @@ class Battlebot:
         """What most news are: a step was played, and the match goes on."""
         scene = self._told(standing, self._turn(event, standing))
         if self._alike:
-            return dict.fromkeys(players, [self._message(scene, position.view(None))])
+            alike = [self._message(scene, position.view(None))]
+            return dict.fromkeys(players, alike)
         seats = ((player, seat_on(standing.board, player, standing.players)) for player in players)
         return {player: [self._message(scene, position.view(seat))] for player, seat in seats}
 

@@ -3,38 +3,30 @@
 import asyncio
 from collections.abc import Callable
 
-from picows import WSFrame, WSMsgType, WSTransport
-
 from botdrome.api.socketio.asking import WEBSOCKET, Ask
 from botdrome.api.socketio.hub import Hub
 from botdrome.api.socketio.session import Session
 from botdrome.server.connection import MALFORMED, NORMAL, Connection
 from botdrome.server.websocket import MakeSession, Socket
 from botdrome.wire.engineio import PING, PONG, PROBE, UPGRADE, BadPacket, Engine, Packet, read_text
-
-NOT_UTF8 = 1007
+from botdrome.wire.websocket import BINARY, NOT_UTF8
 
 
 class FrameSocket(Socket):
-    """A socket that knows whether it carries text or bytes, and waits longer for one who does not read."""
+    """A socket that knows whether it carries text or bytes."""
 
     binary = False
-    backlog = 0
 
-    def on_ws_connected(self, transport: WSTransport) -> None:
-        super().on_ws_connected(transport)
-        transport.underlying_transport.set_write_buffer_limits(high=self.backlog)
-
-    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
-        if frame.msg_type in (WSMsgType.TEXT, WSMsgType.BINARY):
-            self.binary = frame.msg_type == WSMsgType.BINARY
-        super().on_ws_frame(transport, frame)
+    def deliver(self, opcode: int, message: bytes) -> None:
+        self.binary = opcode == BINARY
+        super().deliver(opcode, message)
+        self.binary = False  # what comes in one piece without passing here is text
 
 
 def engine_socket(hub: Hub, ask: Ask, probed: Session | None) -> MakeSession:
     def make(connection: Connection) -> EngineSocket:
         assert isinstance(connection, FrameSocket)
-        connection.backlog = hub.limits.backlog
+        connection.bear(hub.limits.backlog)
         return EngineSocket(connection, hub, ask, probed)
 
     return make

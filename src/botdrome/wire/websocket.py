@@ -1,0 +1,246 @@
+"""WebSocket: the handshake and the frames of RFC 6455, as a server has them. Bytes in, bytes out.
+
+Theory of operation. `accepted` judges the head of a request and gives the answer to it. Nearly all that comes afterwards are
+short frames in one piece, with all of a message: `whole` reads these, and nothing else. All else is for a Reader: it is fed
+what comes, and gives one message, ping or close after the other. A length is judged as soon as it is known, so that nothing
+is kept that will be refused. `packed` and the rest write what a server sends.
+"""
+
+import re
+from functools import lru_cache
+from hashlib import sha1
+
+import msgspec
+
+CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
+LAST = 0x80
+"""Of a frame's first byte: no part of its message comes after it."""
+MASKED = 0x80
+"""Of a frame's second byte."""
+WHOLE_TEXT, WHOLE_BINARY = LAST | TEXT, LAST | BINARY
+CONTROL = {LAST | CLOSE, LAST | PING, LAST | PONG}
+WHOLE = {WHOLE_TEXT, WHOLE_BINARY} | CONTROL
+"""Frames that have all of something."""
+FIRST_BYTES = {CONTINUATION, TEXT, BINARY, LAST | CONTINUATION} | WHOLE
+"""All that a frame may begin with: there are no extensions, and what controls the connection comes whole."""
+
+SHORT = 125
+"""The longest payload whose length is in the second byte, and the longest of a control frame."""
+MOST_PARTS = 4096
+"""Frames of one message."""
+
+NORMAL, MALFORMED, NOT_UTF8, TOO_BIG = 1000, 1002, 1007, 1009
+CLOSE_CODES = {1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, *range(3000, 5000)}
+"""Those that a client may send."""
+
+
+# The handshake.
+
+VERSIONS = {b"13", b"8", b"7"}
+"""7 and 8 are drafts with the same frames."""
+KEY = re.compile(rb"\r\nsec-websocket-key:[ \t]*([A-Za-z0-9+/]{22}==)[ \t]*(?![^\r])", re.IGNORECASE)
+GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+ANSWER = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %b\r\n\r\n"
+
+
+class BadHandshake(Exception):
+    """A request that cannot become a WebSocket, with the reason."""
+
+    def __init__(self, words: str, status: str = "400 Bad Request", field: str = "") -> None:
+        super().__init__(words)
+        head = (
+            f"HTTP/1.1 {status}\r\nConnection: close\r\n{field}Content-Type: text/plain\r\nContent-Length: {len(words)}\r\n\r\n"
+        )
+        self.answer = (head + words).encode()
+
+
+def accepted(head: bytes) -> bytes:
+    """The answer to a request that wants to become a WebSocket: its head, without the empty line."""
+    start = head.find(b"\r\n")
+    if head[:4] != b"GET " or head[max(0, start - 9) : start] != b" HTTP/1.1":
+        raise BadHandshake("a WebSocket begins with a GET of HTTP/1.1")
+    key = KEY.search(head, start)
+    if key is None:
+        raise BadHandshake("the field Sec-WebSocket-Key is not 16 bytes in base64")
+    _check(head[start : key.start()] + head[key.end() :])
+    base64 = msgspec.json.encode(sha1(key[1] + GUID).digest())[1:-1]  # without the quotes
+    return ANSWER % base64
+
+
+@lru_cache(maxsize=64)
+def _check(lines: bytes) -> None:
+    """All fields but the key. Heads of one client differ in that alone: what is fine was most often fine before."""
+    fields: dict[bytes, bytes] = {}
+    for line in lines.split(b"\r\n")[1:]:
+        name, colon, value = line.partition(b":")
+        if not colon:
+            raise BadHandshake("a line of the head has no colon")
+        name, value = name.lower(), value.strip()
+        fields[name] = fields[name] + b"," + value if name in fields else value
+    if fields.get(b"upgrade", b"").lower() != b"websocket":
+        raise BadHandshake("the field Upgrade is not 'websocket'")
+    if b"upgrade" not in fields.get(b"connection", b"").lower():
+        raise BadHandshake("the field Connection has no 'Upgrade'")
+    if b"sec-websocket-key" in fields:
+        raise BadHandshake("the field Sec-WebSocket-Key is there twice")
+    if b"transfer-encoding" in fields or fields.get(b"content-length", b"").strip(b"0"):
+        raise BadHandshake("a request for a WebSocket has no body")
+    if fields.get(b"sec-websocket-version") not in VERSIONS:
+        words = "the field Sec-WebSocket-Version is not 13"
+        raise BadHandshake(words, "426 Upgrade Required", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n")
+
+
+# What comes from a client.
+
+
+class Violation(Exception):
+    """What RFC 6455 does not allow: nothing after it can be read. With the code of the close, and the reason."""
+
+    def __init__(self, code: int, words: str) -> None:
+        super().__init__(words)
+        self.code = code
+
+
+def unmasked(mask: bytes, payload: bytes) -> bytes:
+    length = len(payload)
+    masks = (mask * (length + 3 >> 2))[:length]
+    return (int.from_bytes(payload) ^ int.from_bytes(masks)).to_bytes(length)
+
+
+def whole(data: bytes, longest: int) -> bytes | None:
+    """The payload, if this is a short frame with all of something. None: a Reader has to look at it."""
+    length = len(data) - 6
+    if 0 <= length <= SHORT and data[1] == MASKED | length and data[0] in WHOLE and length <= longest:
+        masks = (data[2:6] * 32)[:length]  # unmasked() once more: a call for every message would be felt
+        return (int.from_bytes(data[6:]) ^ int.from_bytes(masks)).to_bytes(length)
+    return None
+
+
+class Reader:
+    """Makes messages of what comes in any pieces."""
+
+    __slots__ = ("_at", "_buffer", "_gathered", "_longest", "_opcode", "_parts")
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        """Bytes of one message."""
+        self._buffer, self._at = bytearray(), 0
+        """What came, and how much of it is read."""
+        self._opcode = CONTINUATION
+        """Of the message whose parts are being gathered; CONTINUATION: none is."""
+        self._parts: list[bytes] = []
+        self._gathered = 0
+        """Bytes of these parts."""
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is kept: what comes next is the beginning of a message."""
+        return not self._buffer and not self._opcode
+
+    def feed(self, data: bytes) -> None:
+        self._buffer += data
+
+    def next(self) -> tuple[int, bytes] | None:
+        """The next message, ping, pong or close, by its opcode; None: it is not here yet."""
+        while (frame := self._frame()) is not None:
+            first, payload = frame
+            if first in CONTROL:
+                return first & 0xF, payload
+            opcode = first & 0xF or self._opcode
+            if first & LAST and not self._opcode:
+                return opcode, payload
+            self._opcode = opcode
+            self._parts.append(payload)
+            self._gathered += len(payload)
+            if first & LAST:
+                message = b"".join(self._parts)
+                self._opcode, self._parts, self._gathered = CONTINUATION, [], 0
+                return opcode, message
+            if len(self._parts) == MOST_PARTS:
+                raise Violation(TOO_BIG, f"a message has at most {MOST_PARTS} parts")
+        del self._buffer[: self._at]
+        self._at = 0
+        return None
+
+    def _frame(self) -> tuple[int, bytes] | None:
+        """The first byte of the next frame, and its payload."""
+        buffer, at = self._buffer, self._at
+        if len(buffer) < at + 2:
+            return None
+        first, length = buffer[at], buffer[at + 1]
+        self._check_head(first, length)
+        length &= ~MASKED
+        start = at + 6  # of the payload; the mask is before it
+        if length > SHORT:
+            wide = 2 if length == 126 else 8
+            if len(buffer) < at + 2 + wide:
+                return None
+            length = _checked_length(int.from_bytes(buffer[at + 2 : at + 2 + wide], "big"), wide)
+            start += wide
+        if length + self._gathered > self._longest and first not in CONTROL:
+            raise Violation(TOO_BIG, f"a message has at most {self._longest} bytes")
+        end = start + length
+        if len(buffer) < end:
+            return None
+        self._at = end
+        return first, unmasked(bytes(buffer[start - 4 : start]), bytes(buffer[start:end]))
+
+    def _check_head(self, first: int, second: int) -> None:
+        if first not in FIRST_BYTES:
+            raise Violation(MALFORMED, f"a frame cannot begin with {first:#04x}")
+        if not second & MASKED:
+            raise Violation(MALFORMED, "a frame from a client is masked")
+        if first in CONTROL:
+            if second & ~MASKED > SHORT:
+                raise Violation(MALFORMED, f"a ping, a pong and a close have at most {SHORT} bytes")
+        elif (first & 0xF == CONTINUATION) != (self._opcode != CONTINUATION):
+            begun = "before the last one is whole" if self._opcode else "with a part that is not its first"
+            raise Violation(MALFORMED, f"a message begins {begun}")
+
+
+def _checked_length(length: int, wide: int) -> int:
+    if length <= SHORT or (wide == 8 and not 0xFFFF < length < 1 << 63):
+        raise Violation(MALFORMED, "a length is written in as few bytes as can be")
+    return length
+
+
+# What a server sends.
+
+SHORT_HEADS = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)]
+
+
+def packed(messages: list[bytes]) -> bytes:
+    """Messages of text, each as one frame."""
+    if len(messages) == 1:
+        return _head(len(messages[0])) + messages[0]
+    return b"".join([part for message in messages for part in (_head(len(message)), message)])
+
+
+def _head(length: int) -> bytes:
+    if length <= SHORT:
+        return SHORT_HEADS[length]
+    return b"\x81\x7e" + length.to_bytes(2, "big") if length < 1 << 16 else b"\x81\x7f" + length.to_bytes(8, "big")
+
+
+def pong(payload: bytes) -> bytes:
+    return bytes((LAST | PONG, len(payload))) + payload
+
+
+def close(code: int, reason: str = "") -> bytes:
+    """A reason that is too long is cut."""
+    words = reason.encode(errors="ignore")[: SHORT - 2].decode(errors="ignore").encode()
+    return bytes((LAST | CLOSE, len(words) + 2)) + code.to_bytes(2, "big") + words
+
+
+def close_answer(payload: bytes) -> bytes:
+    """The answer to a close: its code, if it has one."""
+    if not payload:
+        return close(NORMAL)
+    code = int.from_bytes(payload[:2], "big") if len(payload) > 1 else 0
+    if code not in CLOSE_CODES:
+        raise Violation(MALFORMED, "a close has one of the codes that are meant for it")
+    try:
+        payload[2:].decode()
+    except UnicodeDecodeError:
+        raise Violation(NOT_UTF8, "the reason of a close is UTF-8") from None
+    return bytes((LAST | CLOSE, 2)) + payload[:2]

@@ -1,0 +1,340 @@
+"""Sockets: handshakes that fail, frames of every kind and ends of every kind, over real connections."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from botdrome.server import websocket
+from botdrome.server.connection import Connection
+from botdrome.server.door import Crowd, Door, Reception
+from botdrome.server.patience import Patience
+from botdrome.server.settings import Settings
+from tests.server.clients import PATIENCE
+
+pytestmark = pytest.mark.anyio
+
+HEAD = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+TEXT, BINARY, CLOSE, PING, PONG = 0x81, 0x82, 0x88, 0x89, 0x8A
+GOODBYE = b"\x88\x02\x03\xe8"
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.skipif(sys.platform == "win32", reason="it has no uvloop"))])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    """On both loops: they differ in how connections end."""
+    return "asyncio", {"use_uvloop": request.param}
+
+
+def frame(first: int, payload: bytes = b"") -> bytes:
+    """A small frame, masked with nothing."""
+    return bytes((first, 0x80 | len(payload))) + bytes(4) + payload
+
+
+class Diary:
+    """Who says again what it is told, and does what it is ordered to do."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.told: list[bytes] = []
+        self.lost_times = 0
+        self.gone = asyncio.Event()
+
+    def received(self, message: bytes) -> None:
+        self.told.append(message)
+        if message == b"fail":
+            raise RuntimeError("a session with a fault")
+        if message == b"go":
+            self.connection.send([b"last words"])
+            self.connection.close(1000, "enough")
+            self.connection.send([b"nobody gets this"])
+            self.connection.close(1011, "nor this")
+        elif message == b"flood":
+            for _ in range(64):
+                self.connection.send([b"x" * 1_000_000])
+        else:
+            self.connection.send([message, b"!"])
+
+    def lost(self) -> None:
+        self.lost_times += 1
+        self.gone.set()
+        if b"fail at the end" in self.told:
+            raise RuntimeError("a session with a fault at its end")
+
+
+class Line:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    async def send(self, *pieces: bytes) -> None:
+        """Each is read before the next comes, as far as that can be."""
+        for piece in pieces:
+            self._writer.write(piece)
+            await self._writer.drain()
+            await asyncio.sleep(0)
+
+    async def leave(self) -> None:
+        self._writer.close()
+        with suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+    async def until(self, end: bytes) -> bytes:
+        return await asyncio.wait_for(self._reader.readuntil(end), PATIENCE)
+
+    async def rest(self) -> bytes:
+        """Whatever comes until the server closes."""
+        return await asyncio.wait_for(self._reader.read(), PATIENCE)
+
+
+class Post:
+    """A server with diaries behind its door."""
+
+    def __init__(self, port: int, crowd: Crowd, diaries: list[Diary]) -> None:
+        self._port, self.crowd, self.diaries = port, crowd, diaries
+        self.lines: list[Line] = []
+
+    async def line(self) -> Line:
+        self.lines.append(Line(*await asyncio.open_connection("127.0.0.1", self._port)))
+        return self.lines[-1]
+
+    async def upgraded(self) -> tuple[Line, Diary]:
+        line = await self.line()
+        await line.send(HEAD)
+        assert (await line.until(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 Switching Protocols\r\n")
+        return line, self.diaries[-1]
+
+
+def no_http() -> asyncio.Protocol:
+    raise AssertionError("nothing here is for the HTTP stack")
+
+
+@asynccontextmanager
+async def post(reception: Reception | None = None, **changes: int) -> AsyncIterator[Post]:
+    settings = Settings(**{"longest_message": 1000} | changes)  # type: ignore[arg-type]
+    crowd, diaries = Crowd(settings), list[Diary]()
+
+    def make(connection: Connection) -> Diary:
+        diaries.append(Diary(connection))
+        return diaries[-1]
+
+    def door() -> Door:
+        return Door(reception or (lambda _: make), no_http, crowd, settings)
+
+    server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
+    one = Post(server.sockets[0].getsockname()[1], crowd, diaries)
+    try:
+        yield one
+    finally:
+        for line in one.lines:
+            await line.leave()
+        server.close()
+
+
+# The handshake.
+
+
+@pytest.mark.parametrize(
+    ("this", "that", "status", "why"),
+    [
+        (b"dGhlIHNhbXBsZSBub25jZQ==", b"short", b"400", b"the field Sec-WebSocket-Key is not 16 bytes in base64"),
+        (b"Version: 13", b"Version: 99", b"426", b"the field Sec-WebSocket-Version is not 13"),
+        (b"keep-alive, Upgrade", b"close", b"400", b"the field Connection has no 'Upgrade'"),
+        (b"GET", b"POST", b"400", b"a WebSocket begins with a GET of HTTP/1.1"),
+    ],
+)
+async def test_a_handshake_that_fails_is_told_why(this: bytes, that: bytes, status: bytes, why: bytes) -> None:
+    async with post() as one:
+        line = await one.line()
+        await line.send(HEAD.replace(this, that), frame(TEXT, b"not heard"))
+        answer = await line.rest()
+        assert answer.startswith(b"HTTP/1.1 " + status) and answer.endswith(b"\r\n\r\n" + why)
+        assert not one.diaries
+        await one.upgraded()
+
+
+async def test_a_handshake_in_pieces_and_frames_right_after_it() -> None:
+    async with post() as one:
+        line = await one.line()
+        await line.send(*[HEAD[at : at + 9] for at in range(0, len(HEAD), 9)])
+        await line.until(b"\r\n\r\n")
+        await line.send(frame(TEXT, b"one"))
+        await line.until(b"\x81\x03one\x81\x01!")
+        other = await one.line()
+        await other.send(HEAD + frame(TEXT, b"two") + frame(TEXT, b"three")[:-1], b"e")
+        assert (await other.until(b"\x81\x05three\x81\x01!")).count(b"HTTP/1.1 101") == 1
+        assert one.diaries[1].told == [b"two", b"three"]
+
+
+async def test_a_session_that_cannot_begin() -> None:
+    def fail(connection: Connection) -> Diary:
+        raise RuntimeError("no session today")
+
+    async with post(lambda _: fail) as one:
+        line = await one.line()
+        await line.send(HEAD, frame(TEXT, b"hello"))
+        assert (await line.rest()).endswith(b"\r\n\r\n\x88\x02\x03\xf3")
+
+
+# Frames.
+
+
+async def test_messages_of_all_kinds() -> None:
+    """In one piece, at once, in parts with a ping between them, byte by byte, long, empty."""
+    async with post() as one:
+        line, diary = await one.upgraded()
+        await line.send(frame(TEXT, b"a"), frame(BINARY, b"b"), frame(TEXT, b"c") + frame(TEXT, b"d"), frame(0x01, b"e"))
+        await line.send(frame(PING, b"?"), frame(0x80, b"f") + frame(PONG), *[bytes((byte,)) for byte in frame(TEXT, b"g")])
+        await line.send(b"\x81\xfe\x00\xc8\0\0\0\0" + b"h" * 200, frame(TEXT), frame(CLOSE))
+        told = [b"a", b"b", b"c", b"d", b"ef", b"g", b"h" * 200, b""]
+        assert (await line.rest()).endswith(b"\x81\x00\x81\x01!" + GOODBYE)
+        assert (diary.told, diary.lost_times) == (told, 1)
+
+
+async def test_a_ping_is_answered_with_its_words() -> None:
+    async with post() as one:
+        line, _ = await one.upgraded()
+        await line.send(frame(PING, b"?"), frame(PING), frame(PONG, b"?"), frame(CLOSE, b"\x0f\xa1why"))
+        assert await line.rest() == b"\x8a\x01?\x8a\x00\x88\x02\x0f\xa1"
+
+
+async def test_half_a_message_is_acknowledged_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many a client holds back the other half until then."""
+    acknowledged: list[object] = []
+    monkeypatch.setattr(websocket, "acknowledge", acknowledged.append)
+    async with post() as one:
+        line, diary = await one.upgraded()
+        whole = frame(TEXT, b"whole")
+        for pieces, times in [([whole], 0), ([whole * 2], 0), ([whole[:6], whole[6:]], 1), ([frame(1), frame(0x80)], 2)]:
+            diary.told.clear()
+            await line.send(pieces[0])
+            if len(pieces) > 1:
+                while len(acknowledged) < times:
+                    await asyncio.sleep(0)
+                await line.send(pieces[1])
+            await line.until(b"\x81\x01!")
+            assert len(acknowledged) == times
+
+
+# The end.
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"\x81\x01x", 1002),
+        (b"\xc1\x81\0\0\0\0x", 1002),
+        (frame(0x80, b"x"), 1002),
+        (frame(CLOSE, b"\x03"), 1002),
+        (frame(CLOSE, b"\x03\xed"), 1002),
+        (frame(CLOSE, b"\x03\xe8\xff"), 1007),
+        (b"\x81\xfe\x03\xe9", 1009),
+        (b"\x81\xff\x7f" + b"\xff" * 7, 1009),
+        (frame(TEXT, b"fail"), 1011),
+        (frame(TEXT, b"fail") * 2, 1011),
+        (frame(PING) * 201, 1008),
+    ],
+)
+async def test_who_breaks_the_rules_is_told_and_heard_no_more(data: bytes, code: int) -> None:
+    async with post() as one:
+        line, diary = await one.upgraded()
+        await line.send(data, frame(TEXT, b"not heard"), b"nonsense" * 1000)
+        told = await line.rest()
+        end = told.replace(b"\x8a\x00", b"")
+        assert end[:1] == b"\x88" and int.from_bytes(end[2:4], "big") == code and end[1] == len(end) - 2
+        assert b"not heard" not in diary.told and diary.lost_times == 1
+
+
+async def test_a_close_of_ours_waits_for_the_answer() -> None:
+    async with post() as one:
+        line, diary = await one.upgraded()
+        await line.send(frame(TEXT, b"go"), frame(TEXT, b"passed over"), frame(PING), frame(BINARY, b"this too"))
+        assert await line.until(b"enough") == b"\x81\x0alast words\x88\x08\x03\xe8enough"
+        assert (diary.told, diary.lost_times) == ([b"go"], 0)
+        await line.send(frame(CLOSE, b"\x03\xe8"))
+        assert await line.rest() == b""
+        assert diary.lost_times == 1
+
+
+async def test_a_close_of_ours_that_is_answered_with_nonsense() -> None:
+    async with post() as one:
+        line, diary = await one.upgraded()
+        await line.send(frame(TEXT, b"go") + b"\xff" * 100)
+        assert await line.rest() == b"\x81\x0alast words\x88\x08\x03\xe8enough"
+        assert diary.lost_times == 1
+
+
+async def test_a_close_of_ours_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.server.door.FAREWELL", 0.01)
+    async with post() as one:
+        line, diary = await one.upgraded()
+        await line.send(frame(TEXT, b"go"))
+        with pytest.raises(ConnectionResetError):
+            await line.rest()
+            raise ConnectionResetError
+        assert diary.lost_times == 1
+
+
+async def test_too_much_after_a_close_of_ours() -> None:
+    async with post() as one:
+        line, diary = await one.upgraded()
+        await line.send(frame(TEXT, b"go"), frame(TEXT, b"more") * websocket.MOST_IGNORED)
+        await asyncio.wait_for(diary.gone.wait(), PATIENCE)
+
+
+async def test_who_does_not_read_is_cut_off() -> None:
+    async with post() as one:
+        line, diary = await one.upgraded()
+        await line.send(frame(TEXT, b"flood"))
+        await asyncio.wait_for(diary.gone.wait(), PATIENCE)
+        diary.connection.send([b"nobody gets this"])
+        diary.connection.close()
+
+
+async def test_who_says_goodbye_and_does_not_read_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.server.door.FAREWELL", 0.01)
+    monkeypatch.setattr(websocket, "BACKLOG", 1 << 30)
+    async with post(connections=1) as one:
+        line, _ = await one.upgraded()
+        await line.send(frame(TEXT, b"flood"), frame(CLOSE))
+        async with asyncio.timeout(PATIENCE):
+            while one.crowd.admit("somebody else"):
+                await asyncio.sleep(0)
+
+
+async def test_who_just_goes_has_gone() -> None:
+    async with post() as one:
+        line, diary = await one.upgraded()
+        await line.send(frame(TEXT, b"fail at the end"))
+        await line.leave()
+        await asyncio.wait_for(diary.gone.wait(), PATIENCE)
+        assert diary.lost_times == 1
+        await one.upgraded()
+
+
+# Patience.
+
+
+class Guest:
+    def __init__(self) -> None:
+        self.aborted = asyncio.Event()
+
+    def abort(self) -> None:
+        self.aborted.set()
+
+
+async def test_each_is_waited_for_equally_long() -> None:
+    patience, guests = Patience(0.02), [Guest() for _ in range(4)]
+    for guest in guests[:2]:
+        patience.begin(guest)  # type: ignore[arg-type]
+    patience.end(guests[0])  # type: ignore[arg-type]
+    await asyncio.sleep(0.005)  # not to wait for something: they come one after the other
+    patience.begin(guests[2])  # type: ignore[arg-type]
+    for guest in guests[1:3]:
+        await asyncio.wait_for(guest.aborted.wait(), PATIENCE)
+    patience.begin(guests[3])  # type: ignore[arg-type]
+    await asyncio.wait_for(guests[3].aborted.wait(), PATIENCE)
+    assert not guests[0].aborted.is_set()
