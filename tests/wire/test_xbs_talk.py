@@ -1,5 +1,7 @@
 """What players on lines are told of a match, as a transcript of the protocol."""
 
+import pytest
+
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.match.course import News
@@ -106,6 +108,44 @@ def test_nobody_is_asked_when_all_are_gone() -> None:
     told.crew.statuses[:] = [b"gone"] * 3
     assert told.to_all(told.match.submit(0, shot(1, 4, 4), 0)) == [f"B|bob|gone|{WATER[:-1]}0|0|0"]
     assert not all_dead(told.crew, Battleship())
+
+
+SUNK, ALL_BUT_ONE = [row.lower() for row in FLEET], ["aaa..", "bB...", ".....", ".....", "....."]
+
+
+@pytest.mark.parametrize(
+    ("fleets", "scores", "statuses", "dead"),
+    [
+        ([SUNK, SUNK], (5, 5), [b"", b""], True),
+        ([SUNK, SUNK], (10, 0), [b"", b""], True),
+        ([SUNK, ALL_BUT_ONE], (4, 5), [b"", b""], False),
+        ([SUNK, FLEET], (0, 5), [b"", b"gone"], True),
+        ([FLEET, SUNK], (5, 0), [b"", b"gone"], False),
+        ([ALL_BUT_ONE, SUNK], (5, 4), [b"", b"gone"], False),
+        ([FLEET, FLEET], (0, 0), [b"gone", b"gone"], True),
+        ([], (0, 0), [b"gone", b"gone"], False),
+    ],
+)
+def test_all_are_dead_when_every_fleet_is_sunk_or_its_player_gone(
+    fleets: list[list[str]], scores: tuple[int, ...], statuses: list[bytes], dead: bool
+) -> None:
+    crew = Crew([b"ann", b"bob"], [Taunts(), Taunts()], Chance(1))
+    crew.statuses = statuses
+    position = Battleship(width=5, height=5, boats="A3 B2", fleets=tuple(map(tuple, fleets)), scores=scores)
+    assert all_dead(crew, position) is dead
+
+
+def test_a_crew_is_dead_until_somebody_comes_back() -> None:
+    told = Told()
+    dead = []
+    for change in (told.match.leave(0, 0), told.match.leave(1, 0)):
+        told(change)
+        dead.append(told.crew.all_dead)
+    told.crew.statuses[2] = b"leaves"
+    told(told.match.wake(100))
+    dead.append(told.crew.all_dead)
+    told(told.match.rejoin(0, 0))
+    assert [*dead, told.crew.all_dead] == [False, False, True, False]
 
 
 def test_who_comes_back_is_told_everything() -> None:

@@ -1,7 +1,7 @@
 """Battleship: find the other fleets by shooting at their boards; every hit is a point, and all have the same number of turns."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -10,8 +10,6 @@ from botdrome.games.chance import Chance
 from botdrome.games.fleet import WATER, Rows, boats_in, check_fleet, check_room, random_fleet, rows_of, squares_from
 from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
 from botdrome.games.reading import an_object, entry, shown, whole, whole_within
-
-T = TypeVar("T")
 
 HIT, MISS = "X", "0"
 TURNS = tuple((seat,) for seat in range(9))
@@ -69,7 +67,7 @@ class Battleship(Game[Act], frozen=True):
         return not self.to_move
 
     def parse(self, seat: Seat, raw: Raw) -> Act:
-        words = an_object(raw)
+        words = raw if type(raw) is dict else an_object(raw)
         if self.fleets:
             return self._shot_in(seat, words)
         squares = squares_from(entry(words, "board"), self.width, self.height)
@@ -79,9 +77,13 @@ class Battleship(Game[Act], frozen=True):
     def _shot_in(self, seat: Seat, words: dict[str, Any]) -> Shot | None:
         if "skip" in words and _skips(words["skip"]):
             return None
-        target = self._target_in(seat, words)
-        x = whole_within(entry(words, "x"), "x", 0, self.width - 1)
-        y = whole_within(entry(words, "y"), "y", 0, self.height - 1)
+        target, x, y = words.get("target"), words.get("x"), words.get("y")
+        if type(target) is not int or target == seat or not 0 <= target < len(self.boards):
+            target = self._target_in(seat, words)
+        if type(x) is not int or not 0 <= x < self.width:
+            x = whole_within(entry(words, "x"), "x", 0, self.width - 1)
+        if type(y) is not int or not 0 <= y < self.height:
+            y = whole_within(entry(words, "y"), "y", 0, self.height - 1)
         if self.boards[target][y][x] != WATER:
             raise IllegalMove(f"x {x}, y {y} of seat {target} has already been shot at")
         return Shot(target, x, y)
@@ -119,17 +121,16 @@ class Battleship(Game[Act], frozen=True):
         return replace(self, to_move=self._next(self.scores), skips=_raised(self.skips, seat), turn=self.turn + 1, shot=None)
 
     def _fired(self, seat: Seat, shot: Shot) -> "Battleship":
-        target, x, y = shot.target, shot.x, shot.y
-        fleet, scores = self.fleets[target], self.scores
-        square = fleet[y][x]
+        target, x, y, scores = shot.target, shot.x, shot.y, self.scores
+        square = self.fleets[target][y][x]
         if square == WATER:
             mark = square = MISS
         else:
             mark, square, scores = HIT, square.lower(), _raised(scores, seat)
         return replace(
             self,
-            fleets=_with(self.fleets, target, _marked(fleet, x, y, square)),
-            boards=_with(self.boards, target, _marked(self.boards[target], x, y, mark)),
+            fleets=_marked(self.fleets, target, x, y, square),
+            boards=_marked(self.boards, target, x, y, mark),
             to_move=self._next(scores),
             scores=scores,
             turn=self.turn + 1,
@@ -203,15 +204,15 @@ def _skips(value: Any) -> bool:
 
 
 def _raised(counts: tuple[int, ...], seat: Seat) -> tuple[int, ...]:
-    return _with(counts, seat, counts[seat] + 1)
+    raised = list(counts)
+    raised[seat] += 1
+    return tuple(raised)
 
 
-def _marked(board: Rows, x: int, y: int, mark: str) -> Rows:
-    row = board[y]
-    return _with(board, y, f"{row[:x]}{mark}{row[x + 1 :]}")
-
-
-def _with(items: tuple[T, ...], at: int, item: T) -> tuple[T, ...]:
-    copy = list(items)
-    copy[at] = item
-    return tuple(copy)
+def _marked(boards: tuple[Rows, ...], target: Seat, x: int, y: int, mark: str) -> tuple[Rows, ...]:
+    rows = list(boards[target])
+    row = rows[y]
+    rows[y] = f"{row[:x]}{mark}{row[x + 1 :]}"
+    marked = list(boards)
+    marked[target] = tuple(rows)
+    return tuple(marked)

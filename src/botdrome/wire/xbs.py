@@ -68,7 +68,8 @@ class Offer(Struct, frozen=True):
 
 def fields_of(line: bytes) -> list[bytes]:
     """Type and values, without blanks around them and without empty ones at the end; what follows a carriage return is cut."""
-    fields = [field.strip() for field in line.partition(b"\r")[0].split(b"|")]
+    blank = line.split() != [line]  # hardly ever: so much is saved for every shot
+    fields = [field.strip() for field in line.partition(b"\r")[0].split(b"|")] if blank else line.split(b"|")
     while len(fields) > 1 and not fields[-1]:
         fields.pop()
     return fields
@@ -116,21 +117,22 @@ def player_called(word: bytes, names: Sequence[bytes]) -> int | None:
 
 def aimed(fields: Sequence[bytes], names: Sequence[bytes], shooter: int, position: Battleship) -> Raw:
     """The shot `S|player|x|y` as the rules want it, or Refusal. The shooter's turn it is."""
-    target = player_called(value(fields, 1), names)
+    _, called, across, down = fields if len(fields) == 4 else (*fields, b"", b"", b"")[:4]
+    target = player_called(called, names)
     if target is None:
         raise Refusal(NO_TARGET)
     if target == shooter:
         raise Refusal(YOURSELF)
-    x, y = _coordinate(value(fields, 2), position.width), _coordinate(value(fields, 3), position.height)
+    x, y = PLACES.get(across, -1), PLACES.get(down, -1)
+    if not (0 <= x < position.width and 0 <= y < position.height):
+        x, y = _coordinate(across, position.width), _coordinate(down, position.height)
     if position.boards[target][y][x] != ".":
         raise Refusal(SHOT_BEFORE)
     return {"target": target, "x": x, "y": y}
 
 
 def _coordinate(word: bytes, size: int) -> int:
-    place = PLACES.get(word)
-    if place is None:
-        place = int(word) - 1 if NUMBER.fullmatch(word) else -1
+    place = int(word) - 1 if NUMBER.fullmatch(word) else -1
     if not 0 <= place < size:
         raise Refusal(NO_SQUARE)
     return place

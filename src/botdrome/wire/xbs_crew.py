@@ -14,6 +14,7 @@ class Taunts:
 
     def __init__(self) -> None:
         self._texts: dict[bytes, list[bytes]] = {b"hit": [], b"miss": []}
+        self.any = False
 
     def set(self, kind: bytes, text: bytes) -> None:
         """One more; no text: none any more. A kind that there is not, and more than enough, is passed over."""
@@ -24,6 +25,7 @@ class Taunts:
             texts.clear()
         elif sum(len(one) for many in self._texts.values() for one in many) + len(text) <= TAUNT_BYTES:
             texts.append(text)
+        self.any = any(self._texts.values())
 
     def draw(self, hit: bool, chance: Chance) -> bytes | None:
         texts = self._texts[b"hit" if hit else b"miss"]
@@ -38,6 +40,8 @@ class Crew:
         self.statuses = [b""] * len(self.names)
         self.started = False
         """S was sent."""
+        self.all_dead = False
+        """Every fleet is sunk or its player gone, as of the last news."""
         self.skip_reason = b""
         """Why the turn is skipped that is skipped next."""
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
-from botdrome.games.battleship import HIT, Battleship
-from botdrome.games.fleet import Rows
+from botdrome.games.battleship import HIT, Battleship, Shot
+from botdrome.games.fleet import Rows, boats_in
 from botdrome.match.course import News
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
 from botdrome.wire.vocabulary import Standing
@@ -17,13 +17,15 @@ OUT_OF_TIME = b"out of time"
 
 def all_dead(crew: Crew, position: Battleship) -> bool:
     """Every fleet is sunk or its player gone: the original ends a game then, even in the middle of a round."""
+    if sum(position.scores) < crew.statuses.count(b"") * boats_in(position.boats).squares:
+        return False  # fewer hits than the fleets of those who are here have squares: no need to look at any
     fleets = zip(position.fleets, crew.statuses, strict=False)
     return bool(position.fleets) and all(status or not _floats(fleet) for fleet, status in fleets)
 
 
 def _floats(fleet: Rows) -> bool:
     """Squares that were hit are in small letters."""
-    return any(square.isupper() for row in fleet for square in row)
+    return any(row != row.lower() for row in fleet)
 
 
 class Speech:
@@ -84,31 +86,42 @@ class BoatTalk:
     # The course of a game.
 
     def _played(self, event: Played, position: Battleship, speech: Speech) -> None:
-        if not position.turn:
-            return self._start(position, speech)
-        shooter, shot, lines = (position.turn - 1) % len(self._names), position.shot, speech.lines
-        if shot is None:
-            lines.append(self._skip(event, shooter))
-        else:
+        crew, shot = self._crew, position.shot
+        if shot is not None:
             target = shot.target
-            hit = position.boards[target][shot.y][shot.x] == HIT
-            if hit:
-                square = b"%c%d" % (COLUMNS[shot.x], shot.y + 1)
-                lines.append(b"H|%b|%b|%b" % (self._names[shooter], self._names[target], square))
-            taunt = self._crew.taunts[target].draw(hit, self._crew.chance)
-            if taunt is not None:
-                speech.to_one(shooter, said(self._names[target], taunt))
-            if hit:
-                lines.append(self.board(shooter, position))
-            lines.append(self.board(target, position))
-        return self._next(position, speech)
+            if position.boards[target][shot.y][shot.x] == HIT:
+                self._hit(shot, position, speech)
+            elif crew.taunts[target].any:
+                self._taunt(shot, position, speech, hit=False)
+            speech.lines.append(self.board(target, position))
+        elif position.turn:
+            speech.lines.append(self._skip(event, self._shooter(position)))
+        else:
+            self._start(position, speech)
+        crew.all_dead = all_dead(crew, position)
+        if position.to_move and not crew.all_dead:
+            speech.lines.append(self._turns[position.to_move[0]])
+
+    def _hit(self, shot: Shot, position: Battleship, speech: Speech) -> None:
+        shooter = self._shooter(position)
+        square = b"%c%d" % (COLUMNS[shot.x], shot.y + 1)
+        speech.lines.append(b"H|%b|%b|%b" % (self._names[shooter], self._names[shot.target], square))
+        self._taunt(shot, position, speech, hit=True)
+        speech.lines.append(self.board(shooter, position))
+
+    def _taunt(self, shot: Shot, position: Battleship, speech: Speech, hit: bool) -> None:
+        taunt = self._crew.taunts[shot.target].draw(hit, self._crew.chance)
+        if taunt is not None:
+            speech.to_one(self._shooter(position), said(self._names[shot.target], taunt))
+
+    def _shooter(self, position: Battleship) -> Player:
+        return (position.turn - 1) % len(self._names)
 
     def _start(self, position: Battleship, speech: Speech) -> None:
         """All fleets are placed."""
         self._crew.started = True
         speech.lines += [self.board(player, position) for player in range(len(self._names))]
         speech.lines.append(self._order())
-        self._next(position, speech)
 
     def _skip(self, event: Played, player: Player) -> bytes:
         """Whoever did not move was not in time, or not there."""
@@ -121,11 +134,6 @@ class BoatTalk:
     def _order(self) -> bytes:
         return b"|".join((b"S", *self._names))
 
-    def _next(self, position: Battleship, speech: Speech) -> None:
-        """Whose turn it is, if anybody's."""
-        if position.to_move and not all_dead(self._crew, position):
-            speech.lines.append(self._turns[position.to_move[0]])
-
     def _ended(self, event: Ended, position: Battleship, speech: Speech) -> None:
         rows = list(zip(self._names, position.scores, position.skips, position.turns, self._crew.statuses, strict=True))
         speech.lines += results(b"aborted" if event.result.aborted else b"finished", position.turns[0], rows)
@@ -135,12 +143,14 @@ class BoatTalk:
     def _left(self, event: Left, position: Battleship, speech: Speech) -> None:
         statuses = self._crew.statuses
         statuses[event.player] = statuses[event.player] or DISCONNECTED
+        self._crew.all_dead = all_dead(self._crew, position)
         if self._crew.started:
             speech.lines.append(self.board(event.player, position))
 
     def _returned(self, event: Returned, position: Battleship, speech: Speech) -> None:
         back, crew = event.player, self._crew
         crew.statuses[back] = b""
+        crew.all_dead = all_dead(crew, position)
         speech.to_one(back, *self._welcome_back(back, position))
         if crew.started:
             speech.lines.append(self.board(back, position))

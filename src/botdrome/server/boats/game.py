@@ -1,7 +1,6 @@
 """BoatGame: a boat game that runs, and those at its table who are on lines."""
 
 from collections.abc import Sequence
-from typing import cast
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
@@ -12,7 +11,7 @@ from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Offer, Refusal, aimed, joined, said
 from botdrome.wire.xbs_crew import Crew
-from botdrome.wire.xbs_talk import BoatTalk, all_dead
+from botdrome.wire.xbs_talk import BoatTalk
 
 
 class BoatGame(Company):
@@ -33,7 +32,9 @@ class BoatGame(Company):
 
     @property
     def position(self) -> Battleship:
-        return cast(Battleship, self.table.match.position)
+        position = self.table.match.position
+        assert isinstance(position, Battleship)
+        return position
 
     @property
     def absent(self) -> list[Sailor]:
@@ -41,35 +42,36 @@ class BoatGame(Company):
 
     def begin(self, floor: Floor) -> None:
         """Whoever came by lines brought its fleet along: it is placed as soon as the match asks for it."""
-        self.table.watchers += [self._place_fleets, self._end_when_all_are_dead]
+        self.table.watchers.append(self._look)
         for sailor in self.sailors:
             if sailor.house is not None:
                 HouseSeat(self.table, sailor.player, sailor.house).sit_down()
         floor.start_table(self.table, [sailor.client or sailor.guest for sailor in self.sailors], 0.0)
 
+    def _look(self) -> None:
+        if not self._placed:
+            self._place_fleets()
+        if self.crew.all_dead:
+            self.table.conclude()
+
     def _place_fleets(self) -> None:
-        if self._placed:
-            return
         self._placed = True
         for sailor in self.sailors:
             if sailor.on_lines:
                 line = b"%b|%b" % (joined(sailor.name), sailor.board)
                 self.table.submit(sailor.player, {"board": sailor.board.decode()}, line)
 
-    def _end_when_all_are_dead(self) -> None:
-        if self.table.match.result is None and all_dead(self.crew, self.position):
-            self.table.conclude()
-
     # What players do.
 
     def shoot(self, sailor: Sailor, fields: list[bytes], line: bytes) -> bool:
+        crew, table, player = self.crew, self.table, sailor.player
         try:
-            if not self.crew.started or sailor.player not in self.table.match.awaited:
+            if not crew.started or player not in table.match.awaited:
                 self._check_turn(sailor)
-            move = aimed(fields, self.crew.names, sailor.player, self.position)
+            move = aimed(fields, crew.names, player, self.position)
         except Refusal as refusal:
             return self._refuse(sailor, refusal, line)
-        self.table.submit(sailor.player, move, line)
+        table.submit(player, move, line)
         return True
 
     def skip(self, sailor: Sailor, reason: bytes, line: bytes) -> bool:

@@ -36,6 +36,7 @@ class BoatSession:
 
     def __init__(self, connection: Connection, address: str, harbour: Harbour, desk: Desk) -> None:
         self._connection, self.address, self._harbour, self._desk = connection, address, harbour, desk
+        self.tell = connection.send
         self._room = harbour.rooms[0]
         self._company: Company | None = None
         self._sailor: Sailor | None = None
@@ -73,8 +74,7 @@ class BoatSession:
             self._hold(line)
             return
         fields = fields_of(line)
-        acts = self._strangers if self._sailor is None else self._sailors
-        act = acts.get(fields[0])
+        act = (self._strangers if self._sailor is None else self._sailors).get(fields[0])
         if act is not None:
             act(fields, line)
         elif fields == [b""] and b"|" not in line:
@@ -113,7 +113,8 @@ class BoatSession:
             self.tell([b"P|" + text])
 
     def _shoot(self, fields: list[bytes], line: bytes) -> None:
-        if self._company is not None and self._sailor is not None and not self._company.shoot(self._sailor, fields, line):
+        company, sailor = self._company, self._sailor
+        if company is not None and sailor is not None and not company.shoot(sailor, fields, line):
             self._may_send()
 
     def _skip(self, fields: list[bytes], line: bytes) -> None:
@@ -213,9 +214,6 @@ class BoatSession:
 
     def sit_down(self, table: Table, player: Player) -> None:
         pass
-
-    def tell(self, lines: list[bytes]) -> None:
-        self._connection.send(lines)
 
     def dismiss(self, failed: bool) -> None:
         self._company = self._sailor = None
