@@ -1,22 +1,41 @@
-"""Duel arena under load: the server on one core, on the other ordinary clients that leave Nagle's algorithm on."""
+"""Duel arena under load: the server on one core, on the other ordinary clients that leave Nagle's algorithm on.
+
+How long the server takes is measured by probes: pairs in a process of their own, which comes first on the clients' core where the
+system allows it. What the bots of the load see is mostly their own queue, two hundred of them being one process. Bots that think
+do so for a time drawn at random: with a fixed one, those whose moves once came together would come together for ever. The
+probes alone with the server show what the way there and back costs. Where the server had to wait for its core, because
+something else ran there or the machine was not ours, that is part of what the probes see: it is shown beside.
+"""
 
 import asyncio
+import gc
 import json
+import os
+import random
+import re
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import uvloop
 
-from bench.server import server
+from bench.games import yardstick
+from bench.server import TICKS, Server, server
 
 FIND = b'{"event": "find_opponent"}'
 PATTERN = [(x, y) for y in range(2, 15) for x in range(15)]
 CROSSES, CIRCLES = ([(x, y) for x, y in PATTERN if (x // 2 + y) % 2 == side] for side in (0, 1))
 """Where neither side ever has more than two in a row."""
 WINNING = [(x, 0) for x in range(5)]
+LONG = 171
+WARM, ALONE = 2.0, 2.0
+"""Seconds of a load before anything counts, and of the probes before the load comes."""
+PROBES, PROBE_PAUSE = 16, 0.04
+"""Pairs, and how long they think: two long boards last until the end. Later they would be paired with bots of the load."""
 
 
 def point(stones: int, length: int) -> tuple[int, int]:
@@ -29,20 +48,29 @@ def point(stones: int, length: int) -> tuple[int, int]:
 
 class Tally:
     def __init__(self) -> None:
+        self.sent: dict[bytes, tuple[Bot, float]] = {}
+        """Who made the last move on each board, and when."""
+        self.clear()
+
+    def clear(self) -> None:
         self.moves = 0
         self.matches = 0
-        self.sent: dict[bytes, float] = {}
-        """When the last move on each board was sent."""
         self.latencies: list[float] = []
+
+    def asked(self, bot: "Bot", board: bytes, now: float) -> None:
+        """The way of a move ends with the question to the other, if that is one of ours, too."""
+        sender, sent = self.sent.pop(board, (bot, 0.0))
+        if sender is not bot:
+            self.latencies.append(now - sent)
 
     def summary(self) -> str:
         latencies = sorted(self.latencies) or [0.0]
-        p50, p99 = (latencies[int(len(latencies) * share)] for share in (0.5, 0.99))
+        p50, p99 = (latencies[int(len(latencies) * share)] * 1000 for share in (0.5, 0.99))
         return json.dumps({"moves": self.moves, "matches": self.matches / 2, "p50": p50, "p99": p99})
 
 
 class Bot(asyncio.Protocol):
-    """Plays one match after the other; `pause` is how long it thinks."""
+    """Plays one match after the other; `pause` is how long it thinks on average."""
 
     def __init__(self, name: str, length: int, pause: float, tally: Tally) -> None:
         self._name, self._length, self._pause, self._tally = name, length, pause, tally
@@ -67,12 +95,11 @@ class Bot(asyncio.Protocol):
 
     def _told(self, message: bytes) -> None:
         if message.startswith(b'{"event": "get_move"'):
-            came = time.perf_counter()
+            now = time.perf_counter()
             board = message[message.index(b'"_id": ') : message.index(b', "_size"')]
-            if sent := self._tally.sent.pop(board, None):
-                self._tally.latencies.append(came - sent)
+            self._tally.asked(self, board, now)
             if self._pause:
-                self._loop.call_later(self._pause, self._answer, message, board)
+                self._loop.call_later(random.expovariate(1 / self._pause), self._answer, message, board)
             else:
                 self._answer(message, board)
         elif message.startswith(b'{"event": "player_is_free"'):
@@ -86,25 +113,32 @@ class Bot(asyncio.Protocol):
         x, y = point(stones, self._length)
         self._tally.moves += 1
         if stones + 1 < self._length:
-            self._tally.sent[board] = time.perf_counter()
+            self._tally.sent[board] = self, time.perf_counter()
         self._send(b'{"event": "make_move", "id": "%b", "x": %d, "y": %d}' % (message[start : message.index(b'"', start)], x, y))
 
 
-async def play(port: int, pairs: int, length: int, pause: float, seconds: float) -> str:
+async def play(name: str, port: int, pairs: int, length: int, pause: float, *phases: float) -> None:
+    """A line with what was counted for each of the phases, which have so many seconds."""
     tally, loop = Tally(), asyncio.get_running_loop()
     transports = []
     for number in range(2 * pairs):
-        made = await loop.create_connection(lambda n=number: Bot(f"bot {n}", length, pause, tally), "127.0.0.1", port)  # type: ignore[misc]
+        made = await loop.create_connection(lambda n=number: Bot(f"{name} {n}", length, pause, tally), "127.0.0.1", port)  # type: ignore[misc]
         transports.append(made[0])
-    await asyncio.sleep(seconds)
-    return tally.summary()
+    for seconds in phases:
+        tally.clear()
+        await asyncio.sleep(seconds)
+        print(tally.summary(), flush=True)
 
 
-def load(port: int, pairs: int, length: int, pause: float, seconds: float) -> Any:
-    """The clients, on the second core."""
-    words = map(str, (port, pairs, length, pause, seconds))
-    done = subprocess.run(["taskset", "-c", "1", sys.executable, "-m", "bench.duel", *words], stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)
+def start(*words: object) -> "subprocess.Popen[str]":
+    """Clients, on the second core."""
+    command = ["taskset", "-c", "1", sys.executable, "-m", "bench.duel", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def phase(clients: "subprocess.Popen[str]") -> Any:
+    assert clients.stdout is not None
+    return json.loads(clients.stdout.readline())
 
 
 def free_port() -> int:
@@ -112,34 +146,78 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def measure(pairs: int, length: int, seconds: float, pause: float = 0.0) -> float:
+def waited(running: Server) -> float:
+    """Seconds for which the server could have run and did not, or for which somebody else had the core's machine."""
+    delay = int(Path(f"/proc/{running.process.pid}/schedstat").read_text().split()[1]) / 1e9
+    core = re.search(r"^cpu0 .*$", Path("/proc/stat").read_text(), re.MULTILINE)
+    assert core is not None
+    return delay + int(core[0].split()[8]) / TICKS
+
+
+def capacity(pairs: int, length: int, seconds: float) -> float:
     """Moves per CPU second of the server."""
     port = free_port()
     with server("--duel-port", str(port)) as running:
-        load(port, pairs, length, 0.0, 1)
+        load = start("bot", port, pairs, length, 0, WARM, seconds)
+        phase(load)
         before = running.cpu()
-        done = load(port, pairs, length, pause, seconds)
+        done = phase(load)
         spent = running.cpu() - before
+        load.wait()
+        shared = min(yardstick() for _ in range(3))
     rate: float = done["moves"] / spent
     print(
-        f"duel arena, {pairs:3} pairs, boards of {length} moves: {rate:7,.0f} moves per CPU second, "
-        f"{done['moves'] / seconds:,.0f} a second ({spent / seconds:.0%} of the core), {done['matches']:,.0f} matches, "
-        f"from a move to the other's question p50 {done['p50'] * 1000:.2f} ms, p99 {done['p99'] * 1000:.2f} ms",
+        f"duel arena, {pairs:3} pairs, boards of {length} moves, at full speed: {rate:7,.0f} moves per CPU second, "
+        f"{done['moves'] / seconds:,.0f} a second, {spent / seconds:.0%} of a core, {done['matches']:,.0f} matches stored; "
+        f"yardstick {shared * 1000:.0f} ms",
         flush=True,
     )
     return rate
 
 
+def latency(pairs: int, length: int, seconds: float, pause: float) -> None:
+    """From a move to the question that it leads to, as probes see it: with the server to themselves, then beside a load."""
+    port = free_port()
+    with server("--duel-port", str(port)) as running:
+        probes = start("probe", port, PROBES, LONG, PROBE_PAUSE, ALONE, WARM + 1, seconds)
+        alone = phase(probes)
+        load = start("bot", port, pairs, length, pause, WARM, seconds)
+        phase(load)
+        phase(probes)
+        before, idle = running.cpu(), waited(running)
+        seen, done = phase(probes), phase(load)
+        spent, idle = running.cpu() - before, waited(running) - idle
+        load.wait()
+        probes.wait()
+    print(
+        f"duel arena, {pairs:3} pairs, boards of {length} moves, a move each {pause * 1000:.0f} ms: "
+        f"{(done['moves'] + seen['moves']) / seconds:,.0f} a second, {spent / seconds:.0%} of a core; from a move to the other's "
+        f"question {seen['p50']:.2f} ms, p99 {seen['p99']:.2f} ms ({seen['moves']:,} probes), "
+        f"with nobody else there {alone['p50']:.2f} ms, p99 {alone['p99']:.2f} ms; "
+        f"the load's own bots see p99 {done['p99']:.1f} ms; the server waited for its core {idle / seconds:.0%} of the time",
+        flush=True,
+    )
+
+
 def main() -> None:
-    if len(sys.argv) > 1:
-        port, pairs, length, *times = sys.argv[1:]
-        print(uvloop.run(play(int(port), int(pairs), int(length), *map(float, times))))
-        return
-    measure(1, 49, 6)
-    rate = measure(100, 49, 6)
-    measure(100, 171, 6)
-    measure(100, 49, 6, pause=100 / (rate / 2))
+    capacity(1, 49, 6)
+    rate = capacity(100, 49, 6)
+    capacity(100, LONG, 6)
+    latency(100, 49, 6, pause=100 / (rate / 2))
+
+
+def _first_in_line() -> None:
+    """Probes must not wait for the load, nor for themselves."""
+    gc.disable()
+    with suppress(PermissionError):
+        os.nice(-10)
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) > 1:
+        name, port, pairs, length, *times = sys.argv[1:]
+        if name == "probe":
+            _first_in_line()
+        uvloop.run(play(name, int(port), int(pairs), int(length), *map(float, times)))
+    else:
+        main()

@@ -238,6 +238,50 @@ def test_what_cannot_be_read_may_be_said_again(message: dict[str, Any], why: str
     assert play.duel.read_move(0, {"id": "id0", "x": 1, "y": 2}) == {"x": 1, "y": 2}
 
 
+@pytest.mark.parametrize(
+    ("frame", "plain"),
+    [
+        (b'{"event": "make_move", "id": "id0", "x": 5, "y": 12}', True),
+        (b' {"y":12,"x":-5,"id":"\\u0069d0","event":"make_move"} ', True),
+        (b'{"event": "make_move", "id": "id0", "x": 5, "y": 9007199254740992}', True),
+        (b'{"event": "make_move", "id": "id1", "id": "id0", "x": 1, "x": 5, "y": 12}', True),
+        (b'{"event": "make_move", "id": "id0", "x": "5", "y": 12}', False),
+        (b'{"event": "make_move", "id": "id0", "x": 5.0, "y": 12}', False),
+        (b'{"event": "make_move", "id": "id0", "x": 5.9, "y": true}', False),
+        (b'{"event": "make_move", "id": "id0", "x": 5, "y": 12, "z": "\xc5\xbd"}', False),
+        (b'{"event": "make_move", "id": "id0", "x": 5, "y": 9007199254740993}', False),
+        (b'{"event": "make_move", "id": "id0", "x": 5, "y": null}', False),
+        (b'{"event": "make_move", "id": "id0", "x": 5}', False),
+        (b'{"event": "make_move", "id": "id1", "x": 5, "y": 12}', False),
+        (b'{"event": "make_move", "id": ["id0"], "x": 5, "y": 12}', False),
+        (b'{"event": "make_move", "id": "id0", "x": 5, "y": 12} x', False),
+        (b'{"event": "make_move", "id": "id0", "x": 5, "y": 12, "z": "\xff"}', False),
+        (b'{"event": "find_opponent"}', False),
+        (b'{"id": "id0", "x": 5, "y": 12}', False),
+        (b"[" * 5000, False),
+        (b"null", False),
+    ],
+)
+def test_a_plain_answer_is_read_as_any_other(frame: bytes, plain: bool) -> None:
+    """What is not plain leaves the question open, for a closer look."""
+    at_length, shortly = Play(), Play()
+    at_length.start()
+    shortly.start()
+    move = shortly.duel.plain_move(0, frame)
+    if plain:
+        assert move == at_length.duel.read_move(0, read_frame(frame))
+        assert shortly.duel.plain_move(0, frame) is None
+    else:
+        assert move is None
+        assert shortly.duel.read_move(0, {"id": "id0", "x": 1, "y": 2}) == {"x": 1, "y": 2}
+
+
+def test_nobody_answers_for_the_other() -> None:
+    play = Play()
+    play.start()
+    assert play.duel.plain_move(1, b'{"event": "make_move", "id": "id0", "x": 5, "y": 12}') is None
+
+
 @pytest.mark.parametrize("frame", [b"null", b"{", b"\xff", b'{"a": "\xff"}', b"[" * 5000, b"nan", b" "])
 def test_frames_that_end_the_conversation(frame: bytes) -> None:
     with pytest.raises(BadFrame):

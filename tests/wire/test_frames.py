@@ -28,7 +28,9 @@ def test_each_message_alone_and_all_in_one_piece() -> None:
 def test_what_is_left_over_is_kept_for_the_next_piece() -> None:
     frames = Frames()
     assert frames.feed(STREAM[:7]) == [b"{}"]
+    assert frames.rest == STREAM[6:7]
     assert frames.feed(STREAM[7:]) == MESSAGES[1:]
+    assert not frames.rest
     assert frames.feed(b"") == []
 
 

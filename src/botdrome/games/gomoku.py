@@ -53,9 +53,7 @@ class Gomoku(Game[Point], frozen=True):
     win_length: Annotated[int, Meta(description="how many stones in a row win; more do too", ge=3, le=25)] = 5
 
     cells: str = ""
-    """A character for each cell."""
-    rows: tuple[str, ...] = ()
-    """The same, row by row."""
+    """A character for each cell, row by row."""
     history: History[Point] = field(default_factory=History)
     to_move: tuple[Seat, ...] = TURNS[0]
     scores: tuple[float, ...] = (0.0, 0.0)
@@ -65,17 +63,25 @@ class Gomoku(Game[Point], frozen=True):
     def start(self, players: int, chance: Chance) -> "Gomoku":
         if self.win_length > self.size:
             raise BadOption(f"win_length: {self.win_length} in a row do not fit on a board of size {self.size}")
-        rows = (FREE * self.size,) * self.size
-        return Gomoku(self.size, self.win_length, "".join(rows), rows)
+        return Gomoku(self.size, self.win_length, FREE * self.size**2)
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        size, cells = self.size, self.cells
+        return tuple([cells[start : start + size] for start in range(0, size * size, size)])
 
     @property
     def over(self) -> bool:
         return not self.to_move
 
     def parse(self, seat: Seat, raw: Raw) -> Point:
-        point, last = an_object(raw), self.size - 1
-        x, y = whole_within(entry(point, "x"), "x", 0, last), whole_within(entry(point, "y"), "y", 0, last)
-        if self.rows[y][x] != FREE:
+        size, point = self.size, raw if type(raw) is dict else an_object(raw)
+        x, y = point.get("x"), point.get("y")
+        if type(x) is not int or not 0 <= x < size:
+            x = whole_within(entry(point, "x"), "x", 0, size - 1)
+        if type(y) is not int or not 0 <= y < size:
+            y = whole_within(entry(point, "y"), "y", 0, size - 1)
+        if self.cells[y * size + x] != FREE:
             raise IllegalMove(f"[{x}, {y}] is taken")
         return x, y
 
@@ -83,20 +89,19 @@ class Gomoku(Game[Point], frozen=True):
         for seat, point in moves.items():
             return self._with_stone(seat, point)
         turn = TURNS[1 - self.to_move[0]]
-        return Gomoku(self.size, self.win_length, self.cells, self.rows, self.history, turn)
+        return Gomoku(self.size, self.win_length, self.cells, self.history, turn)
 
     def _with_stone(self, seat: Seat, point: Point) -> "Gomoku":
         size, win_length, mark, (x, y) = self.size, self.win_length, MARKS[seat], point
-        cell, rows, history = y * size + x, list(self.rows), self.history.then(point)
-        cells = self.cells[:cell] + mark + self.cells[cell + 1 :]
-        rows[y] = cells[y * size : (y + 1) * size]
+        cell, cells, history = y * size + x, self.cells, self.history.then(point)
+        cells = cells[:cell] + mark + cells[cell + 1 :]
         winning = mark * win_length
         for stretch in stretches(size, win_length)[cell]:
             if winning in cells[stretch]:
                 line = _line(winning, cells[stretch], points(size)[stretch])
-                return Gomoku(size, win_length, cells, tuple(rows), history, (), WINS[seat], line)
+                return Gomoku(size, win_length, cells, history, (), WINS[seat], line)
         turn = TURNS[1 - seat] if FREE in cells else ()
-        return Gomoku(size, win_length, cells, tuple(rows), history, turn)
+        return Gomoku(size, win_length, cells, history, turn)
 
     def view(self, seat: Seat | None) -> View:
         return {

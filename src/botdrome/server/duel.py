@@ -43,6 +43,7 @@ class DuelSession:
         self._heir: Duellist | None = None
         self._over = False
         self.tongue: Tongue = hall.dialect
+        self.tell = connection.send
         self.seeker: Seeker | None = None
         self.last_opponent: str | None = None
 
@@ -56,6 +57,9 @@ class DuelSession:
     def received(self, message: bytes) -> None:
         if self._over:
             return None
+        table, duel = self._table, self._duel
+        if table is not None and duel is not None and (move := duel.plain_move(self._player, message)) is not None:
+            return table.submit(self._player, move, message)
         try:
             value = read_frame(message)
             if self._answered(value, message):
@@ -175,9 +179,6 @@ class DuelSession:
             self._duel.draws.add(player)
         self.last_opponent = table.entry.players[1 - player]
         table.bookkeeper = self._hall.notes
-
-    def tell(self, messages: list[bytes]) -> None:
-        self._connection.send(messages)
 
     def dismiss(self, failed: bool) -> None:
         self._table = self._duel = None

@@ -1,7 +1,9 @@
 """Duel hall: who is here over duel arena, and who plays whom next."""
 
 import asyncio
-from random import Random, random
+from collections.abc import Callable
+from itertools import count
+from random import Random, randrange
 from time import time
 from typing import Protocol
 from weakref import WeakValueDictionary
@@ -140,7 +142,7 @@ class DuelHall:
         dialect = self._dialects.get(entry.id)
         if dialect is None:
             boards = FORMATS[entry.game].terms.boards
-            dialect = self._dialects[entry.id] = Duel(entry.players, self.table.take_ids(boards), _new_id)
+            dialect = self._dialects[entry.id] = Duel(entry.players, self.table.take_ids(boards), _question_ids())
         return dialect
 
     def notes(self, table: Table) -> tuple[Note, ...]:
@@ -170,6 +172,7 @@ def _boards(table: Table, result: Result, dialect: Duel) -> list[PlayedBoard]:
     return played
 
 
-def _new_id() -> str:
-    """As the original makes them: the time, and a number drawn at random."""
-    return f"{round(time(), 6)!r}-{int(random() * 100_001)}"
+def _question_ids() -> Callable[[], str]:
+    """As the original makes them, a time and a number: that of the match, and one that counts on from one drawn at random."""
+    began, numbers = f"{time():.6f}", count(randrange(100_000))
+    return lambda: f"{began}-{next(numbers)}"

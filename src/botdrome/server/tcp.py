@@ -76,20 +76,18 @@ class Tcp(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._closing:
             return
+        framing = self._framing
         try:
-            messages = self._framing.feed(data)
+            messages = framing.feed(data)
             if not messages:
                 acknowledge(self._socket)
             while messages:
                 for message in messages:
-                    self._deliver(message)
-                messages = self._framing.feed(b"")
+                    if self._session is not None and not self._closing:
+                        self._session.received(message)
+                messages = framing.feed(b"") if framing.rest else []
         except BadFrame as problem:
             self._deliver_bad(str(problem))
-
-    def _deliver(self, message: bytes) -> None:
-        if self._session is not None and not self._closing:
-            self._session.received(message)
 
     def _deliver_bad(self, why: str) -> None:
         log.info("a stream that cannot be read", address=self.address, why=why)

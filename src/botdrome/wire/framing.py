@@ -8,6 +8,10 @@ class BadFrame(Exception):
 
 
 class Framing(Protocol):
+    @property
+    def rest(self) -> bytes | bytearray:
+        """What came and was not given yet. While it is empty, there is nothing to ask for with `feed(b"")`."""
+
     def feed(self, data: bytes) -> list[bytes]:
         """The messages that are whole now. BadFrame: it is given once all messages before it were."""
 
@@ -24,17 +28,17 @@ class Frames:
 
     def __init__(self, longest: int = 65536) -> None:
         self._longest = longest
-        self._rest = bytearray()
+        self.rest = bytearray()
 
     def feed(self, data: bytes) -> list[bytes]:
-        rest = self._rest
-        if not rest and len(data) > LENGTH and int.from_bytes(data[:LENGTH], "big") == len(data) - LENGTH <= self._longest:
+        size, rest = len(data) - LENGTH, self.rest
+        if not rest and 0 < size <= self._longest and int.from_bytes(data[:LENGTH]) == size:
             return [data[LENGTH:]]
         rest += data
         messages: list[bytes] = []
         start, size = 0, len(rest)
         while size - start >= LENGTH:
-            length = int.from_bytes(rest[start : start + LENGTH], "big")
+            length = int.from_bytes(rest[start : start + LENGTH])
             if not 0 < length <= self._longest:
                 if messages:
                     break
@@ -50,8 +54,8 @@ class Frames:
 
     def pack(self, messages: list[bytes]) -> bytes:
         if len(messages) == 1:
-            return len(messages[0]).to_bytes(LENGTH, "big") + messages[0]
-        return b"".join([part for message in messages for part in (len(message).to_bytes(LENGTH, "big"), message)])
+            return len(messages[0]).to_bytes(LENGTH) + messages[0]
+        return b"".join([part for message in messages for part in (len(message).to_bytes(LENGTH), message)])
 
 
 class Lines:
@@ -59,17 +63,17 @@ class Lines:
 
     def __init__(self, longest: int = 4095) -> None:
         self._longest = longest
-        self._rest = b""
+        self.rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        data = self._rest + data if self._rest else data
-        *lines, self._rest = data.split(b"\n")
+        data = self.rest + data if self.rest else data
+        *lines, self.rest = data.split(b"\n")
         return lines if len(data) <= self._longest else self._cut(lines)
 
     def _cut(self, lines: list[bytes]) -> list[bytes]:
-        longest, rest = self._longest, self._rest
+        longest, rest = self._longest, self.rest
         whole = max(0, len(rest) - 1) // longest * longest
-        self._rest = rest[whole:]
+        self.rest = rest[whole:]
         pieces = [line[at : at + longest] for line in lines for at in range(0, len(line) or 1, longest)]
         return pieces + [rest[at : at + longest] for at in range(0, whole, longest)]
 
