@@ -44,7 +44,7 @@ class Bot(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._user, self._turn = "", hash(name)
         self._buffer = b""
-        self._sent = 0.0
+        self._sent = self._due = 0.0
         self._wants_state = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -73,17 +73,19 @@ class Bot(asyncio.Protocol):
             told = DECODER.decode(body)
             self._user = told.get("user_id", "")
             wait = 0.0 if self._user else min(1.0, told.get("time_left", 1000) / 1000)
-            self._loop.call_later(wait, self._state if self._user else self._register)
+            self._due = self._loop.time() + wait
+            self._loop.call_at(self._due, self._state if self._user else self._register)
         elif self._wants_state:
             self._act()
         elif status == 404:
             self._register()
         else:
-            self._loop.call_later(max(0.0, ROUND - (time.perf_counter() - self._began)), self._state)
+            self._loop.call_at(self._due, self._state)
 
     def _state(self) -> None:
-        self._began = time.perf_counter()
-        if self._began < self._until:
+        """Every bot keeps to a beat of its own: one that was answered late does not fall in with others that were."""
+        self._due = max(self._due + ROUND, self._loop.time())
+        if time.perf_counter() < self._until:
             self._wants_state = True
             self._ask(b"GET %s/state/" + self._user.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n")
 

@@ -184,6 +184,11 @@ async def test_requests_cut_anywhere(cut: int) -> None:
         assert [(await line.answer())[2] for _ in range(3)] == [b"/p hello", b"/c hel\r\n\r\n\r\nlo", b"/a?b=c "]
 
 
+@pytest.mark.parametrize(("head_only", "keep"), [(False, True), (True, True), (False, False)])
+def test_a_body_in_two_pieces_is_one_body(head_only: bool, keep: bool) -> None:
+    assert Answer(200, b"one", rest=b"two").packed(head_only, keep) == Answer(200, b"onetwo").packed(head_only, keep)
+
+
 async def test_head_and_headers() -> None:
     async with shop() as (_, open_line):
         line = await open_line()

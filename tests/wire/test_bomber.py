@@ -13,7 +13,7 @@ from botdrome.wire.bomber_request import BadRequest
 from botdrome.wire.bomber_resolutions import RESOLUTIONS
 from botdrome.wire.bomber_rules import rules, rules_page
 from botdrome.wire.bomber_shape import DEFAULT, LITERAL
-from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, headed
+from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, standing
 from botdrome.wire.vocabulary import Standing
 from tests.games.bombermen import drawn
 
@@ -71,7 +71,7 @@ def test_the_record_of_a_seat_has_the_numbers_of_the_states_and_what_was_refused
 
 def test_a_room_without_a_map_has_a_state_too() -> None:
     state = State(REGISTRATION, 0, (13, 13), ("Ada",))
-    told = json.loads(headed(state.spelled(DEFAULT), DEFAULT, 9000, {}))
+    told = json.loads(beginning(DEFAULT, 9000, {}) + state.spelled(DEFAULT))
     assert told == {
         "time_left": 9000,
         "actual_state": {},
@@ -82,7 +82,12 @@ def test_a_room_without_a_map_has_a_state_too() -> None:
         "users": [{"user_name": "Ada"}],
         "explosions": [],
     }
-    assert headed(state.spelled(LITERAL), LITERAL, 9000, {}).startswith(b"{'time_left': 9000, 'actual_state': {}, ")
+    assert (beginning(LITERAL, 9000, {}) + state.spelled(LITERAL)).startswith(b"{'time_left': 9000, 'actual_state': {}, ")
+
+
+@pytest.mark.parametrize("place", [None, (0, 0), (12, 3)])
+def test_the_beginning_that_is_written_out_is_the_usual_one(place: tuple[int, int] | None) -> None:
+    assert beginning_for(place, 190) == beginning(DEFAULT, 190, standing(place))
 
 
 def test_a_game_that_was_broken_off_has_no_winner() -> None:

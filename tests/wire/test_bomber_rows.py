@@ -12,7 +12,7 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, IllegalMove
 from botdrome.wire.bomber import refusal
 from botdrome.wire.bomber_shape import DEFAULT, LITERAL, Shape
-from botdrome.wire.bomber_state import PLAYING, State, headed
+from botdrome.wire.bomber_state import PLAYING, State, beginning
 from tests.games.bombermen import after, drawn
 
 NAMES = ("Ada", "Bob", "Cyd", "Dan", "Eve", "Fay", "Guy", "Hal")
@@ -25,7 +25,7 @@ def state_of(position: Bomberman) -> State:
 
 def told(position: Bomberman, shape: Shape = DEFAULT, **own: Any) -> dict[str, Any]:
     """The state as a client reads it."""
-    text = headed(state_of(position).spelled(shape), shape, 190, own).decode()
+    text = (beginning(shape, 190, own) + state_of(position).spelled(shape)).decode()
     found: dict[str, Any] = ast.literal_eval(text) if shape.python else json.loads(text)
     return found
 

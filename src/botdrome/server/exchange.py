@@ -1,12 +1,13 @@
 """Exchange: a request over HTTP and its answer, whatever carries them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from http import HTTPStatus
 
 from msgspec import Struct
 
 Headers = tuple[tuple[str, str], ...]
+NO_CONTENT = int(HTTPStatus.NO_CONTENT)
 
 
 class Answer(Struct, frozen=True):
@@ -14,13 +15,15 @@ class Answer(Struct, frozen=True):
     body: bytes = b""
     content_type: str = "application/json; charset=UTF-8"
     headers: Headers = ()
+    rest: bytes = b""
+    """Of the body: what many are sent alike is copied only once for each."""
 
     def packed(self, head_only: bool, keep: bool) -> bytes:
-        head = _head(self.status, self.content_type, self.headers, keep)
-        if self.status == HTTPStatus.NO_CONTENT:
-            return head + b"\r\n"
-        head += b"Content-Length: %d\r\n\r\n" % len(self.body)
-        return head if head_only else head + self.body
+        head, body, rest = _head(self.status, self.content_type, self.headers, keep), self.body, self.rest
+        length = len(body) + len(rest)
+        if head_only or self.status == NO_CONTENT:
+            return head + (b"\r\n" if self.status == NO_CONTENT else b"Content-Length: %d\r\n\r\n" % length)
+        return b"%bContent-Length: %d\r\n\r\n%b%b" % (head, length, body, rest)
 
 
 @lru_cache(maxsize=256)
@@ -33,30 +36,32 @@ def _head(status: int, content_type: str, headers: Headers, keep: bool) -> bytes
     return "".join([f"{line}\r\n" for line in lines]).encode()
 
 
-class Exchange:
+class Exchange(Struct, eq=False):
     """One request, and the place for its answer."""
 
-    __slots__ = ("_send", "address", "body", "headers", "keep", "method", "on_lost", "target")
-
-    def __init__(self, method: str, target: bytes, headers: dict[bytes, bytes], body: bytes, address: str) -> None:
-        self.method, self.target, self.headers, self.body, self.address = method, target, headers, body, address
-        self.keep = True
-        """Whether the connection stays open."""
-        self.on_lost: Callable[[], None] | None = None
-        """Called when the client goes away before it is answered."""
-        self._send: Callable[[Exchange, Answer], None] | None = None
-
-    def sent_by(self, send: "Callable[[Exchange, Answer], None]") -> None:
-        self._send = send
+    method: str
+    target: bytes
+    headers: Mapping[bytes, bytes]
+    body: bytes
+    address: str
+    send: "SendAnswer | None"
+    """Takes the answer, once."""
+    keep: bool = True
+    """Whether the connection stays open."""
+    on_lost: Callable[[], None] | None = None
+    """Called when the client goes away before it is answered."""
 
     def answer(self, answer: Answer) -> None:
         """Now or later, once."""
-        send, self._send, self.on_lost = self._send, None, None
+        send, self.send, self.on_lost = self.send, None, None
         if send is not None:
             send(self, answer)
 
     def lose(self) -> None:
         """The client is gone."""
-        forget, self._send, self.on_lost = self.on_lost, None, None
+        forget, self.send, self.on_lost = self.on_lost, None, None
         if forget is not None:
             forget()
+
+
+SendAnswer = Callable[[Exchange, Answer], None]

@@ -4,10 +4,13 @@ Theory of operation. Bytes are gathered until a whole piece of a request is ther
 of a chunked body up to an empty line. A piece goes to httptools, which checks and decodes it. Since no piece reaches beyond
 its request, what follows in the buffer is the next request, untouched: if it is for somebody else, the connection goes back
 to the door with all of it. One request is answered after the other; while an answer is awaited the rest stays where it is.
+
+Most requests are plain, whole and alone in what is received: they are served at once (see `plain_request.py`).
 """
 
 import asyncio
 import re
+from collections.abc import Mapping
 from typing import cast
 
 import httptools
@@ -18,11 +21,11 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.door import address_of, wants_websocket
 from botdrome.server.exchange import Answer, Exchange
 from botdrome.server.gate import Gate
+from botdrome.server.plain_request import EMPTY_LINE, keeps, plain_request
 from botdrome.server.quick_ack import acknowledge
 
 log = structlog.get_logger()
 
-EMPTY_LINE = b"\r\n\r\n"
 UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
 MOST_PIECES = 1000
 """Of a chunked body."""
@@ -33,6 +36,7 @@ FAREWELL = 5.0
 class LightHttp(asyncio.Protocol):
     def __init__(self, gate: Gate) -> None:
         self._gate, self._limits = gate, gate.limits
+        self._longest_plain = min(gate.limits.head, gate.limits.body)
         self._bucket = Bucket(gate.limits.rate, gate.limits.burst)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
@@ -45,7 +49,7 @@ class LightHttp(asyncio.Protocol):
         """When the request began that is being read, or the last one ended."""
         self._exchange: Exchange | None = None
         """The request whose answer is awaited."""
-        self._advancing = self._full = self._deaf = False
+        self._advancing = self._full = self._held = self._deaf = False
         self._parser = httptools.HttpRequestParser(self)
         self._begin()
 
@@ -72,13 +76,14 @@ class LightHttp(asyncio.Protocol):
             self._refuse(503, "TOO_MANY_CONNECTIONS", refusal)
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
+        begins = not self._buffer and not self._words
+        if self._deaf or (begins and self._exchange is None and not self._full and self._serve_plain(data)):
             return
-        if not self._buffer and not self._words:
-            self._since = self._loop.time()
         self._buffer = self._buffer + data if self._buffer else data
         self._advance()
-        if self._transport is not None and self._exchange is None and (self._words or self._buffer):
+        if (self._buffer or self._words) and self._exchange is None and self._transport is not None:
+            if begins:
+                self._since = self._loop.time()
             acknowledge(self._transport.get_extra_info("socket"))
 
     def eof_received(self) -> bool:
@@ -124,6 +129,14 @@ class LightHttp(asyncio.Protocol):
 
     # Reading.
 
+    def _serve_plain(self, data: bytes) -> bool:
+        """Whether this was one plain request, and no more: then it is served."""
+        plain = plain_request(data) if len(data) <= self._longest_plain else None
+        if plain is None or not self._gate.ours(plain[1]):
+            return False
+        self._serve(*plain)
+        return True
+
     def _advance(self) -> None:
         """Read as many requests as can be answered."""
         if self._advancing:
@@ -133,14 +146,17 @@ class LightHttp(asyncio.Protocol):
             if not (self._read_body() if self._words else self._read_head()):
                 break
         self._buffer, self._at, self._advancing = self._buffer[self._at :], 0, False
-        self._hold_back()
+        if self._buffer or self._held:
+            self._hold_back()
 
     def _hold_back(self) -> None:
         if self._transport is not None:
             waiting = self._exchange is not None or self._full
             if waiting and len(self._buffer) > self._limits.head:
+                self._held = True
                 self._transport.pause_reading()
-            elif not self._transport.is_reading():
+            elif self._held:
+                self._held = False
                 self._transport.resume_reading()
 
     def _read_head(self) -> bool:
@@ -166,7 +182,7 @@ class LightHttp(asyncio.Protocol):
         if not self._parse(head):
             return False
         self._words, self._at = words, end
-        return self._serve() if self._complete else self._expect_body()
+        return self._serve_words() if self._complete else self._expect_body()
 
     def _expect_body(self) -> bool:
         if b"transfer-encoding" not in self._headers:
@@ -191,7 +207,7 @@ class LightHttp(asyncio.Protocol):
         self._at = end
         if len(self._body) > MOST_PIECES or sum(map(len, self._body)) > self._limits.body:
             return self._refuse_body()
-        return self._serve() if self._complete else True
+        return self._serve_words() if self._complete else True
 
     def _parse(self, piece: bytes) -> bool:
         try:
@@ -213,17 +229,16 @@ class LightHttp(asyncio.Protocol):
 
     # Answering.
 
-    def _serve(self) -> bool:
-        method, target, version = self._words
-        exchange = Exchange(method.decode(), target, self._headers, b"".join(self._body), self._address)
-        exchange.keep = _keeps(version, self._headers)
-        exchange.sent_by(self._send)
+    def _serve_words(self) -> bool:
+        (method, target, version), headers, body = self._words, self._headers, b"".join(self._body)
         self._begin()
-        self._since = self._loop.time()
+        return self._serve(method.decode(), target, headers, keeps(version, headers), body)
+
+    def _serve(self, method: str, target: bytes, headers: Mapping[bytes, bytes], keep: bool, body: bytes) -> bool:
         if not self._bucket.take():
             metrics.REFUSED.labels("flood").inc()
             return self._refuse(429, "TOO_MANY_REQUESTS", f"a connection may send {self._limits.rate:g} requests a second")
-        self._exchange = exchange
+        self._exchange = exchange = Exchange(method, target, headers, body, self._address, self._send, keep)
         try:
             self._gate.handle(exchange)
         except Exception:
@@ -237,10 +252,10 @@ class LightHttp(asyncio.Protocol):
             return
         self._since = self._loop.time()
         self._transport.write(answer.packed(exchange.method == "HEAD", exchange.keep))
-        if exchange.keep:
-            self._advance()
-        else:
+        if not exchange.keep:
             self._close()
+        elif self._buffer:
+            self._advance()
 
     def _refuse_request(self) -> bool:
         return self._refuse(400, "BAD_REQUEST", "this is no HTTP/1.1 request")
@@ -280,11 +295,3 @@ class LightHttp(asyncio.Protocol):
         other.connection_made(transport)
         other.data_received(rest)
         return False
-
-
-def _keeps(version: bytes, headers: dict[bytes, bytes]) -> bool:
-    old = version.startswith(b"HTTP/1.0")
-    if b"connection" not in headers:
-        return not old
-    wish = headers[b"connection"].lower()
-    return b"close" not in wish and (not old or b"keep-alive" in wish)

@@ -12,7 +12,7 @@ REFUSED = Counter("botdrome_refused", "Connections and messages that were refuse
 LATENESS = Histogram(
     "botdrome_beat_lateness_seconds",
     "How late beats are",
-    buckets=(0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0),
+    buckets=(0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.035, 0.05, 0.1, 0.25, 1.0),
 )
 STORE = Histogram(
     "botdrome_store_seconds",

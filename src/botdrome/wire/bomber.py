@@ -15,7 +15,10 @@ from botdrome.wire.vocabulary import Standing
 
 ENCODER = msgspec.json.Encoder()
 ACCEPTED, CANNOT_MOVE, DEAD, DECLINED = "ACCEPTED", "CANNOT_MOVE", "DEAD", "DECLINED"
+OWN_WORDS = frozenset(WORDS)
 OVERWRITTEN, TOO_LATE, GAME_OVER, NOT_STARTED = "OVERWRITTEN", "TOO_LATE", "GAME_OVER", "NOT_STARTED"
+
+Told = dict[Player, list[bytes]]
 
 
 class Response(Struct, frozen=True):
@@ -35,6 +38,7 @@ class Response(Struct, frozen=True):
         return told
 
 
+IS_ACCEPTED = Response(ACCEPTED)
 IS_DEAD = Response(DEAD, DEAD, "your user is dead")
 IS_OVER = Response(CANNOT_MOVE, GAME_OVER, "the game is over")
 HAS_NOT_BEGUN = Response(CANNOT_MOVE, NOT_STARTED, "the game has not begun")
@@ -43,6 +47,8 @@ CAME_LATE = Response(CANNOT_MOVE, TOO_LATE, "the round of that state_number is o
 
 def read_action(value: Any) -> str:
     """The action's own word, from any of the words for it."""
+    if type(value) is str and value in OWN_WORDS:
+        return value
     try:
         return WORDS[action_in({"action": value})]
     except IllegalMove as fault:
@@ -62,25 +68,28 @@ class BomberDialect:
     def __init__(self, wrapped: bool) -> None:
         self._wrapped = wrapped
 
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> Told:
         """The numbers of the states that can be asked for from now on, and what was refused."""
-        told: dict[Player, list[bytes]] = {player: [] for player in players}
+        told: Told = {}
         for event, _ in news:
-            match event:
-                case Refused() if event.player in told:
-                    told[event.player].append(ENCODER.encode(refusal(event.why).fields(self._wrapped)))
-                case Late() if event.player in told:
-                    told[event.player].append(ENCODER.encode(CAME_LATE.fields(self._wrapped)))
-                case Began():
-                    _to_all(told, {"state_number": 1, "time_left": standing.time_left})
-                case Played():
-                    _to_all(told, {"state_number": event.step + 2, "time_left": standing.time_left})
-                case Ended():
-                    _to_all(told, {"phase": "FINISHED"})
+            if isinstance(event, Played):
+                _to_all(told, players, {"state_number": event.step + 2, "time_left": standing.time_left})
+            elif isinstance(event, Refused):
+                self._to_one(told, players, event.player, refusal(event.why))
+            elif isinstance(event, Late):
+                self._to_one(told, players, event.player, CAME_LATE)
+            elif isinstance(event, Began):
+                _to_all(told, players, {"state_number": 1, "time_left": standing.time_left})
+            elif isinstance(event, Ended):
+                _to_all(told, players, {"phase": "FINISHED"})
         return told
 
+    def _to_one(self, told: Told, players: Collection[Player], player: Player, response: Response) -> None:
+        if player in players:
+            told.setdefault(player, []).append(ENCODER.encode(response.fields(self._wrapped)))
 
-def _to_all(told: dict[Player, list[bytes]], fields: dict[str, Any]) -> None:
+
+def _to_all(told: Told, players: Collection[Player], fields: dict[str, Any]) -> None:
     message = ENCODER.encode(fields)
-    for messages in told.values():
-        messages.append(message)
+    for player in players:
+        told.setdefault(player, []).append(message)

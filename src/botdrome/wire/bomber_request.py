@@ -37,14 +37,16 @@ def read_message(body: bytes) -> Message:
         value = DECODER.decode(text)
     except UNREADABLE:
         value = _literal(text)
-    if not isinstance(value, dict):
-        raise BadRequest("BAD_MESSAGE", "a message is an object with the keys of the document")
-    return {str(key): item for key, item in value.items()}
+    if isinstance(value, dict):
+        return value
+    raise BadRequest("BAD_MESSAGE", "a message is an object with the keys of the document")
 
 
 def _literal(text: bytes) -> Any:
+    """Keys of any kind are read as text, as they are in JSON."""
     try:
-        return read_literal(text.decode())
+        value = read_literal(text.decode())
+        return {str(key): item for key, item in value.items()} if isinstance(value, dict) else value
     except UnicodeDecodeError:
         raise BadRequest("BAD_MESSAGE", "a message is text in UTF-8") from None
     except BadLiteral as fault:

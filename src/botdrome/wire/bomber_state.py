@@ -35,7 +35,7 @@ class State(Struct, frozen=True):
         return place
 
     def spelled(self, shape: Shape) -> bytes:
-        """All but the beginning, which is different for everyone who asks (see `headed`)."""
+        """All but the beginning, which is different for everyone who asks (see `beginning`)."""
         tiles = b"".join(BRACKETS[shape.state]) if self.view is None else spelled_map(self.view, self.names, shape)
         return shape.spelled("actual_state") + b": " + tiles + b", " + shape.spelled(self._facts())[1:]
 
@@ -85,8 +85,18 @@ def _closing(plan: View) -> dict[str, Any] | None:
     return None if plan["at"] is None else {"state_number": plan["at"] + 1, "positions": plan["next"]}
 
 
-def headed(spelled: bytes, shape: Shape, time_left: Milliseconds, own: dict[str, Any]) -> bytes:
-    """A whole state: the time that is left, what is about the one who asks, and all the rest."""
-    if own or shape.python:
-        return shape.spelled(own | {"time_left": time_left})[:-1] + b", " + spelled
-    return b'{"time_left":%d, ' % time_left + spelled
+def beginning(shape: Shape, time_left: Milliseconds, own: dict[str, Any]) -> bytes:
+    """What goes in front of a state that is spelled: the time that is left, and what is about the one who asks."""
+    return shape.spelled(own | {"time_left": time_left})[:-1] + b", "
+
+
+def standing(place: Place | None) -> dict[str, Any]:
+    """What a user alone is told: whether it lives, and where it is."""
+    return {"alive": False} if place is None else {"user_position": place, "alive": True}
+
+
+def beginning_for(place: Place | None, time_left: Milliseconds) -> bytes:
+    """`beginning` in JSON for a user that stands there: this one is asked for so often that it is written out."""
+    if place is None:
+        return b'{"alive":false,"time_left":%d, ' % time_left
+    return b'{"user_position":[%d,%d],"alive":true,"time_left":%d, ' % (*place, time_left)

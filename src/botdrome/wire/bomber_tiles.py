@@ -7,7 +7,7 @@ tiles of the others, but for those where something is.
 from functools import lru_cache
 from typing import Any
 
-from botdrome.games.bomberman_map import CRATE, FREE, WALL, Place
+from botdrome.games.bomberman_map import CRATE, FREE, WALL, Place, Rows
 from botdrome.games.game import View
 from botdrome.wire.bomber_shape import Shape
 
@@ -22,14 +22,20 @@ def spelled_map(view: View, names: tuple[str, ...], shape: Shape) -> bytes:
     things: dict[int, dict[int, bytes]] = {}
     for place, tile in occupied(view, names).items():
         things.setdefault(place[0], {})[place[1]] = _piece(place, tile, shape)
-    rows = [_spelled_row(number, tiles, things.get(number), shape) for number, tiles in enumerate(view["tiles"])]
+    tiles = view["tiles"]
+    rows = _bare_rows(tiles, shape).copy()
+    for row, pieces in things.items():
+        rows[row] = _row_with(pieces, row, tiles[row], shape)
     opening, closing = BRACKETS[shape.state]
-    return opening + b", ".join(filter(None, rows)) + closing
+    return b"%b%b%b" % (opening, b", ".join(filter(None, rows)), closing)
 
 
-def _spelled_row(row: int, tiles: str, things: dict[int, bytes] | None, shape: Shape) -> bytes:
-    if things is None:
-        return _bare_row(row, tiles, shape)
+@lru_cache(maxsize=1024)
+def _bare_rows(tiles: Rows, shape: Shape) -> list[bytes]:
+    return [_bare_row(row, kinds, shape) for row, kinds in enumerate(tiles)]
+
+
+def _row_with(things: dict[int, bytes], row: int, tiles: str, shape: Shape) -> bytes:
     pieces = _row(row, tiles, shape).copy()
     for column, piece in things.items():
         pieces[column] = piece

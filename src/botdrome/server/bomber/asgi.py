@@ -7,7 +7,7 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from botdrome.server.connection import POLICY
-from botdrome.server.exchange import Answer, Exchange
+from botdrome.server.exchange import Answer, Exchange, SendAnswer
 
 LONGEST_BODY = 64 << 10
 
@@ -26,13 +26,13 @@ class Bridge:
         if body is None:
             words = f"the body of a request has at most {LONGEST_BODY} bytes"
             return await _send(self._refuse(413, "BODY_TOO_LONG", words), scope, send)
-        answer = await self._answer(_exchange(scope, body), receive)
+        answer = await self._answer(scope, body, receive)
         return None if answer is None else await _send(answer, scope, send)
 
-    async def _answer(self, exchange: Exchange, receive: Receive) -> Answer | None:
+    async def _answer(self, scope: Scope, body: bytes, receive: Receive) -> Answer | None:
         """None: the client is gone."""
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        exchange.sent_by(lambda _, answer: answered.set_result(answer))
+        exchange = _exchange(scope, body, lambda _, answer: answered.set_result(answer))
         self._handle(exchange)
         if not answered.done():
             gone = asyncio.ensure_future(receive())
@@ -56,15 +56,16 @@ async def _body(receive: Receive) -> bytes | None:
     return None
 
 
-def _exchange(scope: Scope, body: bytes) -> Exchange:
+def _exchange(scope: Scope, body: bytes, send: SendAnswer) -> Exchange:
     target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
     client = scope.get("client")
-    return Exchange(scope["method"], target, dict(scope["headers"]), body, client[0] if client else "")
+    return Exchange(scope["method"], target, dict(scope["headers"]), body, client[0] if client else "", send)
 
 
 async def _send(answer: Answer, scope: Scope, send: Send) -> None:
+    body = answer.body + answer.rest
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
     headers += [(b"content-type", answer.content_type.encode())] if answer.content_type else []
-    headers += [(b"content-length", str(len(answer.body)).encode())] if answer.status != 204 else []
+    headers += [(b"content-length", str(len(body)).encode())] if answer.status != 204 else []
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else answer.body})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})

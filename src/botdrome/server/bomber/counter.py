@@ -1,12 +1,10 @@
 """Counter: what becomes of one of the document's messages, whichever way it came."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
 from botdrome.games.bomberman_actions import WORDS
-from botdrome.match.terms import Milliseconds
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.room import Room
 from botdrome.server.registry import Denied
@@ -16,6 +14,7 @@ from botdrome.wire.bomber import (
     CAME_LATE,
     DECLINED,
     HAS_NOT_BEGUN,
+    IS_ACCEPTED,
     IS_DEAD,
     IS_OVER,
     OVERWRITTEN,
@@ -28,8 +27,13 @@ from botdrome.wire.bomber_state import FINISHED, REGISTRATION
 
 log = structlog.get_logger()
 
-Reply = Callable[[int, bytes], None]
-"""Takes the status and the body of an answer."""
+
+class Reply(Protocol):
+    """Takes the status and the body of an answer, the body in one piece or in two."""
+
+    def __call__(self, status: int, body: bytes, rest: bytes = b"", /) -> None: ...
+
+
 MOVES = {word: ({"action": word}, b'{"action":"%s"}' % word.encode()) for word in WORDS}
 """What a word is for the table and in the record: there is no user_id in it."""
 OK, BAD, FORBIDDEN, NOT_FOUND, CONFLICT, UNAVAILABLE = 200, 400, 403, 404, 409, 503
@@ -50,13 +54,14 @@ def registers(message: Message) -> bool:
 
 def serve(room: Room, message: Message, shape: Shape, with_state: bool, reply: Reply) -> None:
     """Answer a message; a registration later than at once. BadRequest if it cannot be understood."""
-    if registers(message):
+    action = message.get("action")
+    if action is None and "user_name" in message:
         name, password = read_name(message["user_name"]), _password(message.get("password"))
         return room.desk.tasks.start(_register(room, name, password, shape, reply))
-    if message.get("action") is None:
+    if action is None:
         raise BadRequest("MISSING_FIELD", "action is missing, or user_name if this is a registration")
     if wants_state(message):
-        return reply(OK, room.told(shape, room.user(message.get("user_id"))))
+        return reply(OK, *room.told(shape, room.user(message.get("user_id"))))
     return _act(room, message, shape, with_state, reply)
 
 
@@ -100,17 +105,19 @@ def _closed(room: Room, taken: bool, shape: Shape) -> bytes:
 
 def _act(room: Room, message: Message, shape: Shape, with_state: bool, reply: Reply) -> None:
     word = read_action(message["action"])
-    number = read_number(message.get("state_number"), "state_number")
-    if message.get("user_id") in (None, ""):
+    number = read_number(message["state_number"], "state_number") if "state_number" in message else None
+    user_id = message.get("user_id")
+    if user_id is None or user_id == "":
         raise BadRequest("MISSING_FIELD", "user_id is missing")
-    user = room.user(message["user_id"])
+    user = room.user(user_id)
     if user is None:
         return reply(NOT_FOUND, declined(shape, "UNKNOWN_USER", "there is no such user_id in this room"))
     response, counted = _outcome(room, user, word, number)
     fields = response.fields(room.plan.wrapped_responses)
     if with_state:
-        return reply(OK, room.told(shape, user, **fields))
-    return reply(OK, shape.spelled(fields | {"state_number": counted, "time_left": room.time_left()}))
+        return reply(OK, *room.told(shape, user, fields))
+    fields["state_number"], fields["time_left"] = counted, room.time_left()
+    return reply(OK, shape.spelled(fields))
 
 
 def _outcome(room: Room, user: Mailbox, word: str, number: int | None) -> tuple[Response, int]:
@@ -122,7 +129,9 @@ def _outcome(room: Room, user: Mailbox, word: str, number: int | None) -> tuple[
     if match.result is not None or room.state.phase == FINISHED:
         return IS_OVER, room.state.number
     move, note = MOVES[word]
-    running = _running(table.now(), match.deadline, match.steps)
+    deadline = match.deadline
+    # The number of the state whose round now runs, whether or not the last one was resolved in time.
+    running = match.steps + (1 if deadline is None or table.now() <= deadline else 2)
     if room.state.place(player) is None:
         table.note(player, note, "not taken: the user is dead")
         return IS_DEAD, running
@@ -140,14 +149,9 @@ def _verdict(room: Room, user: Mailbox, table: Table, word: str, step: int) -> t
     if refused is None and match.result is not None and (step > match.steps or not room.plan.early):
         refused = IS_OVER  # the round before was overdue, and has ended the game
     if refused is not None:
-        dead = match.result is None and match.view(None)["users"][user.player]["at"] is None
+        dead = match.result is None and room.state.place(user.player) is None
         return IS_DEAD if dead else refused, step
     previous, user.acted = user.acted, (step, word)
     if previous is not None and previous[0] == step:
         return Response(ACCEPTED, f"{OVERWRITTEN} {previous[1]}"), step
-    return Response(ACCEPTED), step
-
-
-def _running(now: Milliseconds, deadline: Milliseconds | None, steps: int) -> int:
-    """The number of the state whose round now runs, whether or not the last one was resolved in time."""
-    return steps + 1 if deadline is None or now <= deadline else steps + 2
+    return IS_ACCEPTED, step

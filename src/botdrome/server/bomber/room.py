@@ -5,6 +5,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable
 from time import monotonic
+from typing import Any
 
 from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.match.course import News
@@ -20,7 +21,7 @@ from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.bomber import CAME_LATE, BomberDialect, Response, refusal
 from botdrome.wire.bomber_shape import Shape
-from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, headed
+from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, standing
 
 Push = Callable[[], None]
 
@@ -94,16 +95,18 @@ class Room:
         gone = self.state.phase == REGISTRATION and number > 0
         return self.state.number <= number and not gone and not self.desk.closing
 
-    def told(self, shape: Shape, user: Mailbox | None, **fields: str) -> bytes:
-        """The state as it is told to a user, or to anybody."""
-        spelled = self._spelled.get(shape)
+    def told(self, shape: Shape, user: Mailbox | None, fields: dict[str, Any] | None = None) -> tuple[bytes, bytes]:
+        """The state as it is told to a user, or to anybody, in two pieces; `fields` go first."""
+        state, spelled = self.state, self._spelled.get(shape)
         if spelled is None:
-            spelled = self._spelled[shape] = self.state.spelled(shape)
-        own: dict[str, object] = dict(fields)
-        if user is not None and user.player is not None and self.state.view is not None:
-            place = self.state.place(user.player)
-            own |= {"alive": False} if place is None else {"user_position": place, "alive": True}
-        return headed(spelled, shape, self.time_left(), own)
+            spelled = self._spelled[shape] = state.spelled(shape)
+        own = fields or {}
+        if user is not None and user.player is not None and state.view is not None:
+            place = state.place(user.player)
+            if not own and not shape.python:
+                return beginning_for(place, self.time_left()), spelled
+            own |= standing(place)
+        return beginning(shape, self.time_left(), own), spelled
 
     def time_left(self) -> Milliseconds:
         """Of the phase or the round."""
@@ -185,13 +188,12 @@ class Room:
         """What happens at the table."""
         turned = False
         for event, _ in news:
-            match event:
-                case Refused():
-                    self._refused[event.player] = refusal(event.why)
-                case Late():
-                    self._refused[event.player] = CAME_LATE
-                case Began() | Played() | Ended():
-                    turned = True
+            if isinstance(event, (Played, Began, Ended)):
+                turned = True
+            elif isinstance(event, Refused):
+                self._refused[event.player] = refusal(event.why)
+            elif isinstance(event, Late):
+                self._refused[event.player] = CAME_LATE
         if turned:
             self._look()
 

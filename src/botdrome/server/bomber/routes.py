@@ -1,17 +1,19 @@
 """Routes: the Bomberman API over HTTP."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from botdrome.server.bomber.counter import BAD, NOT_FOUND, declined, registers, serve, wants_state
+from msgspec import Struct
+
+from botdrome.server.bomber.counter import BAD, NOT_FOUND, OK, declined, registers, serve, wants_state
 from botdrome.server.bomber.room import Room
 from botdrome.server.bomber.rooms import Rooms, summary
 from botdrome.server.bomber.waits import Wait
 from botdrome.server.exchange import Answer, Exchange, Headers
 from botdrome.wire.bomber_request import BadRequest, Message, read_form, read_message, read_number, read_switch, unquoted
 from botdrome.wire.bomber_rules import ROUTES, rules, rules_page
-from botdrome.wire.bomber_shape import DEFAULT, read_shape
+from botdrome.wire.bomber_shape import DEFAULT, JSON, PYTHON, Shape, read_shape
 
 OPEN: Headers = (
     ("Access-Control-Allow-Origin", "*"),
@@ -21,7 +23,7 @@ OPEN: Headers = (
 )
 READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
 LONGEST_KEPT = 200
-"""Bytes of a path that is remembered: bots ask for short ones."""
+"""Bytes of a path or a query that is remembered: bots ask for short ones."""
 
 
 def is_ours(target: bytes) -> bool:
@@ -40,38 +42,47 @@ class Astray(Exception):
         self.status, self.word, self.sentence, self.headers = status, word, sentence, headers
 
 
-class Ask:
+class Ask(Struct, eq=False):
     """One request on its way through the routes."""
 
-    __slots__ = ("exchange", "fields", "query", "room", "shape")
-
-    def __init__(self, exchange: Exchange, room: Room) -> None:
-        self.exchange, self.room = exchange, room
-        self.query: dict[str, str] = {}
-        self.shape = DEFAULT
-        self.fields: Message = {}
+    exchange: Exchange
+    room: Room
+    query: Mapping[str, str] = {}
+    shape: Shape = DEFAULT
+    fields: Message = {}
+    """What is in the query and in the body: the body goes first."""
 
     def read(self, query: bytes) -> None:
-        """What is in the query and in the body: the body goes first."""
-        headers = self.exchange.headers
-        if query:
-            self.query = read_form(query)
-        self.shape = read_shape(self.query, headers.get(b"accept", b"").decode("latin-1"))
-        self.fields = dict(self.query)
-        if self.exchange.method == "POST" and self.exchange.body:
-            self.fields |= read_message(self.exchange.body)
+        exchange = self.exchange
+        headers, fields = exchange.headers, self.fields
+        if query or b"accept" in headers:
+            self.query, self.shape = _read_query(query, headers.get(b"accept", b""))
+            fields.update(self.query)
+        if exchange.body and exchange.method == "POST":
+            fields.update(read_message(exchange.body))
         if b"x-user-id" in headers:
-            self.fields.setdefault("user_id", headers[b"x-user-id"].decode("latin-1"))
+            fields.setdefault("user_id", headers[b"x-user-id"].decode("latin-1"))
 
-    def reply(self, status: int, body: bytes) -> None:
-        self.exchange.answer(Answer(status, body, self.shape.content_type, OPEN))
+    def reply(self, status: int, body: bytes, rest: bytes = b"") -> None:
+        self.exchange.answer(Answer(status, body, PYTHON if self.shape.python else JSON, OPEN, rest))
 
     def show(self, value: object) -> None:
-        self.reply(200, self.shape.spelled(value))
+        self.reply(OK, self.shape.spelled(value))
 
     def refuse(self, status: int, word: str, sentence: str, headers: Headers = ()) -> None:
         body = declined(self.shape, word, sentence)
         self.exchange.answer(Answer(status, body, self.shape.content_type, OPEN + headers))
+
+
+def _read_query(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
+    """What a query says, and the shape that it and an Accept header ask for."""
+    return (_known if len(query) + len(accept) <= LONGEST_KEPT else _known.__wrapped__)(query, accept)
+
+
+@lru_cache(maxsize=1024)
+def _known(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
+    fields = read_form(query)
+    return fields, read_shape(fields, accept.decode("latin-1"))
 
 
 class Route(NamedTuple):
@@ -100,14 +111,14 @@ class Routes:
 
     def handle(self, exchange: Exchange) -> None:
         path, _, query = exchange.target.partition(b"?")
-        ask = Ask(exchange, self._rooms.first)
-        if exchange.method == "OPTIONS":
+        method, ask = exchange.method, Ask(exchange, self._rooms.first)
+        if method == "OPTIONS":
             return exchange.answer(Answer(204, b"", "", OPEN))
         try:
             ask.read(query)
-            room, methods, verb, rest = (self._find if len(path) <= LONGEST_KEPT else self._search)(path)
-            _check(ask, methods)
-            ask.room = room
+            ask.room, methods, verb, rest = (self._find if len(path) <= LONGEST_KEPT else self._search)(path)
+            if method not in methods:
+                raise _not_allowed(methods)
             return verb(ask, rest)
         except BadRequest as fault:
             return ask.refuse(BAD, fault.word, fault.sentence)
@@ -140,17 +151,19 @@ class Routes:
         serve(ask.room, ask.fields, ask.shape, False, ask.reply)
 
     def _state(self, ask: Ask, user_id: str) -> None:
-        ask.fields["action"] = "STATE"
-        self._action(ask, user_id)
+        if ask.fields:
+            ask.fields["action"] = "STATE"
+            return self._action(ask, user_id)
+        return ask.reply(OK, *ask.room.told(ask.shape, ask.room.user(user_id)))
 
     def _action(self, ask: Ask, user_id: str) -> None:
         fields = ask.fields
         if user_id:
             fields["user_id"] = user_id
-        fields.setdefault("action", None)
         if "after" in fields and wants_state(fields) and self._waits(ask):
             return
-        with_state = "with_state" in ask.query and read_switch(ask.query["with_state"], "with_state")
+        query = ask.query
+        with_state = bool(query) and read_switch(query.get("with_state"), "with_state")
         serve(ask.room, fields, ask.shape, with_state, ask.reply)
 
     def _any(self, ask: Ask, _: str) -> None:
@@ -172,7 +185,7 @@ class Routes:
             ask.refuse(429, "TOO_MANY_WAIT", f"{most} of your address wait already")
             return True
         room, user_id = ask.room, ask.fields.get("user_id")
-        wait = Wait(after, address, lambda: ask.reply(200, room.told(ask.shape, room.user(user_id))))
+        wait = Wait(after, address, lambda: ask.reply(OK, *room.told(ask.shape, room.user(user_id))))
         ask.exchange.on_lost = lambda: room.waits.remove(wait)
         room.waits.add(wait)
         return True
@@ -195,7 +208,6 @@ class Routes:
         return ask.show(found)
 
 
-def _check(ask: Ask, methods: tuple[str, ...]) -> None:
-    if ask.exchange.method not in methods:
-        allowed = ", ".join((*methods, "OPTIONS"))
-        raise Astray(405, "METHOD_NOT_ALLOWED", f"this is for {allowed}", (("Allow", allowed),))
+def _not_allowed(methods: tuple[str, ...]) -> Astray:
+    allowed = ", ".join((*methods, "OPTIONS"))
+    return Astray(405, "METHOD_NOT_ALLOWED", f"this is for {allowed}", (("Allow", allowed),))

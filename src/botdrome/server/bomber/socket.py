@@ -61,10 +61,10 @@ class BomberSession:
     def _registered(self, name: str) -> Reply:
         """Remembers who it is that has registered here."""
 
-        def reply(status: int, body: bytes) -> None:
+        def reply(status: int, body: bytes, rest: bytes = b"") -> None:
             if status == OK:
                 self._user = self._room.named(name)
-            self._reply(status, body)
+            self._reply(status, body, rest)
 
         return reply
 
@@ -72,10 +72,10 @@ class BomberSession:
         self._room.pushes.pop(self._push, None)
 
     def _push(self) -> None:
-        self._connection.send([self._room.told(self._shape, self._user)])
+        self._reply(OK, *self._room.told(self._shape, self._user))
 
-    def _reply(self, status: int, body: bytes) -> None:
-        self._connection.send([body])
+    def _reply(self, status: int, body: bytes, rest: bytes = b"") -> None:
+        self._connection.send([body + rest])
 
     def _refuse(self, fault: BadRequest) -> None:
         self.lost()

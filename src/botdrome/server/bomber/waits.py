@@ -41,6 +41,8 @@ class Waits:
 
     def wake(self, number: int | None = None) -> None:
         """There is a state of this number; None: everybody is to look."""
+        if not self._waits:
+            return
         for wait in [wait for wait in self._waits if number is None or number > wait.after]:
             self._end(wait)
 

@@ -1,0 +1,93 @@
+"""Plain requests: what is read past the parser is what the parser reads, and all else is left to it."""
+
+import httptools
+import pytest
+
+from botdrome.server.plain_request import LONGEST, plain_request
+
+PLAIN = [
+    b"GET / HTTP/1.1\r\n\r\n",
+    b"GET /bomber/rest/state/0123?after=7&state=list HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /a%20b HTTP/1.1\r\nhost:x\r\nACCEPT: text/x-python, */*\r\nX-User-Id:  0123 \r\n\r\n",
+    b"GET /a HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi",
+    b"GET /a HTTP/1.1\r\nTwice: a\r\nTwice: b\r\nNothing:\r\n\r\n",
+    b"POST /a HTTP/1.1\r\n\r\n",
+    b"POST /a HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
+    b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\n\r\n\r\n\r\n\r\n",
+    b'POST /a HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n{"action":"MOVE_UP"',
+    b"POST /a HTTP/1.1\r\nConnection: keep-alive\r\nContent-Length: 2 \r\n\r\nhi",
+    b"POST /a HTTP/1.1\r\nConnection: Close\r\nContent-Length: 2\r\n\r\nhi",
+]
+OTHERS = [
+    b"",
+    b"\r\n\r\n",
+    b"GET / HTTP/1.1\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\n",
+    b"GET / HTTP/1.0\r\n\r\n",
+    b"HEAD / HTTP/1.1\r\n\r\n",
+    b"get / HTTP/1.1\r\n\r\n",
+    b"\r\nGET / HTTP/1.1\r\n\r\n",
+    b"GET  / HTTP/1.1\r\n\r\n",
+    b"GET http://x/ HTTP/1.1\r\n\r\n",
+    b"GET /\xff HTTP/1.1\r\n\r\n",
+    b"GET /#a HTTP/1.1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nBad Header: x\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\n\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\nA: b\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n\x00",
+    b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nLong: " + b"x" * LONGEST + b"\r\n\r\n",
+    b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    b"GET / HTTP/1.1\r\nUpgrade: h2c\r\n\r\n",
+    b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nh",
+    b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi!",
+    b"POST / HTTP/1.1\r\nContent-Length: two\r\n\r\nhi",
+    b"POST / HTTP/1.1\r\nContent-Length: +2\r\n\r\nhi",
+    b"POST / HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi",
+    b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi",
+    b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+]
+
+
+class Parsed:
+    """A request as httptools reads it."""
+
+    def __init__(self, data: bytes) -> None:
+        self.target, self.body = b"", b""
+        self.keep = self.whole = False
+        self.headers: dict[bytes, bytes] = {}
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.feed_data(data)
+
+    def on_url(self, url: bytes) -> None:
+        self.target += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers[name.lower()] = value
+
+    def on_body(self, body: bytes) -> None:
+        self.body += body
+
+    def on_message_complete(self) -> None:
+        self.keep = self.parser.should_keep_alive()
+        self.whole = True
+
+
+@pytest.mark.parametrize("data", PLAIN)
+def test_what_is_plain_is_read_as_the_parser_reads_it(data: bytes) -> None:
+    parsed = Parsed(data)
+    assert parsed.whole
+    method = parsed.parser.get_method().decode()
+    for _ in range(2):
+        assert plain_request(data) == (method, parsed.target, parsed.headers, parsed.keep, parsed.body)
+
+
+@pytest.mark.parametrize("data", PLAIN)
+def test_what_is_not_all_here_or_not_alone_is_left_to_the_parser(data: bytes) -> None:
+    assert [plain_request(data[:end]) for end in range(len(data))] == [None] * len(data)
+    assert plain_request(data + b"\r\n") is plain_request(data + data) is None
+
+
+@pytest.mark.parametrize("data", OTHERS)
+def test_what_is_not_plain_is_left_to_the_parser(data: bytes) -> None:
+    assert plain_request(data) is None
