@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from time import monotonic, time
 from typing import Any, Protocol
 
@@ -62,7 +63,6 @@ class Table:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: Milliseconds = 0
         self._reason = ""
-        self._ending: asyncio.Future[None] | None = None
 
     def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
         """Give a seat to a listener, or to another one than before."""
@@ -84,7 +84,9 @@ class Table:
     # What players do.
 
     def submit(self, player: Player, raw: Raw, message: bytes) -> None:
-        now = self.now()
+        now, due = self.now(), self.match.deadline
+        if due is not None and now > due:
+            self._note_lateness(now - due)
         news = self.match.submit(player, raw, now)
         self._flights[player].came(now, message, _verdict(player, news))
         self._publish(news, now)
@@ -142,12 +144,11 @@ class Table:
 
     def _publish(self, news: News, now: Milliseconds) -> None:
         if not news:
-            return
+            return None
         if self.match.result is not None:
-            self._ending = self._loop.create_task(self._end(news, now))
-            return
+            return self._end(news, now)
         self._tell(news, now)
-        self._let_look(now)
+        return self._let_look(now)
 
     def _let_look(self, now: Milliseconds) -> None:
         self._look_at_the_clock(now)
@@ -182,27 +183,37 @@ class Table:
         if self.match.result is not None:
             return
         now, due = self.now(), self.match.deadline
-        if due is not None and now >= due and self.match.terms.pace.beat:
-            metrics.LATENESS.observe((now - due) / 1000)
+        if due is not None and now >= due:
+            self._note_lateness(now - due)
         news = self.match.wake(now)
         self._publish(news, now) if news else self._let_look(now)
 
-    async def _end(self, news: News, now: Milliseconds) -> None:
+    def _note_lateness(self, late: Milliseconds) -> None:
+        """A beat that rings, or that a message finds overdue."""
+        if self.match.terms.pace.beat:
+            metrics.LATENESS.observe(late / 1000)
+
+    def _end(self, news: News, now: Milliseconds) -> None:
         """The result is on disk before anyone is told of it."""
         if self._timer is not None:
             self._timer.cancel()
-        failed, began = False, monotonic()
         try:
-            await self._store.finish(self._finish())
-            metrics.STORE.observe(monotonic() - began)
-        except Exception:
-            failed = True
-            log.exception("a match could not be stored", match=self.entry.id)
-        if not failed:
+            ending: asyncio.Future[None] = asyncio.ensure_future(self._store.finish(self._finish()))
+        except Exception as problem:
+            ending = self._loop.create_future()
+            ending.set_exception(problem)
+        ending.add_done_callback(partial(self._stored, news, now, monotonic()))
+
+    def _stored(self, news: News, now: Milliseconds, since: float, ending: asyncio.Future[None]) -> None:
+        problem = ending.exception()
+        if problem is None:
+            metrics.STORE.observe(monotonic() - since)
             self._tell(news, now)
+        else:
+            log.error("a match could not be stored", match=self.entry.id, exc_info=problem)
         listeners, self._listeners = self._listeners, {}
         for listener in listeners.values():
-            listener.dismiss(failed)
+            listener.dismiss(failed=problem is not None)
         self.audience.dismiss()
         for tell in self.on_over:
             tell(self)
@@ -210,7 +221,7 @@ class Table:
     def _finish(self) -> Finish:
         result = self.match.result
         assert result is not None
-        metrics.MOVES.inc(sum([kind == "move" for _, kind, _, _ in self.match.inputs]))
+        metrics.MOVES.inc([kind for _, kind, _, _ in self.match.inputs].count("move"))
         flights = tuple(flight.packed(cause) for flight, cause in zip(self._flights, result.causes, strict=True))
         record = jotted(self.match, self.entry.players)
         status: Status = "aborted" if result.aborted else "ended"

@@ -20,7 +20,7 @@ MOST_KEPT = 100_000
 """Beginnings that could not be written are kept for the next batch, but not more than that."""
 COMPANY = 0.025
 """Seconds that a change waits for others to be written with it, in a process that has no time to lose at all."""
-QUIET = 0.6
+QUIET = 0.75
 """A process that uses no more of a core than this lets nobody wait: what gathering saves would go to waste."""
 LEISURE = 0.05
 """How long a beginning waits, which nobody waits for."""
@@ -48,9 +48,9 @@ class Journal:
         self._closing = False
         self._task = self._loop.create_task(self._keep_writing())
 
-    async def enter(self, change: Change) -> Any:
-        """On disk when it returns."""
-        return await self._hand_over(change, self._company)
+    def enter(self, change: Change) -> asyncio.Future[Any]:
+        """Done when it is on disk."""
+        return self._hand_over(change, self._company)
 
     def note(self, begin: Begin) -> None:
         """Written before whatever is entered after it."""
@@ -79,6 +79,9 @@ class Journal:
         return future
 
     def _write_within(self, patience: float) -> None:
+        if not patience:
+            self._arrived.set()
+            return
         at = self._loop.time() + patience
         if self._alarm is not None:
             if self._alarm_at <= at:

@@ -1,6 +1,6 @@
 """SqlStore: the store in a database, whichever it is."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import Executable
@@ -86,8 +86,8 @@ class SqlStore:
     def begin(self, match: MatchEntry) -> None:
         self._journal.note(changes.begun(match))
 
-    async def finish(self, finish: Finish) -> None:
-        await self._journal.enter(changes.ended(finish))
+    def finish(self, finish: Finish) -> Awaitable[None]:
+        return self._journal.enter(changes.ended(finish))
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
         return int(await self._journal.enter(changes.aborted(reason, now)))

@@ -30,7 +30,7 @@ SETTINGS = (
     "cache_size = -32000",
     "wal_autocheckpoint = 4000",
 )
-BULKS = (256, 64, 32, 16, 8, 4, 3, 2, 1)
+BULKS = (256, 64, 32, *range(16, 0, -1))
 """Rows in one statement. Only so many sizes, so that each is put into words once."""
 UNSTORABLE = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError)
 

@@ -1,6 +1,6 @@
 """Store: what lasts. Bots, matches with their records, and what contests have played."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
@@ -149,8 +149,11 @@ class Store(Protocol):
         """Note that a match runs. Does not wait: it is on disk with the next change at the latest. All that is read after
         the call has it."""
 
-    async def finish(self, finish: Finish) -> None:
-        """Gathered: many at once cost little more than one. The second time changes nothing; UnknownMatch if it never began."""
+    def finish(self, finish: Finish) -> Awaitable[None]:
+        """Gathered: many at once cost little more than one. The second time changes nothing; UnknownMatch if it never began.
+
+        It is under way when this returns, and on disk when that has been awaited.
+        """
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
         """Mark all matches that run as aborted, as after a crash; how many there were."""
