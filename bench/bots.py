@@ -9,6 +9,8 @@ import msgspec
 import uvloop
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
+from bench.server import first_in_line
+
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
 ORDERS = ENCODER.encode({"orders": {}})
 
@@ -122,10 +124,13 @@ async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords
 def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str, pause: str = "0") -> None:
     bot, game, name = {
         "noughts": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
+        "probe": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
         "waiting": (Listening, "NOUGHTS_AND_CROSSES", "load"),
         "watching": (Listening, "", ""),
         "bumblebots": (BumbleBot, "BUMBLEBOTS", "bee"),
     }[kind]
+    if kind == "probe":
+        first_in_line()
     NoughtsBot.PAUSE = float(pause)
     names = [f"{name} 0", f"{name} {0 if kind == 'waiting' else 1}"]
     socket_url = url.replace("http", "ws", 1)

@@ -8,23 +8,18 @@ something else ran there or the machine was not ours, that is part of what the p
 """
 
 import asyncio
-import gc
 import json
-import os
 import random
-import re
 import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import uvloop
 
 from bench.games import yardstick
-from bench.server import TICKS, Server, server
+from bench.server import first_in_line, server
 
 FIND = b'{"event": "find_opponent"}'
 PATTERN = [(x, y) for y in range(2, 15) for x in range(15)]
@@ -146,14 +141,6 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def waited(running: Server) -> float:
-    """Seconds for which the server could have run and did not, or for which somebody else had the core's machine."""
-    delay = int(Path(f"/proc/{running.process.pid}/schedstat").read_text().split()[1]) / 1e9
-    core = re.search(r"^cpu0 .*$", Path("/proc/stat").read_text(), re.MULTILINE)
-    assert core is not None
-    return delay + int(core[0].split()[8]) / TICKS
-
-
 def capacity(pairs: int, length: int, seconds: float) -> float:
     """Moves per CPU second of the server."""
     port = free_port()
@@ -184,9 +171,9 @@ def latency(pairs: int, length: int, seconds: float, pause: float) -> None:
         load = start("bot", port, pairs, length, pause, WARM, seconds)
         phase(load)
         phase(probes)
-        before, idle = running.cpu(), waited(running)
+        before, idle = running.cpu(), running.waited()
         seen, done = phase(probes), phase(load)
-        spent, idle = running.cpu() - before, waited(running) - idle
+        spent, idle = running.cpu() - before, running.waited() - idle
         load.wait()
         probes.wait()
     print(
@@ -206,18 +193,11 @@ def main() -> None:
     latency(100, 49, 6, pause=100 / (rate / 2))
 
 
-def _first_in_line() -> None:
-    """Probes must not wait for the load, nor for themselves."""
-    gc.disable()
-    with suppress(PermissionError):
-        os.nice(-10)
-
-
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         name, port, pairs, length, *times = sys.argv[1:]
         if name == "probe":
-            _first_in_line()
+            first_in_line()
         uvloop.run(play(name, int(port), int(pairs), int(length), *map(float, times)))
     else:
         main()

@@ -32,7 +32,7 @@ def half_load() -> None:
         load("noughts", running.url, *passwords, 2 * PAIRS, 2)
         full = load("noughts", running.url, *passwords, 2 * PAIRS, 6)["moves"] / 6
         before, pause = running.cpu(), PAIRS / (full / 2)
-        probe = start_load("noughts", running.url, *passwords, 2, 8, pause, urgent=True)
+        probe = start_load("probe", running.url, *passwords, 2, 8, pause)
         done = load("noughts", running.url, *passwords, 2 * PAIRS, 8, pause)
         share = (running.cpu() - before) / 8
         seen = json.loads(probe.communicate()[0])

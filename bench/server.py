@@ -1,5 +1,6 @@
 """The server under load: it on one core, the load on the other; CPU time of the server from the system."""
 
+import gc
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,13 @@ class Server:
     def cpu(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def waited(self) -> float:
+        """Seconds for which the server could have run and did not, or for which somebody else had the core's machine."""
+        delay = int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[1]) / 1e9
+        core = re.search(r"^cpu0 .*$", Path("/proc/stat").read_text(), re.MULTILINE)
+        assert core is not None
+        return delay + int(core[0].split()[8]) / TICKS
 
     def memory(self) -> int:
         """Resident bytes."""
@@ -83,11 +91,16 @@ def load(kind: str, *words: object) -> Any:
     return json.loads(output)
 
 
-def start_load(kind: str, *words: object, urgent: bool = False) -> "subprocess.Popen[str]":
-    """`urgent`: before all others on that core, where that is allowed, so that what it measures is the server and not them."""
-    before = ["nice", "-n", "-15"] if urgent else []
-    command = [*before, "taskset", "-c", "1", sys.executable, "-m", "bench.bots", kind, *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL if urgent else None, text=True)
+def start_load(kind: str, *words: object) -> "subprocess.Popen[str]":
+    command = ["taskset", "-c", "1", sys.executable, "-m", "bench.bots", kind, *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def first_in_line() -> None:
+    """For processes that measure the server beside a load: they must not wait for the load, nor for themselves."""
+    gc.disable()
+    with suppress(PermissionError):
+        os.nice(-10)
 
 
 def moves(pairs: int, seconds: float) -> None:

@@ -8,23 +8,19 @@ else ran there or the machine was not ours, that is part of what the probes feel
 """
 
 import asyncio
-import gc
 import json
-import os
 import random
 import re
 import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, cast
 
 import uvloop
 
 from bench.games import yardstick
-from bench.server import TICKS, Server, server
+from bench.server import Server, first_in_line, server
 
 BOARD = b".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
 SHOTS = [b"|%d|%d\n" % (x, y) for y in range(1, 11) for x in range(1, 11)]
@@ -119,18 +115,6 @@ def _port(running: Server) -> str:
     return found[1]
 
 
-def _waited(running: Server) -> float:
-    """Seconds for which the server could have run and did not."""
-    return int(Path(f"/proc/{running.process.pid}/schedstat").read_text().split()[1]) / 1e9
-
-
-def _stolen() -> float:
-    """Seconds for which somebody else had the first core's machine."""
-    core = re.search(r"^cpu0 .*$", Path("/proc/stat").read_text(), re.MULTILINE)
-    assert core is not None
-    return int(core[0].split()[8]) / TICKS
-
-
 def capacity(games: int, seconds: float) -> float:
     """How many shots a CPU second of the server takes."""
     with server("--xbs-port", "-1") as running:
@@ -162,9 +146,9 @@ def latency(games: int, seconds: float, pause: float) -> None:
         probes = _start(port, "probe", PROBES, PROBE_PAUSE, warm, seconds)
         assert load.stdout is not None and probes.stdout is not None
         assert load.stdout.readline() == probes.stdout.readline() == "go\n"
-        before, waited = running.cpu(), _waited(running) + _stolen()
+        before, waited = running.cpu(), running.waited()
         felt, done = _done(probes), _done(load)
-        spent, waited = running.cpu() - before, _waited(running) + _stolen() - waited
+        spent, waited = running.cpu() - before, running.waited() - waited
         load.wait()
         probes.wait()
     print(
@@ -183,17 +167,10 @@ def main() -> None:
     latency(200, 12, pause=2 * 200 / most)
 
 
-def _first_in_line() -> None:
-    """Probes must not wait for the load, nor for themselves."""
-    gc.disable()
-    with suppress(PermissionError):
-        os.nice(-10)
-
-
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         if sys.argv[2] == "probe":
-            _first_in_line()
+            first_in_line()
         uvloop.run(_load(int(sys.argv[1]), sys.argv[2].encode(), int(sys.argv[3]), *map(float, sys.argv[4:])))
     else:
         main()
