@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 import structlog
 
 from botdrome.cli.serve import Unfailing, configure_logs
@@ -25,3 +26,11 @@ def test_logs_go_on_when_standard_error_is_closed() -> None:
     stream.close()
     log.info("after")
     assert '"before"' in written
+
+
+def test_a_log_that_goes_to_a_file_has_no_colours(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs(Settings())
+    structlog.get_logger().info("stopping", seconds=30)
+    line = capsys.readouterr().err
+    assert "stopping" in line and "seconds=30" in line
+    assert "\x1b" not in line

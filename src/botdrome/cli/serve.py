@@ -70,7 +70,8 @@ def configure_logs(settings: Settings) -> None:
     """Everything goes to standard error: one event a line, as text or as JSON."""
     level = logging.getLevelName(settings.log_level.upper())
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    last: Any = structlog.processors.JSONRenderer() if settings.log_format == "json" else structlog.dev.ConsoleRenderer()
+    as_text = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    last: Any = structlog.processors.JSONRenderer() if settings.log_format == "json" else as_text
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
