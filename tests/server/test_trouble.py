@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from botdrome.wire.battlebot import Battlebot
 from tests.match.telling import mark
 from tests.server.clients import bot, client, pair, play_noughts, registered, server
 
@@ -16,10 +17,15 @@ async def fails(*_: Any) -> Any:
     raise OSError("no space left on device")
 
 
-async def test_a_result_that_cannot_be_stored_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def fails_at_once(*_: Any) -> Any:
+    raise OSError("no space left on device")
+
+
+@pytest.mark.parametrize("failing", [fails, fails_at_once])
+async def test_a_result_that_cannot_be_stored_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: Any) -> None:
     async with server(tmp_path) as house:
         async with pair(house) as (ada, bob):
-            monkeypatch.setattr(house.arena.store, "finish", fails)
+            monkeypatch.setattr(house.arena.store, "finish", failing)
             await ada.send(mark(0, 1, 1))
             await bob.receive()
             await bob.socket.close()
@@ -31,6 +37,14 @@ async def test_a_result_that_cannot_be_stored_is_not_told(tmp_path: Path, monkey
         logins = [await registered(house, name) for name in ("cleo", "dan")]
         async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
             await asyncio.gather(play_noughts(one, "cleo"), play_noughts(two, "dan"))
+
+
+async def test_a_table_is_cleared_even_if_the_end_cannot_be_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with server(tmp_path) as house, pair(house) as (ada, bob):
+        monkeypatch.setattr(Battlebot, "on_news", fails_at_once)
+        await bob.socket.close()
+        assert (await ada.until_closed())[1] == 1000
+        assert house.desk.floor.live() == []
 
 
 async def test_a_bot_that_cannot_be_looked_up_fails_to_log_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,9 @@ from tests.store.entries import a_match
 
 pytestmark = pytest.mark.anyio
 
+PATIENCE = 20.0
+"""Seconds for what takes none."""
+
 
 class Disk:
     """Writes when it is let."""
@@ -167,21 +170,22 @@ async def test_a_beginning_waits_for_the_next_change(monkeypatch: pytest.MonkeyP
 
 
 class Processor:
-    """Says that it did nothing but work, or nothing at all."""
+    """Has worked without a rest since it was asked last, or has not worked at all."""
 
-    def __init__(self) -> None:
-        self.spent = 0.0
+    def __init__(self, busy: bool) -> None:
+        self.busy = busy
+        self._spent = 0.0
 
     def __call__(self) -> float:
-        return self.spent
+        self._spent += 3600.0 * self.busy
+        return self._spent
 
 
 async def test_a_process_that_is_busy_lets_a_change_wait_for_company(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "MEMORY", 1e-9)
     monkeypatch.setattr(journal, "COMPANY", 3600.0)
-    disk, processor = Disk(), Processor()
-    pages = Journal(disk.write, processor)
-    processor.spent += 3600
+    disk = Disk()
+    pages = Journal(disk.write, Processor(busy=True))
     assert await (await entered(pages, "a")) == ["did a"]
     waiting = await entered(pages, "b")
     await asyncio.sleep(0)
@@ -193,9 +197,22 @@ async def test_a_process_that_is_busy_lets_a_change_wait_for_company(monkeypatch
 
 async def test_a_process_that_has_time_lets_nobody_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "COMPANY", 3600.0)
-    disk, processor = Disk(), Processor()
-    pages = Journal(disk.write, processor)
-    assert await (await entered(pages, "a")) == ["did a"]
-    assert await (await entered(pages, "b")) == ["did b"]
+    disk = Disk()
+    pages = Journal(disk.write, Processor(busy=False))
+    async with asyncio.timeout(PATIENCE):
+        assert await (await entered(pages, "a")) == ["did a"]
+        assert await (await entered(pages, "b")) == ["did b"]
     assert disk.batches == [["a"], ["b"]]
+    await pages.close()
+
+
+async def test_a_process_that_was_busy_long_ago_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MEMORY", 1e-9)
+    monkeypatch.setattr(journal, "COMPANY", 3600.0)
+    disk, processor = Disk(), Processor(busy=True)
+    pages = Journal(disk.write, processor)
+    async with asyncio.timeout(PATIENCE):
+        await (await entered(pages, "a"))
+        processor.busy = False
+        assert await (await entered(pages, "b")) == ["did b"]
     await pages.close()

@@ -13,7 +13,7 @@ from botdrome.wire.bomber_request import BadRequest
 from botdrome.wire.bomber_resolutions import RESOLUTIONS
 from botdrome.wire.bomber_rules import rules, rules_page
 from botdrome.wire.bomber_shape import DEFAULT, LITERAL
-from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, standing
+from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
 from botdrome.wire.vocabulary import Standing
 from tests.games.bombermen import drawn
 
@@ -87,7 +87,7 @@ def test_a_room_without_a_map_has_a_state_too() -> None:
 
 @pytest.mark.parametrize("place", [None, (0, 0), (12, 3)])
 def test_the_beginning_that_is_written_out_is_the_usual_one(place: tuple[int, int] | None) -> None:
-    assert beginning_for(place, 190) == beginning(DEFAULT, 190, standing(place))
+    assert beginning_for(place, 190) == beginning(DEFAULT, 190, whereabouts(place))
 
 
 def test_a_game_that_was_broken_off_has_no_winner() -> None:

@@ -32,6 +32,11 @@ class Told:
         told = self._talk.on_news(news, standing(self.match, now), self._players)
         return {player: message.decode().split("\n") for player, (message,) in told.items()}
 
+    def all_dead(self) -> bool:
+        position = self.match.position
+        assert isinstance(position, Battleship)
+        return all_dead(self.crew, position)
+
     def to_all(self, news: News) -> list[str]:
         told = self(news)
         assert list(told) == [0, 1, 2]
@@ -140,12 +145,12 @@ def test_a_crew_is_dead_until_somebody_comes_back() -> None:
     dead = []
     for change in (told.match.leave(0, 0), told.match.leave(1, 0)):
         told(change)
-        dead.append(told.crew.all_dead)
+        dead.append(told.all_dead())
     told.crew.statuses[2] = b"leaves"
     told(told.match.wake(100))
-    dead.append(told.crew.all_dead)
+    dead.append(told.all_dead())
     told(told.match.rejoin(0, 0))
-    assert [*dead, told.crew.all_dead] == [False, False, True, False]
+    assert [*dead, told.all_dead()] == [False, False, True, False]
 
 
 def test_who_comes_back_is_told_everything() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
 from time import monotonic, time
 from typing import Any, Protocol
 
@@ -63,6 +62,8 @@ class Table:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: Milliseconds = 0
         self._reason = ""
+        self._last: tuple[News, Milliseconds, float]
+        """The news of the end, and when they came, on either clock."""
 
     def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
         """Give a seat to a listener, or to another one than before."""
@@ -143,12 +144,11 @@ class Table:
     # How it goes on.
 
     def _publish(self, news: News, now: Milliseconds) -> None:
-        if not news:
-            return None
-        if self.match.result is not None:
-            return self._end(news, now)
-        self._tell(news, now)
-        return self._let_look(now)
+        if news and self.match.result is not None:
+            self._end(news, now)
+        elif news:
+            self._tell(news, now)
+            self._let_look(now)
 
     def _let_look(self, now: Milliseconds) -> None:
         self._look_at_the_clock(now)
@@ -194,29 +194,39 @@ class Table:
             metrics.LATENESS.observe(late / 1000)
 
     def _end(self, news: News, now: Milliseconds) -> None:
-        """The result is on disk before anyone is told of it."""
+        """The result is on disk before anyone is told of it. The flight records end here."""
         if self._timer is not None:
             self._timer.cancel()
+        self._last = news, now, monotonic()
         try:
             ending: asyncio.Future[None] = asyncio.ensure_future(self._store.finish(self._finish()))
         except Exception as problem:
             ending = self._loop.create_future()
             ending.set_exception(problem)
-        ending.add_done_callback(partial(self._stored, news, now, monotonic()))
+        ending.add_done_callback(self._stored)
 
-    def _stored(self, news: News, now: Milliseconds, since: float, ending: asyncio.Future[None]) -> None:
-        problem = ending.exception()
-        if problem is None:
-            metrics.STORE.observe(monotonic() - since)
-            self._tell(news, now)
-        else:
+    def _stored(self, ending: asyncio.Future[None]) -> None:
+        if ending.cancelled():
+            return  # the loop is being closed
+        (news, now, since), problem = self._last, ending.exception()
+        metrics.STORE.observe(monotonic() - since)
+        if problem is not None:
             log.error("a match could not be stored", match=self.entry.id, exc_info=problem)
+        else:
+            self._tell_the_end(news, now)
         listeners, self._listeners = self._listeners, {}
         for listener in listeners.values():
             listener.dismiss(failed=problem is not None)
         self.audience.dismiss()
         for tell in self.on_over:
             tell(self)
+
+    def _tell_the_end(self, news: News, now: Milliseconds) -> None:
+        """Whatever goes wrong here, the table is cleared."""
+        try:
+            self._tell(news, now)
+        except Exception:
+            log.exception("the end of a match could not be told", match=self.entry.id)
 
     def _finish(self) -> Finish:
         result = self.match.result

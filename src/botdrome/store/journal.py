@@ -1,7 +1,8 @@
 """Journal: gathers the changes that wait while a batch is being written, and writes them as the next one.
 
-Every call waits until its change is on disk, and yet a thousand of them cost hardly more than one. What the database refuses is
-tried again alone, so that a bad change spoils no other, nor does another process that was quicker.
+Whoever entered a change is told when it is on disk, and yet a thousand of them cost hardly more than one. Where the process has
+time, nobody waits for company. What the database refuses is tried again alone, so that a bad change spoils no other, nor does
+another process that was quicker.
 """
 
 import asyncio
@@ -50,6 +51,8 @@ class Journal:
 
     def enter(self, change: Change) -> asyncio.Future[Any]:
         """Done when it is on disk."""
+        if self._company and self._loop.time() - self._looked > MEMORY:
+            self._look_how_busy_we_are()
         return self._hand_over(change, self._company)
 
     def note(self, begin: Begin) -> None:

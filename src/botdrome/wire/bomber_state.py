@@ -90,7 +90,7 @@ def beginning(shape: Shape, time_left: Milliseconds, own: dict[str, Any]) -> byt
     return shape.spelled(own | {"time_left": time_left})[:-1] + b", "
 
 
-def standing(place: Place | None) -> dict[str, Any]:
+def whereabouts(place: Place | None) -> dict[str, Any]:
     """What a user alone is told: whether it lives, and where it is."""
     return {"alive": False} if place is None else {"user_position": place, "alive": True}
 

@@ -23,16 +23,16 @@ def spelled_map(view: View, names: tuple[str, ...], shape: Shape) -> bytes:
     for place, tile in occupied(view, names).items():
         things.setdefault(place[0], {})[place[1]] = _piece(place, tile, shape)
     tiles = view["tiles"]
-    rows = _bare_rows(tiles, shape).copy()
+    rows = list(_bare_rows(tiles, shape))
     for row, pieces in things.items():
         rows[row] = _row_with(pieces, row, tiles[row], shape)
     opening, closing = BRACKETS[shape.state]
     return b"%b%b%b" % (opening, b", ".join(filter(None, rows)), closing)
 
 
-@lru_cache(maxsize=1024)
-def _bare_rows(tiles: Rows, shape: Shape) -> list[bytes]:
-    return [_bare_row(row, kinds, shape) for row, kinds in enumerate(tiles)]
+@lru_cache(maxsize=256)
+def _bare_rows(tiles: Rows, shape: Shape) -> tuple[bytes, ...]:
+    return tuple([_bare_row(row, kinds, shape) for row, kinds in enumerate(tiles)])
 
 
 def _row_with(things: dict[int, bytes], row: int, tiles: str, shape: Shape) -> bytes:

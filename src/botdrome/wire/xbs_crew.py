@@ -40,8 +40,6 @@ class Crew:
         self.statuses = [b""] * len(self.names)
         self.started = False
         """S was sent."""
-        self.all_dead = False
-        """Every fleet is sunk or its player gone, as of the last news."""
         self.skip_reason = b""
         """Why the turn is skipped that is skipped next."""
 

@@ -98,8 +98,7 @@ class BoatTalk:
             speech.lines.append(self._skip(event, self._shooter(position)))
         else:
             self._start(position, speech)
-        crew.all_dead = all_dead(crew, position)
-        if position.to_move and not crew.all_dead:
+        if position.to_move and not all_dead(crew, position):
             speech.lines.append(self._turns[position.to_move[0]])
 
     def _hit(self, shot: Shot, position: Battleship, speech: Speech) -> None:
@@ -143,14 +142,12 @@ class BoatTalk:
     def _left(self, event: Left, position: Battleship, speech: Speech) -> None:
         statuses = self._crew.statuses
         statuses[event.player] = statuses[event.player] or DISCONNECTED
-        self._crew.all_dead = all_dead(self._crew, position)
         if self._crew.started:
             speech.lines.append(self.board(event.player, position))
 
     def _returned(self, event: Returned, position: Battleship, speech: Speech) -> None:
         back, crew = event.player, self._crew
         crew.statuses[back] = b""
-        crew.all_dead = all_dead(crew, position)
         speech.to_one(back, *self._welcome_back(back, position))
         if crew.started:
             speech.lines.append(self.board(back, position))

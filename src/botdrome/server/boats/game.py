@@ -11,7 +11,7 @@ from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Offer, Refusal, aimed, joined, said
 from botdrome.wire.xbs_crew import Crew
-from botdrome.wire.xbs_talk import BoatTalk
+from botdrome.wire.xbs_talk import BoatTalk, all_dead
 
 
 class BoatGame(Company):
@@ -51,7 +51,7 @@ class BoatGame(Company):
     def _look(self) -> None:
         if not self._placed:
             self._place_fleets()
-        if self.crew.all_dead:
+        if all_dead(self.crew, self.position):
             self.table.conclude()
 
     def _place_fleets(self) -> None:

@@ -55,7 +55,7 @@ def registers(message: Message) -> bool:
 def serve(room: Room, message: Message, shape: Shape, with_state: bool, reply: Reply) -> None:
     """Answer a message; a registration later than at once. BadRequest if it cannot be understood."""
     action = message.get("action")
-    if action is None and "user_name" in message:
+    if registers(message):
         name, password = read_name(message["user_name"]), _password(message.get("password"))
         return room.desk.tasks.start(_register(room, name, password, shape, reply))
     if action is None:

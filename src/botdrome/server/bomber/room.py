@@ -21,7 +21,7 @@ from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.bomber import CAME_LATE, BomberDialect, Response, refusal
 from botdrome.wire.bomber_shape import Shape
-from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, standing
+from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
 
 Push = Callable[[], None]
 
@@ -105,7 +105,7 @@ class Room:
             place = state.place(user.player)
             if not own and not shape.python:
                 return beginning_for(place, self.time_left()), spelled
-            own |= standing(place)
+            own |= whereabouts(place)
         return beginning(shape, self.time_left(), own), spelled
 
     def time_left(self) -> Milliseconds:
