@@ -237,6 +237,19 @@ async def test_what_is_no_request_is_no_burden(tmp_path: Path, data: bytes) -> N
         writer.close()
 
 
+async def test_a_handshake_for_graphql_that_fails_is_answered(tmp_path: Path) -> None:
+    head = (
+        b"GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n"
+        b"Cookie: %b\r\n\r\n" % (b"x" * 9000)
+    )
+    async with server(tmp_path) as house, undisturbed(house):
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        writer.write(head)
+        assert (await asyncio.wait_for(reader.read(), PATIENCE)).startswith(b"HTTP/1.1 4")
+        writer.close()
+
+
 async def test_half_a_request_is_dropped_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.server.door.HEAD_LIMIT", 0.01)
     async with server(tmp_path) as house:

@@ -87,6 +87,13 @@ async def test_hostile_targets(tmp_path: Path) -> None:
         assert (await one.state())["users"] == []
 
 
+async def test_a_request_without_a_version_is_none(tmp_path: Path) -> None:
+    async with room(tmp_path) as (house, _):
+        for target in (b"/bomber", b"/bomber?a", b"/bomber/rest"):
+            for method in (b"GET", b"POST"):
+                assert (await raw(house, method + b" " + target + b"\r\nX: y\r\n\r\n"))[0] == 400
+
+
 async def raw(house: House, request: bytes) -> tuple[int, bytes]:
     reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
     writer.write(request)

@@ -205,6 +205,9 @@ async def test_head_and_headers() -> None:
         (b"GET /a HTTP/1.1\r\nConnection: close\r\n", False),
         (b"GET /a HTTP/1.0\r\n", False),
         (b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n", True),
+        (b"GET /a  HTTP/1.0\r\n", False),
+        (b"GET /a HTTP/0.9\r\n", False),
+        (b"GET /a HTTP/2.0\r\n", False),
     ],
 )
 async def test_who_closes(head: bytes, stays: bool) -> None:
@@ -280,6 +283,19 @@ async def test_what_is_for_others_is_handed_over_with_all_that_follows() -> None
         assert await asyncio.wait_for(line.reader.readexactly(14), PATIENCE) == b"elsewhere:more"
 
 
+async def test_what_was_held_back_is_handed_over_and_what_comes_later_is_read() -> None:
+    async with shop() as (one, open_line):
+        line = await open_line()
+        other = b"GET /other HTTP/1.1\r\n\r\n" + b"x" * 30_000
+        line.send(b"GET /wait HTTP/1.1\r\n\r\n" + other)
+        await asyncio.wait_for(one.news.wait(), PATIENCE)
+        one.waiting[0].answer(Answer(200, b"now"))
+        assert (await line.answer())[2] == b"now"
+        line.send(b"the end")
+        told = await asyncio.wait_for(line.reader.readuntil(b"the end"), PATIENCE)
+        assert told.replace(b"elsewhere:", b"") == other + b"the end"
+
+
 async def test_a_websocket_is_for_others_too() -> None:
     async with shop() as (_, open_line):
         line = await open_line()
@@ -296,6 +312,10 @@ async def test_a_websocket_is_for_others_too() -> None:
         (b"NONSENSE\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"\r\n" * 1000, 400, b"BAD_REQUEST"),
         (b"CONNECT x:80 HTTP/1.1\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"PRI /a HTTP/2.0\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"\rPRI /a HTTP/2.0\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"GET /a\r\nX: y\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"GET /other\r\nX: y\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"\x16\x03\x01\x02\x00\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"GET /a HTTP/9.9\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"GET /a\x00b HTTP/1.1\r\n\r\n", 400, b"BAD_REQUEST"),

@@ -3,7 +3,7 @@
 import httptools
 import pytest
 
-from botdrome.server.plain_request import LONGEST, plain_request
+from botdrome.server.plain_request import LONGEST, _read_headers, plain_request
 
 PLAIN = [
     b"GET / HTTP/1.1\r\n\r\n",
@@ -91,3 +91,9 @@ def test_what_is_not_all_here_or_not_alone_is_left_to_the_parser(data: bytes) ->
 @pytest.mark.parametrize("data", OTHERS)
 def test_what_is_not_plain_is_left_to_the_parser(data: bytes) -> None:
     assert plain_request(data) is None
+
+
+def test_long_headers_are_not_remembered() -> None:
+    before = _read_headers.cache_info()
+    plain_request(b"GET / HTTP/1.1\r\nLong: " + b"y" * LONGEST + b"\r\n\r\n")
+    assert _read_headers.cache_info() == before

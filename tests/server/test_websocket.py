@@ -4,12 +4,13 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 
 from botdrome.server import websocket
 from botdrome.server.connection import Connection
-from botdrome.server.door import Crowd, Door, Reception
+from botdrome.server.door import Crowd, Door, MakeHttp, Reception
 from botdrome.server.patience import Patience
 from botdrome.server.settings import Settings
 from tests.server.clients import PATIENCE
@@ -113,7 +114,7 @@ def no_http() -> asyncio.Protocol:
 
 
 @asynccontextmanager
-async def post(reception: Reception | None = None, **changes: int) -> AsyncIterator[Post]:
+async def post(reception: Reception | None = None, make_http: MakeHttp = no_http, **changes: int) -> AsyncIterator[Post]:
     settings = Settings(**{"longest_message": 1000} | changes)  # type: ignore[arg-type]
     crowd, diaries = Crowd(settings), list[Diary]()
 
@@ -122,7 +123,7 @@ async def post(reception: Reception | None = None, **changes: int) -> AsyncItera
         return diaries[-1]
 
     def door() -> Door:
-        return Door(reception or (lambda _: make), no_http, crowd, settings)
+        return Door(reception or (lambda _: make), make_http, crowd, settings)
 
     server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
     one = Post(server.sockets[0].getsockname()[1], crowd, diaries)
@@ -144,6 +145,8 @@ async def post(reception: Reception | None = None, **changes: int) -> AsyncItera
         (b"Version: 13", b"Version: 99", b"426", b"the field Sec-WebSocket-Version is not 13"),
         (b"keep-alive, Upgrade", b"close", b"400", b"the field Connection has no 'Upgrade'"),
         (b"GET", b"POST", b"400", b"a WebSocket begins with a GET of HTTP/1.1"),
+        (b"Host: x", b"Host: " + b"x" * 17_000, b"431", b"the head has at most 16384 bytes"),
+        (b"Version: 13\r\n", b"Version: 13\r\nMore: " + b"x" * 17_000, b"431", b"the head has at most 16384 bytes"),
     ],
 )
 async def test_a_handshake_that_fails_is_told_why(this: bytes, that: bytes, status: bytes, why: bytes) -> None:
@@ -154,6 +157,25 @@ async def test_a_handshake_that_fails_is_told_why(this: bytes, that: bytes, stat
         assert answer.startswith(b"HTTP/1.1 " + status) and answer.endswith(b"\r\n\r\n" + why)
         assert not one.diaries
         await one.upgraded()
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"POST /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n",
+        HEAD.replace(b"Host: x", b"Sec-WebSocket-Protocol: graphql-ws\r\nCookie: " + b"x" * 17_000),
+    ],
+)
+async def test_what_is_not_let_in_here_is_for_the_http_stack_however_long_it_is(begun: bytes) -> None:
+    handed: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    class Http(asyncio.Protocol):
+        def data_received(self, data: bytes) -> None:
+            handed.set_result(data)
+
+    async with post(make_http=Http) as one:
+        await (await one.line()).send(begun)
+        assert await asyncio.wait_for(handed, PATIENCE) == begun
 
 
 async def test_a_handshake_in_pieces_and_frames_right_after_it() -> None:
@@ -212,8 +234,9 @@ async def test_half_a_message_is_acknowledged_at_once(monkeypatch: pytest.Monkey
             diary.told.clear()
             await line.send(pieces[0])
             if len(pieces) > 1:
-                while len(acknowledged) < times:
-                    await asyncio.sleep(0)
+                async with asyncio.timeout(PATIENCE):
+                    while len(acknowledged) < times:
+                        await asyncio.sleep(0)
                 await line.send(pieces[1])
             await line.until(b"\x81\x01!")
             assert len(acknowledged) == times
@@ -272,9 +295,9 @@ async def test_a_close_of_ours_is_not_waited_for_long(monkeypatch: pytest.Monkey
     async with post() as one:
         line, diary = await one.upgraded()
         await line.send(frame(TEXT, b"go"))
-        with pytest.raises(ConnectionResetError):
+        with suppress(ConnectionResetError):
             await line.rest()
-            raise ConnectionResetError
+        await asyncio.wait_for(diary.gone.wait(), PATIENCE)
         assert diary.lost_times == 1
 
 
@@ -338,3 +361,22 @@ async def test_each_is_waited_for_equally_long() -> None:
     patience.begin(guests[3])  # type: ignore[arg-type]
     await asyncio.wait_for(guests[3].aborted.wait(), PATIENCE)
     assert not guests[0].aborted.is_set()
+
+
+async def test_of_those_who_have_time_left_only_the_first_is_looked_at() -> None:
+    """Else a thousand of them would cost a thousand times more than one."""
+
+    class Counted(dict[asyncio.Transport, float]):
+        looked_at = 0
+
+        def items(self) -> Any:
+            for item in super().items():
+                self.looked_at += 1
+                yield item
+
+    patience = Patience(1000.0)
+    patience._awaited = counted = Counted()
+    for _ in range(1000):
+        patience.begin(Guest())  # type: ignore[arg-type]
+    patience._look()
+    assert counted.looked_at == 1

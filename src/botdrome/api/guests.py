@@ -165,6 +165,9 @@ class SocketGuest(WebSocketsSansIOProtocol):
             if self.transport.is_closing():
                 return
             super().data_received(data[at : at + PIECE])
+        if self.conn.handshake_exc is not None and not self.transport.is_closing():
+            self.transport.write(b"".join(self.conn.data_to_send()))  # uvicorn forgets to, and waits for more
+            self.transport.close()
 
     def handle_events(self) -> None:
         if all(self._frames.take() for _ in self.conn.events):

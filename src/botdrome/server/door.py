@@ -17,6 +17,7 @@ HEAD_LIMIT = 10.0
 
 EMPTY_LINE = b"\r\n\r\n"
 UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
+HEAD_TOO_LONG = BadHandshake(f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large")
 BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
 """Of a request whose target is not known yet."""
 
@@ -123,7 +124,10 @@ class Door(asyncio.Protocol):
         target = words[1] if len(words) > 1 else b""
         if not wants_websocket(head):
             return _hand_over(transport, seen, self._shortcut(target) or self._make_http())
-        others = b"\r\nsec-websocket-protocol: graphql" in head.lower() or not 0 <= end <= LONGEST_HEAD or len(words) != 3
+        graphql, half = b"\r\nsec-websocket-protocol: graphql" in head.lower(), end < 0 and words[0] != b"GET"
+        others = graphql or half or len(words) != 3
+        if not others and not 0 <= end <= LONGEST_HEAD:
+            return self._refuse(transport, HEAD_TOO_LONG.answer)
         found = None if others else self._reception(target.decode("latin-1"))
         if found is None:
             return _hand_over(transport, seen, self._make_http())

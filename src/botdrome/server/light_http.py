@@ -170,8 +170,8 @@ class LightHttp(asyncio.Protocol):
         if end < 4:
             return False
         head = buffer[self._at : end]
-        words = head.split(b" ", 2)
-        if len(words) < 3:
+        words = head[: head.index(b"\r\n")].split(b" ", 2)
+        if len(words) < 3 or words[0].strip() == b"PRI":  # so begins HTTP/2
             return self._refuse_request()
         if not self._gate.ours(words[1]):
             return self._hand_over()
@@ -290,6 +290,8 @@ class LightHttp(asyncio.Protocol):
         assert transport is not None
         self._let_go()
         self._buffer, self._at = b"", 0
+        if not transport.is_reading():
+            transport.resume_reading()
         other = self._gate.elsewhere()
         transport.set_protocol(other)
         other.connection_made(transport)

@@ -26,13 +26,17 @@ class Patience:
         self._awaited.pop(transport, None)
 
     def _look(self) -> None:
+        """Of those who have time left only the first is looked at: there may be thousands."""
         loop = asyncio.get_running_loop()
-        now = loop.time()
-        for transport, since in list(self._awaited.items()):
+        now, overdue = loop.time(), list[asyncio.Transport]()
+        self._looking = False
+        for transport, since in self._awaited.items():
             left = since + self._seconds - now
             if left > 0:
+                self._looking = True
                 loop.call_later(left, self._look)
-                return
+                break
+            overdue.append(transport)
+        for transport in overdue:
             del self._awaited[transport]
             transport.abort()
-        self._looking = False

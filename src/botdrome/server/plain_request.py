@@ -25,6 +25,8 @@ def plain_request(data: bytes) -> Plain | None:
     if line is None:
         return None
     end = data.find(EMPTY_LINE) + 4
+    if end - line.end() > LONGEST:
+        return None
     found = _read_headers(data[line.end() : end])
     if found is None:
         return None
@@ -38,7 +40,7 @@ def plain_request(data: bytes) -> Plain | None:
 @lru_cache(maxsize=1024)
 def _read_headers(lines: bytes) -> tuple[Headers, int, bool] | None:
     """With the length of the body, and whether the connection stays open."""
-    if len(lines) > LONGEST or not lines.endswith(b"\r\n") or lines.count(b"\n") != lines.count(b"\r\n"):
+    if not lines.endswith(b"\r\n") or lines.count(b"\n") != lines.count(b"\r\n"):
         return None
     finds = _Finds()
     try:
@@ -63,7 +65,7 @@ class _Finds:
 
 def keeps(version: bytes, headers: Headers) -> bool:
     """Whether the connection stays open after the answer."""
-    old = version.startswith(b"HTTP/1.0")
+    old = not version.startswith(b"HTTP/1.1")
     if b"connection" not in headers:
         return not old
     wish = headers[b"connection"].lower()
