@@ -205,6 +205,13 @@ async def test_who_joins_and_stays_silent_keeps_its_place_and_who_does_not_join_
         await ann.expect("P|here")
 
 
+async def test_a_ping_that_fills_a_line_is_cut_like_all_that_is_sent(tmp_path: Path) -> None:
+    async with boat_server(tmp_path) as house, line(house) as one:
+        await one.receive()
+        one.send("P|" + "x" * 4092, "P|" + "x" * 4093)
+        await one.expect(*["P|" + "x" * 4092] * 2)
+
+
 async def test_rooms_at_one_port_are_asked_for_by_title(tmp_path: Path) -> None:
     small = RoomPlan(title="Small", width=8, height=8, boats="A3 B2", goal=2, max=4)
     own = RoomPlan(title="Own", port=-1)

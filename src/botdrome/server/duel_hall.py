@@ -27,6 +27,8 @@ GAME = "gomoku"
 WISH = Wish(GAME)
 REMATCH = 0.5
 """Seconds for which two who have just met wait for somebody else, when there are others."""
+NUMBERS = 100_001
+"""The number in the id of a question is below this."""
 
 
 class Duellist(Guest, Protocol):
@@ -173,6 +175,9 @@ def _boards(table: Table, result: Result, dialect: Duel) -> list[PlayedBoard]:
 
 
 def _question_ids() -> Callable[[], str]:
-    """As the original makes them, a time and a number: that of the match, and one that counts on from one drawn at random."""
-    began, numbers = f"{time():.6f}", count(randrange(100_000))
-    return lambda: f"{began}-{next(numbers)}"
+    """As the original makes them, a time without zeros at its end and a number up to 100,000.
+
+    The time is that of the match, and the number counts on from one drawn at random.
+    """
+    began, numbers = repr(round(time(), 6)), count(randrange(NUMBERS))
+    return lambda: f"{began}-{next(numbers) % NUMBERS}"

@@ -19,7 +19,19 @@ from botdrome.server.registry import Denied
 from botdrome.server.table import Table, Tongue
 from botdrome.server.tcp import Tcp
 from botdrome.wire.framing import Lines
-from botdrome.wire.xbs import BOOTED, FULL, PROTOCOL_ERROR, fields_of, name_problem, plain, retry, said, text_of, value
+from botdrome.wire.xbs import (
+    BOOTED,
+    FULL,
+    LONGEST_LINE,
+    PROTOCOL_ERROR,
+    fields_of,
+    name_problem,
+    plain,
+    retry,
+    said,
+    text_of,
+    value,
+)
 
 log = structlog.get_logger()
 
@@ -110,7 +122,7 @@ class BoatSession:
         if not text:
             self.send_off(PROTOCOL_ERROR)
         elif self._may_send():
-            self.tell([b"P|" + text])
+            self.tell([(b"P|" + text)[:LONGEST_LINE]])
 
     def _shoot(self, fields: list[bytes], line: bytes) -> None:
         company, sailor = self._company, self._sailor
