@@ -174,7 +174,6 @@ async def _listen(
 
 def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
     desk, arena, boats, cube, bomber, url_bots = parts.desk, parts.arena, parts.boats, parts.cube, parts.bomber, parts.url_bots
-    http = http_stack(_http_app(parts), parts.crowd)
 
     def native(connection: Connection) -> NativeSession:
         return NativeSession(connection, desk)
@@ -198,6 +197,7 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
     def door() -> Door:
         return Door(reception, http, parts.crowd, settings, shortcut)
 
+    http = http_stack(_http_app(parts), parts.crowd, door)
     return door
 
 

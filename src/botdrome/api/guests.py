@@ -5,6 +5,7 @@ is not waited for.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -49,9 +50,9 @@ class Place:
 
 
 class HttpGuest(HttpToolsProtocol):
-    def __init__(self, crowd: Crowd, *args: Any) -> None:
+    def __init__(self, crowd: Crowd, door: Callable[[], asyncio.Protocol], *args: Any) -> None:
         super().__init__(*args)
-        self._place = Place(crowd)
+        self._place, self._door = Place(crowd), door
         self._timer: asyncio.TimerHandle | None = None
         self._head = 0
         """Bytes since the last request ended."""
@@ -88,7 +89,20 @@ class HttpGuest(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         self._go()
-        super().handle_websocket_upgrade()
+        if self.cycle is not None and self.cycle.response_complete:
+            self._return_to_the_door()
+        else:
+            super().handle_websocket_upgrade()
+
+    def _return_to_the_door(self) -> None:
+        """Who has asked for something else before, and now wants a WebSocket, may be a bot: that is not for this stack to say."""
+        self.connections.discard(self)
+        fields = [b"%b: %b" % field for field in self.scope["headers"]]
+        head = b"\r\n".join([b"%b %b HTTP/1.1" % (self.scope["method"].encode(), self.url), *fields, b"", b""])
+        door = self._door()
+        self.transport.set_protocol(door)
+        door.connection_made(self.transport)
+        door.data_received(head)
 
     def _go(self) -> None:
         self._place.leave()

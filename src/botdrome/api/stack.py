@@ -1,6 +1,7 @@
 """The HTTP stack: uvicorn's protocol for an application, inside our own loop."""
 
 import asyncio
+from collections.abc import Callable
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -13,7 +14,8 @@ LONGEST_MESSAGE = 1 << 20
 """Bytes of one WebSocket message, unpacked; who listens may want less."""
 
 
-def http_stack(app: ASGIApp, crowd: Crowd) -> MakeHttp:
+def http_stack(app: ASGIApp, crowd: Crowd, door: Callable[[], asyncio.Protocol]) -> MakeHttp:
+    """Whoever wants a WebSocket after other requests is sent back to the `door`."""
     config = uvicorn.Config(
         app,
         http="httptools",
@@ -25,4 +27,4 @@ def http_stack(app: ASGIApp, crowd: Crowd) -> MakeHttp:
     )
     config.load()
     state, loop = ServerState(), asyncio.get_running_loop()
-    return lambda: HttpGuest(crowd, config, state, {}, loop)
+    return lambda: HttpGuest(crowd, door, config, state, {}, loop)

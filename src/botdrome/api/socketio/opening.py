@@ -21,5 +21,9 @@ def make_socketio(organiser: Organiser, settings: Settings, crowd: Crowd) -> Soc
 
 def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings) -> Callable[[], Door]:
     """A door behind which there is socket.io and nothing else."""
-    http = http_stack(Starlette(routes=[Mount(PATH.rstrip("/"), socketio)]), crowd)
-    return lambda: Door(socketio.receive_socket, http, crowd, settings)
+
+    def door() -> Door:
+        return Door(socketio.receive_socket, http, crowd, settings)
+
+    http = http_stack(Starlette(routes=[Mount(PATH.rstrip("/"), socketio)]), crowd, door)
+    return door
