@@ -11,6 +11,7 @@ from typing import Any, cast
 import msgspec
 import uvloop
 
+from bench.games import yardstick
 from bench.server import Server, server
 
 ROUND = 0.2
@@ -127,6 +128,7 @@ def rounds(rooms: int, bots: int, seconds: float) -> None:
         spent = running.cpu() - before
         late = {bound: count - seen[bound] for bound, count in running.lateness().items()}
         output, _ = load.communicate()
+        shared = min(yardstick() for _ in range(3))
         done: dict[str, Any] = json.loads(output)
         total = late[float("inf")]
         p99 = min(bound for bound, count in late.items() if count >= 0.99 * total)
@@ -134,7 +136,7 @@ def rounds(rooms: int, bots: int, seconds: float) -> None:
             f"Bomberman API, {rooms} rooms of {bots}: {total / seconds:,.0f} rounds a second, "
             f"p99 lateness at most {p99 * 1000:g} ms, "
             f"{spent / seconds * 100:.0f} % of a core; {done['rate']:,.0f} requests a second, "
-            f"answered in {done['p50'] * 1000:.1f} ms (p99 {done['p99'] * 1000:.1f} ms)"
+            f"answered in {done['p50'] * 1000:.1f} ms (p99 {done['p99'] * 1000:.1f} ms); yardstick {shared * 1000:.0f} ms"
         )
 
 
