@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from botdrome.app import House
 from botdrome.formats import FORMATS
 from botdrome.match.terms import Pace
 from botdrome.server.calling.answer import CallFailed
+from botdrome.server.challenge import challenge
 from botdrome.server.flight import written
 from botdrome.store.store import MatchEntry, NameTaken, Wanted
 from tests.server.calling.hosts import answer
@@ -326,6 +328,27 @@ async def test_who_is_withdrawn_plays_no_more(tmp_path: Path) -> None:
         found = await house.arena.store.bot("called")
         assert found is not None
         await house.arena.outreach.withdraw(found, "cup")
+        async with bot(house, await registered(house, "ada") | {"contest": "cup"}) as one:
+            assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}
+
+
+async def test_who_is_withdrawn_while_it_is_asked_plays_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times, withdrawn = count(), asyncio.Event()
+    async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as called:
+        await with_address(house, "called", called)
+        found = await house.arena.store.bot("called")
+        assert found is not None
+
+        async def asked(*words: Any) -> None:
+            """First when it is entered, then before its first match."""
+            await challenge(*words)
+            if next(times):
+                await house.arena.outreach.withdraw(found, "cup")
+                withdrawn.set()
+
+        monkeypatch.setattr("botdrome.server.url_bots.challenge", asked)
+        await entered(house, "called", "cup")
+        await asyncio.wait_for(withdrawn.wait(), PATIENCE)
         async with bot(house, await registered(house, "ada") | {"contest": "cup"}) as one:
             assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}
 

@@ -169,10 +169,12 @@ class UrlBots:
         finally:
             del self._attending[wish, name]
 
+    def _entered(self, wish: Wish, name: str) -> bool:
+        return wish.contest is not None and (wish.game, wish.contest, name) in self._entries
+
     async def _plays_on(self, wish: Wish, name: str) -> bool:
         """One more match of a contest; False: not now."""
-        entered = wish.contest is not None and (wish.game, wish.contest, name) in self._entries
-        if not entered or self._desk.closing or self._desk.complete(wish, name):
+        if not self._entered(wish, name) or self._desk.closing or self._desk.complete(wish, name):
             return False
         url = await self._found(name, wish.game)
         if url is None:
@@ -183,6 +185,8 @@ class UrlBots:
             log.info("a bot does not answer", bot=name, contest=wish.contest, why=str(failure))
             self._resting[name] = self._loop.time() + REST
             return False
+        if not self._entered(wish, name):
+            return False  # it was withdrawn while it was being asked
         guest = self._attending[wish, name] = self._guest(name, url)
         self._desk.seek(guest, name, wish)
         return await guest.over
