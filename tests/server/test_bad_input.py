@@ -103,6 +103,20 @@ async def test_any_json_is_a_turn_that_may_be_refused(tmp_path: Path, raw: Any) 
         assert (await bob.receive())["state"]["board"][1][1] == "X"
 
 
+async def test_a_number_beyond_all_bounds_is_a_turn_that_is_refused(tmp_path: Path) -> None:
+    """JavaScript reads it, and says null where it repeats it."""
+    async with server(tmp_path) as house, pair(house) as (ada, bob):
+        for strikes, number in enumerate(["1e400", "-1e400"], 1):
+            await ada.socket.send(f'{{"mark": "X", "space": [1, {number}]}}')
+            answer = await ada.receive()
+            assert (answer["turn"]["space"], answer["turn"]["valid"]) == ([1, None], False)
+            assert answer["state"]["invalidTurns"] == {"ada": strikes, "bob": 0}
+        await ada.socket.send('{"mark": "X", "space": [1.0, 1e0], "score": 1e400}')
+        for each in (ada, bob):
+            answer = await asyncio.wait_for(each.socket.recv(), PATIENCE)
+            assert '"turn":{"mark":"X","space":[1,1],"score":null,"name":"ada",' in str(answer)
+
+
 @pytest.mark.parametrize(
     "orders",
     [
@@ -171,13 +185,11 @@ class Wire:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self.writer = reader, writer
 
-    def frame(self, opcode: int, payload: bytes = b"", fin: bool = True, rsv: int = 0, masked: bool = True) -> None:
+    def frame(self, opcode: int, payload: bytes = b"", fin: bool = True, rsv: int = 0) -> None:
         first = (0x80 if fin else 0) | rsv << 4 | opcode
         length = len(payload)
-        head = (
-            bytes([first, (0x80 if masked else 0) | length]) if length < 126 else bytes([first, 0xFE]) + struct.pack("!H", length)
-        )
-        self.writer.write(head + (b"\0\0\0\0" if masked else b"") + payload)
+        head = bytes([first, 0x80 | length]) if length < 126 else bytes([first, 0xFE]) + struct.pack("!H", length)
+        self.writer.write(head + b"\0\0\0\0" + payload)
 
     async def close_code(self) -> int | None:
         """The code of the close frame that comes; None: it was cut off."""
@@ -208,7 +220,6 @@ async def upgraded(house: House) -> AsyncIterator[Wire]:
         ([{"opcode": 1, "payload": b"5", "fin": False}, {"opcode": 1, "payload": b"5"}], 1002),
         ([{"opcode": 3, "payload": b"5"}], 1002),
         ([{"opcode": 9, "payload": b"5", "fin": False}], 1002),
-        ([{"opcode": 1, "payload": b"5", "masked": False}], 1002),
         ([{"opcode": 8, "payload": struct.pack("!H", 1000)}], 1000),
         ([{"opcode": 8}], 1000),
     ],

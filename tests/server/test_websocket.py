@@ -4,14 +4,12 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 import pytest
 
 from botdrome.server import websocket
 from botdrome.server.connection import Connection
 from botdrome.server.door import Crowd, Door, MakeHttp, Reception
-from botdrome.server.patience import Patience
 from botdrome.server.settings import Settings
 from tests.server.clients import PATIENCE
 
@@ -141,7 +139,7 @@ async def post(reception: Reception | None = None, make_http: MakeHttp = no_http
 @pytest.mark.parametrize(
     ("this", "that", "status", "why"),
     [
-        (b"dGhlIHNhbXBsZSBub25jZQ==", b"short", b"400", b"the field Sec-WebSocket-Key is not 16 bytes in base64"),
+        (b"dGhlIHNhbXBsZSBub25jZQ==", b"two words", b"400", b"the field Sec-WebSocket-Key is missing, or not one word"),
         (b"Version: 13", b"Version: 99", b"426", b"the field Sec-WebSocket-Version is not 13"),
         (b"keep-alive, Upgrade", b"close", b"400", b"the field Connection has no 'Upgrade'"),
         (b"GET", b"POST", b"400", b"a WebSocket begins with a GET of HTTP/1.1"),
@@ -164,6 +162,8 @@ async def test_a_handshake_that_fails_is_told_why(this: bytes, that: bytes, stat
     [
         b"POST /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n",
         HEAD.replace(b"Host: x", b"Sec-WebSocket-Protocol: graphql-ws\r\nCookie: " + b"x" * 17_000),
+        HEAD.replace(b"Host: x", b"SEC-WEBSOCKET-PROTOCOL:graphql-transport-ws"),
+        HEAD.replace(b"\r\n", b"\n"),
     ],
 )
 async def test_what_is_not_let_in_here_is_for_the_http_stack_however_long_it_is(begun: bytes) -> None:
@@ -189,6 +189,21 @@ async def test_a_handshake_in_pieces_and_frames_right_after_it() -> None:
         await other.send(HEAD + frame(TEXT, b"two") + frame(TEXT, b"three")[:-1], b"e")
         assert (await other.until(b"\x81\x05three\x81\x01!")).count(b"HTTP/1.1 101") == 1
         assert one.diaries[1].told == [b"two", b"three"]
+
+
+@pytest.mark.parametrize("pieces", [[b"\r\n" + HEAD], [b"\r\n", HEAD], [b"\r", b"\n" + HEAD]])
+async def test_an_empty_line_before_the_handshake_does_no_harm(pieces: list[bytes]) -> None:
+    async with post() as one:
+        line = await one.line()
+        await line.send(*pieces)
+        assert (await line.until(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 Switching Protocols\r\n")
+
+
+async def test_who_offers_subprotocols_is_given_the_first() -> None:
+    async with post() as one:
+        line = await one.line()
+        await line.send(HEAD.replace(b"Host: x", b"Host: x\r\nSec-WebSocket-Protocol: battlebot, json"))
+        assert b"\r\nSec-WebSocket-Protocol: battlebot\r\n\r\n" in await line.until(b"\r\n\r\n")
 
 
 async def test_a_session_that_cannot_begin() -> None:
@@ -248,7 +263,6 @@ async def test_half_a_message_is_acknowledged_at_once(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("data", "code"),
     [
-        (b"\x81\x01x", 1002),
         (b"\xc1\x81\0\0\0\0x", 1002),
         (frame(0x80, b"x"), 1002),
         (frame(CLOSE, b"\x03"), 1002),
@@ -336,47 +350,3 @@ async def test_who_just_goes_has_gone() -> None:
         await asyncio.wait_for(diary.gone.wait(), PATIENCE)
         assert diary.lost_times == 1
         await one.upgraded()
-
-
-# Patience.
-
-
-class Guest:
-    def __init__(self) -> None:
-        self.aborted = asyncio.Event()
-
-    def abort(self) -> None:
-        self.aborted.set()
-
-
-async def test_each_is_waited_for_equally_long() -> None:
-    patience, guests = Patience(0.02), [Guest() for _ in range(4)]
-    for guest in guests[:2]:
-        patience.begin(guest)  # type: ignore[arg-type]
-    patience.end(guests[0])  # type: ignore[arg-type]
-    await asyncio.sleep(0.005)  # not to wait for something: they come one after the other
-    patience.begin(guests[2])  # type: ignore[arg-type]
-    for guest in guests[1:3]:
-        await asyncio.wait_for(guest.aborted.wait(), PATIENCE)
-    patience.begin(guests[3])  # type: ignore[arg-type]
-    await asyncio.wait_for(guests[3].aborted.wait(), PATIENCE)
-    assert not guests[0].aborted.is_set()
-
-
-async def test_of_those_who_have_time_left_only_the_first_is_looked_at() -> None:
-    """Else a thousand of them would cost a thousand times more than one."""
-
-    class Counted(dict[asyncio.Transport, float]):
-        looked_at = 0
-
-        def items(self) -> Any:
-            for item in super().items():
-                self.looked_at += 1
-                yield item
-
-    patience = Patience(1000.0)
-    patience._awaited = counted = Counted()
-    for _ in range(1000):
-        patience.begin(Guest())  # type: ignore[arg-type]
-    patience._look()
-    assert counted.looked_at == 1

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from botdrome.formats import FORMATS, Format
+from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.battlebot import Battlebot, greeting
+from botdrome.wire.battlebot import DECODER, ENCODER, Battlebot, greeting
 from botdrome.wire.vocabulary import standing
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark
@@ -74,6 +75,34 @@ def test_the_greeting_is_the_answer_to_a_login() -> None:
         "gameType": "NOUGHTS_AND_CROSSES",
         "name": "Bob",
     }
+
+
+@pytest.mark.parametrize(
+    ("said", "repeated"),
+    [
+        ("1.0", "1"),
+        ("-0.0", "0"),
+        ("2e0", "2"),
+        ("1e20", "1" + "0" * 20),
+        ("0.5", "0.5"),
+        ("1e300", "1e300"),
+        ("1e-400", "0"),
+        ("1e400", "null"),
+        ("-1e400", "null"),
+        ("9" * 400 + ".5", "null"),
+        ("12345678901234567890123", "12345678901234567890123"),
+        ('{"space":[1.0,true,1e400]}', '{"space":[1,true,null]}'),
+    ],
+)
+def test_numbers_are_repeated_as_javascript_does(said: str, repeated: str) -> None:
+    """A client in a language with types reads 1 where it wants a whole number, and fails at 1.0."""
+    assert ENCODER.encode(DECODER.decode(said)).decode() == repeated
+
+
+@pytest.mark.parametrize("said", ["NaN", "Infinity", "-Infinity", "[1e400, NaN]", "1.", "01.5", "1.0x", "9" * 5000])
+def test_what_is_no_number_is_not_read(said: str) -> None:
+    with pytest.raises(UNREADABLE):
+        DECODER.decode(said)
 
 
 def test_a_turn_has_the_time_of_day() -> None:

@@ -55,3 +55,11 @@ def test_the_longest_message_can_be_set() -> None:
     assert Frames(3).feed(b"\0\0\0\3abc") == [b"abc"]
     with pytest.raises(BadFrame):
         Frames(3).feed(b"\0\0\0\4abcd")
+
+
+def test_what_looks_like_a_frame_within_a_frame_is_none() -> None:
+    inner = Frames().pack([b"{}"])
+    outer = Frames().pack([b"[" + inner + b"]"])
+    frames = Frames()
+    assert frames.feed(outer[:5]) == frames.feed(inner) == []
+    assert frames.feed(b"]") == [b"[" + inner + b"]"]

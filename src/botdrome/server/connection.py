@@ -2,8 +2,10 @@
 
 from typing import Protocol
 
-NORMAL, GOING, MALFORMED, POLICY, INTERNAL = 1000, 1001, 1002, 1008, 1011
-"""Why a connection is closed, by the codes of WebSockets; others have no room for them."""
+from botdrome.wire.websocket import GOING, INTERNAL, MALFORMED, NORMAL, POLICY
+
+__all__ = ("GOING", "INTERNAL", "MALFORMED", "NORMAL", "POLICY", "Connection", "Session")
+"""Why a connection is closed is said by the codes of WebSockets; others have no room for them."""
 
 
 class Connection(Protocol):

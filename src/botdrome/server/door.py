@@ -17,6 +17,7 @@ HEAD_LIMIT = 10.0
 
 EMPTY_LINE = b"\r\n\r\n"
 UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
+GRAPHQL = re.compile(rb"\r\nsec-websocket-protocol:[ \t]*graphql", re.IGNORECASE)
 HEAD_TOO_LONG = BadHandshake(f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large")
 BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
 """Of a request whose target is not known yet."""
@@ -109,6 +110,8 @@ class Door(asyncio.Protocol):
         if transport is None:
             return
         seen = self._seen + data if self._seen else data
+        if seen[:1] in (b"\r", b"\n"):
+            seen = seen.lstrip(b"\r\n")  # empty lines before a request do no harm
         end = seen.find(EMPTY_LINE)
         if end < 0 and len(seen) <= LONGEST_HEAD and _may_tell_more(seen):
             self._seen = seen
@@ -124,8 +127,8 @@ class Door(asyncio.Protocol):
         target = words[1] if len(words) > 1 else b""
         if not wants_websocket(head):
             return _hand_over(transport, seen, self._shortcut(target) or self._make_http())
-        graphql, half = b"\r\nsec-websocket-protocol: graphql" in head.lower(), end < 0 and words[0] != b"GET"
-        others = graphql or half or len(words) != 3
+        half = end < 0 and words[0] != b"GET"
+        others = half or len(words) != 3 or GRAPHQL.search(head) is not None
         if not others and not 0 <= end <= LONGEST_HEAD:
             return self._refuse(transport, HEAD_TOO_LONG.answer)
         found = None if others else self._reception(target.decode("latin-1"))
@@ -164,8 +167,9 @@ def wants_websocket(head: bytes) -> bool:
 
 
 def _may_tell_more(head: bytes) -> bool:
-    """Only a GET can be a WebSocket: of all else no more than the target need be waited for."""
-    return head[:4] == b"GET "[: len(head)] or BEGINNING.fullmatch(head) is not None
+    """Only a GET can be a WebSocket: of all else no more than the target need be waited for. Where lines end in another way
+    than they have to, the empty one never comes."""
+    return (head[:4] == b"GET "[: len(head)] and b"\n\n" not in head) or BEGINNING.fullmatch(head) is not None
 
 
 def _hand_over(transport: asyncio.Transport, seen: bytes, protocol: asyncio.Protocol) -> None:

@@ -1,6 +1,7 @@
 """Battlebot's messages, the native tongue: JSON objects, for all games."""
 
 from collections.abc import Collection
+from math import isinf
 from typing import Any
 
 import msgspec
@@ -24,7 +25,19 @@ from botdrome.match.events import (
 from botdrome.wire.states import BEAT_ALONE, SAME_FOR_ALL, Message, Scene, update_of
 from botdrome.wire.vocabulary import Standing, boards_of, seat_on
 
-ENCODER = msgspec.json.Encoder()
+MOST_DIGITS = 1e21
+"""From here on JavaScript writes whole numbers with an exponent."""
+
+
+def _number(text: str) -> int | float | None:
+    """As JavaScript has them, so that turns are repeated as it does: 1.0 is 1, and what is beyond all bounds is null."""
+    value = float(text)
+    if isinf(value):
+        return None
+    return int(value) if value.is_integer() and abs(value) < MOST_DIGITS else value
+
+
+ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder(float_hook=_number)
 
 
 def game_type(game: str) -> str:

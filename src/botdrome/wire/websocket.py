@@ -1,5 +1,8 @@
 """WebSocket: the handshake and the frames of RFC 6455, as a server has them. Bytes in, bytes out.
 
+Clients that people wrote by hand may differ in what does no harm: a key of any kind, frames without a mask, lengths in more
+bytes than they need.
+
 Theory of operation. `accepted` judges the head of a request and gives the answer to it. Nearly all that comes afterwards are
 short frames in one piece, with all of a message: `whole` reads these, and nothing else. All else is for a Reader: it is fed
 what comes, and gives one message, ping or close after the other. A length is judged as soon as it is known, so that nothing
@@ -29,7 +32,8 @@ SHORT = 125
 MOST_PARTS = 4096
 """Frames of one message."""
 
-NORMAL, MALFORMED, NOT_UTF8, TOO_BIG = 1000, 1002, 1007, 1009
+NORMAL, GOING, MALFORMED, NOT_UTF8, POLICY, TOO_BIG, INTERNAL = 1000, 1001, 1002, 1007, 1008, 1009, 1011
+"""Why a server closes."""
 CLOSE_CODES = {1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, *range(3000, 5000)}
 """Those that a client may send."""
 
@@ -38,9 +42,10 @@ CLOSE_CODES = {1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013,
 
 VERSIONS = {b"13", b"8", b"7"}
 """7 and 8 are drafts with the same frames."""
-KEY = re.compile(rb"\r\nsec-websocket-key:[ \t]*([A-Za-z0-9+/]{22}==)[ \t]*(?![^\r])", re.IGNORECASE)
+KEY = re.compile(rb"\r\nsec-websocket-key:[ \t]*([!-~]+)[ \t]*(?![^\r])", re.IGNORECASE)
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-ANSWER = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %b\r\n\r\n"
+ANSWER = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %b\r\n%b\r\n"
+SUBPROTOCOL = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class BadHandshake(Exception):
@@ -61,15 +66,16 @@ def accepted(head: bytes) -> bytes:
         raise BadHandshake("a WebSocket begins with a GET of HTTP/1.1")
     key = KEY.search(head, start)
     if key is None:
-        raise BadHandshake("the field Sec-WebSocket-Key is not 16 bytes in base64")
-    _check(head[start : key.start()] + head[key.end() :])
+        raise BadHandshake("the field Sec-WebSocket-Key is missing, or not one word")
+    more = _checked(head[start : key.start()] + head[key.end() :])
     base64 = msgspec.json.encode(sha1(key[1] + GUID).digest())[1:-1]  # without the quotes
-    return ANSWER % base64
+    return ANSWER % (base64, more)
 
 
 @lru_cache(maxsize=64)
-def _check(lines: bytes) -> None:
-    """All fields but the key. Heads of one client differ in that alone: what is fine was most often fine before."""
+def _checked(lines: bytes) -> bytes:
+    """What the answer has to say to all fields but the key. Heads of one client differ in that alone: what is fine was most
+    often fine before."""
     fields: dict[bytes, bytes] = {}
     for line in lines.split(b"\r\n")[1:]:
         name, colon, value = line.partition(b":")
@@ -88,6 +94,13 @@ def _check(lines: bytes) -> None:
     if fields.get(b"sec-websocket-version") not in VERSIONS:
         words = "the field Sec-WebSocket-Version is not 13"
         raise BadHandshake(words, "426 Upgrade Required", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n")
+    return _agreed(fields.get(b"sec-websocket-protocol", b""))
+
+
+def _agreed(offered: bytes) -> bytes:
+    """A client that offers subprotocols wants one of them, or it leaves. Here they are names only: the first will do."""
+    found = SUBPROTOCOL.match(offered)
+    return b"Sec-WebSocket-Protocol: %b\r\n" % found[0] if found else b""
 
 
 # What comes from a client.
@@ -167,41 +180,34 @@ class Reader:
         buffer, at = self._buffer, self._at
         if len(buffer) < at + 2:
             return None
-        first, length = buffer[at], buffer[at + 1]
+        first, masked, length = buffer[at], buffer[at + 1] & MASKED, buffer[at + 1] & ~MASKED
         self._check_head(first, length)
-        length &= ~MASKED
-        start = at + 6  # of the payload; the mask is before it
+        start = at + 2
         if length > SHORT:
-            wide = 2 if length == 126 else 8
-            if len(buffer) < at + 2 + wide:
+            start += 2 if length == 126 else 8
+            if len(buffer) < start:
                 return None
-            length = _checked_length(int.from_bytes(buffer[at + 2 : at + 2 + wide], "big"), wide)
-            start += wide
+            length = int.from_bytes(buffer[at + 2 : start], "big")
+        if masked:
+            start += 4
         if length + self._gathered > self._longest and first not in CONTROL:
             raise Violation(TOO_BIG, f"a message has at most {self._longest} bytes")
         end = start + length
         if len(buffer) < end:
             return None
         self._at = end
-        return first, unmasked(bytes(buffer[start - 4 : start]), bytes(buffer[start:end]))
+        payload = bytes(buffer[start:end])
+        return first, unmasked(bytes(buffer[start - 4 : start]), payload) if masked else payload
 
-    def _check_head(self, first: int, second: int) -> None:
+    def _check_head(self, first: int, length: int) -> None:
         if first not in FIRST_BYTES:
             raise Violation(MALFORMED, f"a frame cannot begin with {first:#04x}")
-        if not second & MASKED:
-            raise Violation(MALFORMED, "a frame from a client is masked")
         if first in CONTROL:
-            if second & ~MASKED > SHORT:
+            if length > SHORT:
                 raise Violation(MALFORMED, f"a ping, a pong and a close have at most {SHORT} bytes")
         elif (first & 0xF == CONTINUATION) != (self._opcode != CONTINUATION):
             begun = "before the last one is whole" if self._opcode else "with a part that is not its first"
             raise Violation(MALFORMED, f"a message begins {begun}")
-
-
-def _checked_length(length: int, wide: int) -> int:
-    if length <= SHORT or (wide == 8 and not 0xFFFF < length < 1 << 63):
-        raise Violation(MALFORMED, "a length is written in as few bytes as can be")
-    return length
 
 
 # What a server sends.

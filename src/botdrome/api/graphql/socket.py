@@ -17,6 +17,7 @@ from botdrome.api.graphql.clerk import Clerk, Question, Unfit, outcome, shown
 from botdrome.api.graphql.door import question_in
 from botdrome.api.problems import Problem
 from botdrome.api.watching import TooSlow
+from botdrome.wire.websocket import NORMAL, TOO_BIG
 
 GREETING = 10.0
 """Seconds that a client has to begin."""
@@ -100,7 +101,7 @@ class Conversation:
             raise WebSocketDisconnect(received.get("code", 1005))
         text = received.get("text") or received.get("bytes") or ""
         if len(text) > LARGEST_BODY:
-            raise Closing(1009, f"a message may have {LARGEST_BODY} bytes at most")
+            raise Closing(TOO_BIG, f"a message may have {LARGEST_BODY} bytes at most")
         try:
             message = lenient_json(text)
         except ValueError:
@@ -120,7 +121,7 @@ class Conversation:
         elif kind == self._tongue.stop:
             await self._stop(message.get("id"))
         elif kind == "connection_terminate":
-            raise Closing(1000, "")
+            raise Closing(NORMAL, "")
         elif kind != "pong":
             raise Closing(4400, "Invalid message received")
 

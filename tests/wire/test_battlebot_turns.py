@@ -1,0 +1,60 @@
+"""The short way of the native tongue, for a step after which the match goes on, tells the same as the long way."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from botdrome.bots.house import HOUSE, seated
+from botdrome.formats import FORMATS
+from botdrome.games.chance import Chance
+from botdrome.match.course import News
+from botdrome.match.events import Played
+from botdrome.match.match import Match
+from botdrome.wire.battlebot import Battlebot
+from botdrome.wire.vocabulary import Standing, seat_on, standing
+from tests.contract.setups import Setup, setups
+
+SEEDS = range(6)
+ROUNDS = 40
+NONSENSE = [None, 5, "no", [], ["a", 1], {}, {"space": [9, 9]}, {"type": "x", "name": "y"}, {"orders": "UL"}]
+
+
+class TheLongWay(Battlebot):
+    on_news = Battlebot._on_much
+
+
+def news_of(match: Match, seed: int) -> Iterator[tuple[News, Standing]]:
+    """Of random bots that talk nonsense at times, fall asleep and leave."""
+    coin, players, now = Chance(seed), match.players, 0
+    bots = [seated(HOUSE[match.game.name]["random"], 100 * seed + player) for player in range(players)]
+    yield match.start(), standing(match, now)
+    for _ in range(ROUNDS):
+        for player in range(players):
+            seat = seat_on(match.board, player, players)
+            if match.result is None and seat in match.position.to_move and coin.below(15):
+                raw = bots[player](match.position.view(seat)) if coin.below(15) else NONSENSE[coin.below(len(NONSENSE))]
+                yield match.submit(player, raw, now), standing(match, now)
+        if not coin.below(40):
+            yield match.leave(coin.below(players), now), standing(match, now)
+        sleepy = match.terms.pace.beat or not coin.below(20)
+        now = match.deadline if sleepy and match.deadline is not None else now + coin.below(50)
+        yield match.wake(now), standing(match, now)
+
+
+def compared(setup: Setup, seed: int) -> int:
+    """How many steps went the short way."""
+    game, players = setup
+    names, listening = tuple(f"bot {player}" for player in range(players)), range(players) if seed % 2 else [players - 1]
+    short, long = Battlebot(game.name, names, 1_000_000), TheLongWay(game.name, names, 1_000_000)
+    steps = 0
+    for news, stands in news_of(Match(game, players, FORMATS[game.name].terms, seed), seed):
+        if news:
+            assert short.on_news(news, stands, listening) == long.on_news(news, stands, listening)
+            steps += len(news) == 1 and isinstance(news[0][0], Played)
+    return steps
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_both_ways_tell_the_same(name: str) -> None:
+    steps = sum(compared(setup, seed) for setup in setups() if setup[0].name == name for seed in SEEDS)
+    assert steps > 20, "there was something to compare"
