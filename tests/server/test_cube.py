@@ -257,3 +257,17 @@ async def test_the_flight_record_tells_the_author_why(tmp_path: Path) -> None:
         assert [line["dir"] for line in lines[1][:-1]] == ["out", "in"]
         assert json.loads(lines[1][0]["message"])["currentPlayer"]["name"] == "B"
         assert lines[1][1]["verdict"] == "accepted"
+
+
+async def test_bombs_outside_the_cube_do_not_add_up_without_end(tmp_path: Path) -> None:
+    rounds = [[{"task": "BOMB", "x": 9 + number, "y": 0, "z": tick} for tick in range(130)] for number in range(8)]
+    async with AsyncExitStack() as stack:
+        house = await stack.enter_async_context(server(tmp_path))
+        bots = [await stack.enter_async_context(bot(saying(plan))) for plan in rounds]
+        one = await stack.enter_async_context(organiser(house))
+        players = [(f"B{number}", each.url) for number, each in enumerate(bots)]
+        await one.new_game(*players, maxNumOfTicks=131, numOfTasksPerTick=130)
+        states = [payload for event, payload in await one.until("GAME_ENDED") if event == "NEXT_TICK"]
+        assert [len(states[tick]["items"]) for tick in (0, 1, 125, 126, 130)] == [0, 8, 1000, 1000, 1000]
+        assert states[130]["items"][-1] == {"x": 16, "y": 0, "z": 129, "type": "BOMB"}, "the last are shown"
+        assert bots[0].asked[1].body["items"] == states[130]["items"]

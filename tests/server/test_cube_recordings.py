@@ -21,7 +21,7 @@ RECORDINGS = sorted((Path(__file__).parents[1] / "games" / "battlecube").glob("*
 DIFFER = {"20-answer-bad-direction", "20-answer-unknown-task"}
 """Where the spec wants something else; they have tests of their own below."""
 ALIKE = [path for path in RECORDINGS if path.stem not in DIFFER]
-OURS = {"id", "direction", "score"}
+OURS = {"id", "key", "direction", "score"}
 """Keys that we add."""
 
 

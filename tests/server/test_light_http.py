@@ -135,6 +135,7 @@ ANSWERS = [
     (UPGRADE, b"/h2 "),
     (UPGRADE_POST, b"/h2 hi"),
     (b"\r\n" + GET, b"/a?b=c "),
+    (b"\r\n\r\n\n" + GET, b"/a?b=c "),
     (b"GET /later HTTP/1.1\r\n\r\n", b"later"),
 ]
 
@@ -198,6 +199,18 @@ async def test_head_and_headers() -> None:
         assert (await line.answer())[2] == b"/a?b=c "
 
 
+async def test_empty_lines_between_requests_mean_nothing_however_they_come() -> None:
+    async with shop() as (one, open_line):
+        line = await open_line()
+        line.send(b"\r\n\r\n".join([GET, POST, CHUNKED, GET]), b"\r\n")
+        assert [(await line.answer())[0] for _ in range(4)] == [200] * 4
+        for count in (1, 2, 3, 4, 1000):
+            line.send(b"\r\n" * count)
+        line.send(GET)
+        assert (await line.answer())[0] == 400, "so many are no slip"
+        assert len(one.seen) == 4
+
+
 @pytest.mark.parametrize(
     ("head", "stays"),
     [
@@ -205,6 +218,7 @@ async def test_head_and_headers() -> None:
         (b"GET /a HTTP/1.1\r\nConnection: close\r\n", False),
         (b"GET /a HTTP/1.0\r\n", False),
         (b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n", True),
+        (b"POST /a HTTP/1.0\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n", True),
         (b"GET /a  HTTP/1.0\r\n", False),
         (b"GET /a HTTP/0.9\r\n", False),
         (b"GET /a HTTP/2.0\r\n", False),
@@ -216,7 +230,8 @@ async def test_who_closes(head: bytes, stays: bool) -> None:
         line.send(head + b"\r\n")
         _, headers, body = await line.answer()
         assert body == b"/a "
-        assert headers.get("connection") == (None if stays else "close")
+        said = "keep-alive" if b"HTTP/1.0" in head else None
+        assert headers.get("connection") == (said if stays else "close"), "old clients wait for the word"
         if stays:
             line.send(GET)
             assert (await line.answer())[2] == b"/a?b=c "

@@ -98,10 +98,20 @@ def test_what_is_no_literal_is_refused_in_words(text: str, words: str) -> None:
     assert words in str(caught.value)
 
 
+PARTS = (
+    b'--X\r\nContent-Disposition: form-data; name="user_name"\r\n\r\nZo\xc3\xab = --X\r\n'
+    b"--X\r\ncontent-disposition: form-data; name=password\r\nContent-Type: text/plain\r\n\r\na\r\nb\r\n"
+    b"--X\r\nX-Odd: yes\r\n\r\nnothing\r\n--X--\r\n"
+)
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
         (b"", {}),
+        (PARTS, {"user_name": "Zoë = --X", "password": "a\r\nb"}),
+        (PARTS.replace(b"X", b"-" * 26 + b"7f"), {"user_name": "Zoë = --" + "-" * 26 + "7f", "password": "a\r\nb"}),
+        (b"--X--\r\n", {}),
         (b"  \r\n", {}),
         (b'{"user_name": "Ada"}', {"user_name": "Ada"}),
         (b"\xef\xbb\xbf" + '{"user_name": "Zoë"}'.encode(), {"user_name": "Zoë"}),
@@ -138,6 +148,7 @@ def test_messages(body: bytes, message: dict[str, Any] | None) -> None:
         b'{"a": ' + b"9" * 60_000 + b"}",
         b"<user_name>Ada</user_name>",
         b"a=%ff",
+        PARTS.replace(b"\xab", b"\xff"),
     ],
 )
 def test_what_is_no_message_is_refused_in_words(body: bytes) -> None:

@@ -21,6 +21,7 @@ from botdrome.wire.cube import (
     SAME_START,
     CubePlayer,
     CubeSetup,
+    claim_in,
     error,
     game_id_in,
     new_game_in,
@@ -200,6 +201,13 @@ def test_our_own_events_name_a_game_or_none(args: list[Any], game_id: str | None
 def test_our_own_events_are_checked_too(given: Any) -> None:
     with pytest.raises(Fault):
         game_id_in([given])
+
+
+def test_a_claim_names_a_game_and_its_key() -> None:
+    assert claim_in([{"id": "abc", "key": "k"}]) == ("abc", "k")
+    for wrong in ([], [{"id": "abc"}], [{"id": "abc", "key": "k", "more": 1}], ["abc"]):
+        with pytest.raises(Fault):
+            claim_in(wrong)
 
 
 def test_a_game_of_nobody_is_a_tie_after_one_tick() -> None:

@@ -12,6 +12,9 @@ DECODER = msgspec.json.Decoder()
 PERCENT = re.compile(rb"%([0-9a-fA-F]{2})")
 DIGITS = "0123456789abcdefABCDEF"
 CODES = {(high + low).encode(): bytes.fromhex(high + low) for high in DIGITS for low in DIGITS}
+BOUNDARY = re.compile(rb"--[^\r\n]+?(?=\r\n|--$)")
+"""How a form begins that comes in parts, as browsers send a FormData."""
+PART = re.compile(rb'\r\nContent-Disposition:[^\r\n]*[; ]name="?([^";\r\n]+)', re.IGNORECASE)
 MOST_FIELDS = 100
 LONGEST_NAME = 32
 
@@ -31,6 +34,8 @@ def read_message(body: bytes) -> Message:
     text = body.removeprefix(b"\xef\xbb\xbf").strip()
     if not text:
         return {}
+    if boundary := BOUNDARY.match(text):
+        return dict(_read_parts(text, boundary[0]))
     if text[:1] not in b"{[(\"'" and b"=" in text:
         return dict(read_form(text))
     try:
@@ -60,12 +65,26 @@ def read_form(text: bytes) -> dict[str, str]:
     return {unquoted(key.replace(b"+", b" ")): unquoted(value.replace(b"+", b" ")) for key, _, value in pairs}
 
 
-def unquoted(text: bytes) -> str:
-    """Percent signs undone. What is no UTF-8 is refused."""
+def _read_parts(text: bytes, boundary: bytes) -> dict[str, str]:
+    """A form in parts: each has a head with the name of the field, an empty line, and the value."""
+    fields: dict[str, str] = {}
+    for part in (b"\r\n" + text).split(b"\r\n" + boundary, MOST_FIELDS)[1:MOST_FIELDS]:
+        head, _, value = part.partition(b"\r\n\r\n")
+        if name := PART.match(head):
+            fields[_text(name[1])] = _text(value)
+    return fields
+
+
+def _text(part: bytes) -> str:
     try:
-        return PERCENT.sub(lambda found: CODES[found[1]], text).decode()
+        return part.decode()
     except UnicodeDecodeError:
         raise BadRequest("BAD_MESSAGE", "names and values are text in UTF-8") from None
+
+
+def unquoted(text: bytes) -> str:
+    """Percent signs undone. What is no UTF-8 is refused."""
+    return _text(PERCENT.sub(lambda found: CODES[found[1]], text))
 
 
 def read_name(value: Any) -> str:

@@ -33,6 +33,7 @@ _SETUP = mapping(_NEEDED | _TASKS, _SPEED | _STARTS)
 _UPDATE = mapping(_NEEDED | _TASKS, _SPEED | _STARTS | _ID)
 _NEW_GAME = mapping({"setup": _SETUP, "players": listing(_PLAYER, MOST_PLAYERS)}, {})
 _ONE_GAME = mapping({}, _ID)
+_CLAIM = mapping(_ID | {"key": text(LONGEST_ID)}, {})
 
 
 class CubePlayer(Struct, frozen=True):
@@ -132,6 +133,12 @@ def game_id_in(args: list[Any]) -> str | None:
     given = args[0] if args and args[0] is not None else {}
     found: str | None = _ONE_GAME({"id": given} if isinstance(given, str) else given, ()).get("id")
     return found
+
+
+def claim_in(args: list[Any]) -> tuple[str, str]:
+    """The game that RECLAIM_GAME is about, and the key to it; or Fault."""
+    read = _CLAIM(_first(args), ())
+    return read["id"], read["key"]
 
 
 def nobody(game_id: str, setup: CubeSetup) -> list[Told]:

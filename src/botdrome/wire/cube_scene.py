@@ -1,5 +1,6 @@
 """Battlecube's state of play, in the words of its protocol: what organisers are shown and bots are asked with."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -7,6 +8,10 @@ import msgspec
 from botdrome.games.game import Game, View
 
 ENCODER = msgspec.json.Encoder()
+MOST_OUTSIDE = 1000
+"""Bombs outside the cube that are shown. They harm nobody, and bots may go on throwing them for as long as a game lasts."""
+
+Cell = tuple[int, int, int]
 Payload = dict[str, Any]
 
 
@@ -48,5 +53,14 @@ def next_tick(game_id: str, names: tuple[str, ...], view: View) -> Payload:
             "currentTick": view["tick"],
         },
         "players": players,
-        "items": [{"x": x, "y": y, "z": z, "type": "BOMB"} for x, y, z in view["bombs"]],
+        "items": [{"x": x, "y": y, "z": z, "type": "BOMB"} for x, y, z in shown_bombs(view["bombs"], view["edge"])],
     }
+
+
+def shown_bombs(bombs: Sequence[Cell], edge: int) -> Sequence[Cell]:
+    """All in the cube, and of those outside the last."""
+    if len(bombs) <= MOST_OUTSIDE:
+        return bombs
+    outside = [cell for cell in bombs if max(cell) >= edge]
+    forgotten = set(outside[:-MOST_OUTSIDE])
+    return [cell for cell in bombs if cell not in forgotten] if forgotten else bombs

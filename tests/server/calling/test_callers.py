@@ -4,7 +4,9 @@ import asyncio
 import socket
 import ssl
 import subprocess
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,6 +101,17 @@ async def test_a_call_that_is_given_up_leaves_no_line_behind() -> None:
 # Lines that are kept.
 
 
+def quietly(serve: Any) -> Any:
+    """A server that does not mind that its clients go."""
+
+    async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            await serve(reader, writer)
+        writer.close()
+
+    return served
+
+
 async def test_calls_one_after_another_use_one_line() -> None:
     async with host() as bot, callers() as ours:
         for _ in range(5):
@@ -150,6 +163,35 @@ async def test_a_call_is_not_repeated_when_something_came_back() -> None:
         with pytest.raises(CallFailed, match="broke off"):
             await ours.post(bot.url, b"second", LIMIT)
     assert len(bot.asked) == 2
+
+
+@pytest.mark.parametrize("sideways", [False, True], ids=["at once", "in turn"])
+@pytest.mark.parametrize("said", [answer(b"?", "501 Unsupported method"), answer(b"?", "405 X"), b"<!DOCTYPE HTML>\n<html>?"])
+async def test_a_bot_that_never_looks_at_the_body_is_called_on_lines_of_its_own(said: bytes, sideways: bool) -> None:
+    """What it leaves unread is taken for the beginning of the next request: in the original each call had a new connection."""
+    connections = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        while head := await reader.readuntil(b"\r\n\r\n"):
+            writer.write(answer(b"[1]") if head.startswith(b"POST ") else said)
+
+    server = await asyncio.start_server(quietly(serve), "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    async with server, callers() as ours:
+        for number in range(6):
+            if sideways:
+                ours.listen_on([])  # what was looked up is forgotten: the long way round
+            assert (await ours.post(url, b'{"a b": 1}', LIMIT)).body == b"[1]", number
+    assert connections == 6, "after the first time no line is kept"
+
+
+async def test_a_status_like_that_is_an_answer_on_a_new_line() -> None:
+    async with host(answer(b"[1]", "405 X")) as bot, callers() as ours:
+        for _ in range(3):
+            assert await ours.post(bot.url, b"{}", LIMIT) == Answer(405, b"[1]")
+    assert len(bot.asked) == bot.connections == 3, "which is not kept, so that nothing is asked twice"
 
 
 async def test_a_line_on_which_more_comes_than_was_asked_for_is_not_used_again() -> None:

@@ -1,7 +1,8 @@
 """Callers: ask bots over HTTP, many at a time, on lines that are kept.
 
 One limit holds for the whole call: waiting for a turn, looking up, connecting, TLS, every redirect and the last byte.
-A line that was kept may be dead when it is used; if nothing came back on it, the call is made once more on a new one.
+A line that was kept may be dead when it is used; if nothing came back on it, or nothing but that there was no request, the call
+is made once more on a new one.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from botdrome.server import metrics
 from botdrome.server.calling.answer import Answer, CallFailed, NotAllowed, TooLate, too_late
 from botdrome.server.calling.carriers import SCHEME, Carriers
 from botdrome.server.calling.fence import Fence
-from botdrome.server.calling.line import Line, Reply, Silent
+from botdrome.server.calling.line import Line, Misread, Reply, Silent
 from botdrome.server.calling.looking_up import AddressBook, Lookup, ask_the_system
 from botdrome.server.calling.place import Place, Places
 from botdrome.server.calling.pool import Pool
@@ -65,6 +66,8 @@ class Callers:
                     reply = await line.ask(request.written(), until)
                 except Silent:
                     pass
+                except Misread:
+                    places[0].keep_none()
                 finally:
                     self._pool.put_back(line, places[0])
                     places[0].leave()
@@ -124,6 +127,8 @@ class Callers:
                 return await self._talk(line, place, request, until)
             except Silent:
                 pass
+            except Misread:
+                place.keep_none()
         line = await self._opened(place, request.target)
         timer = Repeated(SILENT_FOR, place.make_way)
         try:

@@ -33,6 +33,14 @@ class Silent(CallFailed):
     """The other side closed before it said anything: on a line that was kept, it may just not have kept it."""
 
 
+class Misread(CallFailed):
+    """The other side did not take the question for a request: on a line that was kept, it may have left the last one unread."""
+
+
+MISREAD = frozenset({400, 405, 408, 414, 501, 505})
+"""What is said to that: some bots never look at the body of a question, and their servers take it for the next request."""
+
+
 class Line(asyncio.Protocol):
     def __init__(self, longest: int, on_lost: Callable[["Line"], None]) -> None:
         """`longest`: bytes of a body."""
@@ -40,11 +48,14 @@ class Line(asyncio.Protocol):
         """Whether a question can be asked."""
         self.round = 0
         """Of the pool's sweeps, when it was last used."""
+        self._again = False
+        """Whether there was a question before."""
         self._longest, self._on_lost = longest, on_lost
         self._loop = asyncio.get_running_loop()
         self._until, self._timer_due = 0.0, 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._parser = HttpResponseParser(self)
+        self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True)  # many a bot on bare sockets ends lines so
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self._waiter: asyncio.Future[Reply] | None = None
@@ -102,7 +113,7 @@ class Line(asyncio.Protocol):
         except HttpParserUpgrade:
             self._fail("the answer wants to speak another protocol")
         except HttpParserError as error:
-            self._fail(f"the answer is not HTTP: {error}")
+            self._refuse(Misread(f"the answer is not HTTP: {error}"))
         if self._waiter is not None:
             if self._too_much():
                 self._fail(f"the head of the answer is longer than {LONGEST_HEAD} bytes")
@@ -179,14 +190,20 @@ class Line(asyncio.Protocol):
     def _complete(self, keep: bool) -> None:
         waiter, self._waiter = self._waiter, None
         if waiter is None or waiter.done():
-            return
-        parts = self._parts
+            return None
+        parts, status = self._parts, self._parser.get_status_code()
         body = parts[0] if len(parts) == 1 else b"".join(parts)
-        waiter.set_result(Reply(self._parser.get_status_code(), body, self._encoding, self._location))
+        if status in MISREAD:
+            if self._again:
+                self.hang_up()
+                return waiter.set_exception(Misread(f"the answer has the status {status}"))
+            keep = False
+        waiter.set_result(Reply(status, body, self._encoding, self._location))
         if keep:
-            self.usable = True
+            self.usable = self._again = True
         elif self._transport is not None:
             self._transport.close()
+        return None
 
     def _fail(self, words: str) -> None:
         self._refuse(CallFailed(words))

@@ -10,7 +10,7 @@ from botdrome.server.settings import Settings
 
 MOST_WAITING = 10_000
 NONE_KEPT_FOR = 60.0
-"""Seconds in which no line is kept to a place where one that was kept stood in the way of another."""
+"""Seconds in which no line is kept to a place where one that was kept did harm."""
 
 
 class Turnstile:
@@ -79,10 +79,15 @@ class Place:
 
     def make_way(self) -> None:
         """A new line is not answered: perhaps the host has one thread, and that waits for more on a line that was kept."""
+        if self.idle:
+            self.keep_none()
+
+    def keep_none(self) -> None:
+        """Lines that are kept do harm here."""
         idle, self.idle = self.idle, []
         for line in idle:
             line.hang_up()
-        if idle and self.keeps:
+        if self.keeps:
             self.keeps = False
             asyncio.get_running_loop().call_later(NONE_KEPT_FOR, self._keep_again)
 

@@ -1,6 +1,8 @@
 """A Battlecube game of an organiser: it can be changed, paused, resumed and stopped, and outlives its organiser for a while."""
 
 import asyncio
+import secrets
+from typing import Any
 
 from botdrome.games.battlecube import TOO_MANY
 from botdrome.games.game import BadOption
@@ -23,6 +25,8 @@ class CubeGame:
     def __init__(self, table: Table, wanted: NewGame, calling: Calling, settings: Settings) -> None:
         self._table, self._wanted, self._settings = table, wanted, settings
         self._calling, self._pause = calling, wanted.setup.pause
+        self.key = secrets.token_urlsafe(16)
+        """Whoever has it is the organiser."""
         self._urls = tuple(player.url for player in wanted.players)
         self.report = CubeReport(table, self._urls)
         self._calls = CubeCalls(self.report.scene, self._urls)
@@ -36,6 +40,11 @@ class CubeGame:
     @property
     def id(self) -> str:
         return self._table.entry.id
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What whoever begins to watch it is told."""
+        return {"id": self.id, "players": list(self._table.entry.players)}
 
     def seat(self, player: Player) -> None:
         """A bot that is called."""
@@ -82,6 +91,9 @@ class CubeGame:
     # Those who come and go.
 
     def belongs_to(self, caller: Caller) -> None:
+        if self._orphaned is not None:
+            self._orphaned.cancel()
+            self._orphaned = None
         self.report.organiser = caller
         self.report.watch(caller)
 

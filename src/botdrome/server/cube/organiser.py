@@ -8,14 +8,14 @@ from typing import Any
 import structlog
 
 from botdrome.games.battlecube import Battlecube
-from botdrome.server.cube.bot import Calling
+from botdrome.server.calling.callers import Callers
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.report import CubeReport
-from botdrome.server.cube.seating import admit, seated
+from botdrome.server.cube.seating import Invited, admitted, seated
 from botdrome.server.desk import Desk
 from botdrome.server.organiser import Caller
 from botdrome.server.table import Table
-from botdrome.wire.cube import CubeSetup, NewGame, error, game_id_in, new_game_in, nobody, update_in
+from botdrome.wire.cube import CubeSetup, NewGame, claim_in, error, game_id_in, new_game_in, nobody, update_in
 from botdrome.wire.cube_checks import Fault
 
 log = structlog.get_logger()
@@ -39,9 +39,11 @@ class Visit:
 class CubeOrganiser:
     """Every event of every organiser comes here. Whatever they send, they are answered, and nobody else notices."""
 
-    def __init__(self, desk: Desk, calling: Calling) -> None:
-        self._desk, self._calling = desk, calling
+    def __init__(self, desk: Desk, callers: Callers) -> None:
+        self._desk, self._callers = desk, callers
         self._visits: dict[Caller, Visit] = {}
+        self._owned: dict[str, tuple[Visit, CubeGame]] = {}
+        """The games that run, and whose they are, or were before their organiser left."""
         self._reports: dict[str, CubeReport] = {}
         self._loop = asyncio.get_running_loop()
         self._events: dict[str, Callable[[Visit, list[Any]], None]] = {
@@ -50,6 +52,7 @@ class CubeOrganiser:
             "STOP_GAME": self._stop,
             "PAUSE_GAME": self._pause,
             "RESUME_GAME": self._resume,
+            "RECLAIM_GAME": self._reclaim,
             "WATCH_GAME": self._watch,
             "UNWATCH_GAME": self._unwatch,
             "LIST_GAMES": self._list,
@@ -80,19 +83,22 @@ class CubeOrganiser:
 
     def _new_game(self, visit: Visit, args: list[Any]) -> None:
         wanted = new_game_in(args)
-        most = self._desk.settings.cube_games
-        if len(visit.games) + visit.coming >= most:
-            raise Fault(f"There are {most} games of yours already")
+        self._check_room(visit)
         if not wanted.players:
             return self._play_nothing(visit.caller, wanted.setup)
         visit.coming += 1
         return self._desk.tasks.start(self._set_up(visit, wanted))
 
+    def _check_room(self, visit: Visit) -> None:
+        most = self._desk.settings.cube_games
+        if len(visit.games) + visit.coming >= most:
+            raise Fault(f"There are {most} games of yours already")
+
     async def _set_up(self, visit: Visit, wanted: NewGame) -> None:
         try:
-            await admit(self._desk, wanted)
+            invited = await admitted(self._desk, wanted, self._callers)
             if visit.caller in self._visits:
-                self._begin(visit, self._seated(wanted))
+                self._begin(visit, self._seated(wanted, invited))
         except Fault as problem:
             visit.complain(problem)
         except Exception:
@@ -101,17 +107,25 @@ class CubeOrganiser:
         finally:
             visit.coming -= 1
 
-    def _seated(self, wanted: NewGame) -> CubeGame:
+    def _seated(self, wanted: NewGame, invited: Invited) -> CubeGame:
         if self._desk.closing:
             raise Fault("The server is stopping")
-        return seated(self._desk, wanted, self._calling)
+        return seated(self._desk, wanted, self._callers, invited)
 
     def _begin(self, visit: Visit, game: CubeGame) -> None:
+        game.report.table.on_over.append(self._disown)
+        visit.caller.emit("GAME_STARTED", {"id": game.id, "key": game.key})
+        self._own_by(visit, game)
+
+    def _own_by(self, visit: Visit, game: CubeGame) -> None:
         visit.games[game.id] = game
-        game.report.table.on_over.append(lambda table: visit.games.__delitem__(table.entry.id))
-        visit.caller.emit("GAME_STARTED", {"id": game.id})
+        self._owned[game.id] = visit, game
         game.belongs_to(visit.caller)
         self._add(visit, game.report)
+
+    def _disown(self, table: Table) -> None:
+        visit, game = self._owned.pop(table.entry.id)
+        visit.games.pop(game.id, None)
 
     def _play_nothing(self, caller: Caller, setup: CubeSetup) -> None:
         """Without players there is no match, but a game as the original plays it."""
@@ -139,13 +153,28 @@ class CubeOrganiser:
         for game in self._own(visit, game_id_in(args)):
             game.resume()
 
+    def _reclaim(self, visit: Visit, args: list[Any]) -> None:
+        """An organiser has lost its connection, perhaps before anybody else noticed, and goes on with another."""
+        game_id, key = claim_in(args)
+        if game_id not in self._owned:
+            raise _unknown(game_id)
+        before, game = self._owned[game_id]
+        if not secrets.compare_digest(key.encode(), game.key.encode()):
+            raise _not_yours(game_id)
+        if before is visit:
+            return visit.caller.emit("GAME_RECLAIMED", game.told)
+        self._check_room(visit)
+        before.games.pop(game_id, None)
+        visit.caller.emit("GAME_RECLAIMED", game.told)
+        return self._own_by(visit, game)
+
     def _own(self, visit: Visit, game_id: str | None) -> tuple[CubeGame, ...]:
         """The game of that id, or all of the organiser's where none is named."""
         if game_id is None:
             return tuple(visit.games.values())
         if game_id not in visit.games:
             known = self._desk.floor[game_id] is not None
-            raise Fault(f"The game {game_id} is not yours", "NOT_YOUR_GAME") if known else _unknown(game_id)
+            raise _not_yours(game_id) if known else _unknown(game_id)
         return (visit.games[game_id],)
 
     # Those who watch.
@@ -195,3 +224,7 @@ class CubeOrganiser:
 
 def _unknown(game_id: str) -> Fault:
     return Fault(f"There is no game {game_id}", "UNKNOWN_GAME")
+
+
+def _not_yours(game_id: str) -> Fault:
+    return Fault(f"The game {game_id} is not yours", "NOT_YOUR_GAME")
