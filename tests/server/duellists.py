@@ -7,7 +7,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from botdrome.app import House
+from botdrome.server.floor import Floor
 from tests.server.clients import PATIENCE, server
 
 FREE = {"event": "player_is_free"}
@@ -25,6 +28,18 @@ async def until(holds: Callable[[], object]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not holds():
             await asyncio.sleep(0.001)
+
+
+def held_back(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Matches that are made begin when this is called, and not before."""
+    begin, made = Floor._begin, list[Any]()
+    monkeypatch.setattr(Floor, "_begin", lambda *match: made.append(match))
+
+    def release() -> None:
+        for match in made:
+            begin(*match)
+
+    return release
 
 
 class Duellist:

@@ -12,7 +12,7 @@ import pytest
 from botdrome.formats import FORMATS, Format
 from botdrome.games.gomoku import Gomoku
 from botdrome.match.terms import Pace, Terms
-from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free, pair, play_rows, seated, until
+from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated, until
 
 pytestmark = pytest.mark.anyio
 
@@ -195,8 +195,11 @@ async def test_the_newest_login_takes_over_a_running_match(tmp_path: Path) -> No
                 assert await new.until_closed() == []
 
 
-async def test_the_newest_login_takes_over_a_match_that_is_about_to_begin(tmp_path: Path) -> None:
-    async with arena(tmp_path, start_delay=0.3) as house, free(house, "ada") as old, free(house, "bob") as bob:
+async def test_the_newest_login_takes_over_a_match_that_is_about_to_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = held_back(monkeypatch)
+    async with arena(tmp_path) as house, free(house, "ada") as old, free(house, "bob") as bob:
         await old.send(FIND)
         await bob.send(FIND)
         async with connected(house) as new:
@@ -205,6 +208,7 @@ async def test_the_newest_login_takes_over_a_match_that_is_about_to_begin(tmp_pa
             await new.send({"username": "ada"})
             assert await new.receive() == OK
             assert await old.until_closed() == []
+            begin()
             await seated(new, bob)
 
 

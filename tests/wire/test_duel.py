@@ -202,6 +202,7 @@ def test_names_are_written_as_python_writes_them() -> None:
         (True, False, (1, 0)),
         (-0.5, "-3", (0, -3)),
         (10**9, 0, (10**9, 0)),
+        (10**30, -1e300, (2**53, -(2**53))),
     ],
 )
 def test_whatever_python_makes_a_number_of_is_one(x: Any, y: Any, read: tuple[int, int]) -> None:
@@ -220,8 +221,6 @@ def test_whatever_python_makes_a_number_of_is_one(x: Any, y: Any, read: tuple[in
         ({"id": "id0", "x": "five", "y": 1}, "x is a whole number, not 'five'"),
         ({"id": "id0", "x": "", "y": 1}, "x is a whole number, not ''"),
         ({"id": "id0", "x": float("inf"), "y": 1}, "x is a whole number, not inf"),
-        ({"id": "id0", "x": 2**53 + 1, "y": 1}, "x is far beyond any board"),
-        ({"id": "id0", "x": 1e300, "y": 1}, "x is far beyond any board"),
         ({"id": "id0", "x": 1}, 'the key "y" is missing'),
         ({"x": 1, "y": 1}, "its id is not that of the open question"),
         ({"id": None, "x": 1, "y": 1}, "its id is not that of the open question"),
@@ -282,13 +281,23 @@ def test_nobody_answers_for_the_other() -> None:
     assert play.duel.plain_move(1, b'{"event": "make_move", "id": "id0", "x": 5, "y": 12}') is None
 
 
-@pytest.mark.parametrize("frame", [b"null", b"{", b"\xff", b'{"a": "\xff"}', b"[" * 5000, b"nan", b" "])
+@pytest.mark.parametrize("frame", [b"null", b"{", b"\xff", b'{"a": "\xff"}', b"[" * 5000, b"nan", b" ", b"9" * 5000 + b"x"])
 def test_frames_that_end_the_conversation(frame: bytes) -> None:
     with pytest.raises(BadFrame):
         read_frame(frame)
 
 
-@pytest.mark.parametrize(("frame", "value"), [(b"7", 7), (b"[1, 2]", [1, 2]), (b' {"event": "x"} ', {"event": "x"})])
+@pytest.mark.parametrize(
+    ("frame", "value"),
+    [
+        (b"7", 7),
+        (b"[1, 2]", [1, 2]),
+        (b' {"event": "x"} ', {"event": "x"}),
+        (b'{"score": -Infinity}', {"score": float("-inf")}),
+        (b'{"score": 1e999}', {"score": float("inf")}),
+        (b'{"half": "\\ud83d"}', {"half": "\ud83d"}),
+    ],
+)
 def test_frames_that_are_read(frame: bytes, value: Any) -> None:
     assert read_frame(frame) == value
 

@@ -4,6 +4,7 @@ from botdrome.api.problems import Problem
 from botdrome.server.arena import BadName, TooMany
 from botdrome.server.calling.answer import CallFailed
 from botdrome.store.store import NameTaken
+from botdrome.wire.names import can_be_shown
 
 LONGEST_OWNER = 200
 LONGEST_CONTEST = 1000
@@ -13,7 +14,7 @@ TAKEN = "Bot already registered with that name"
 def check_owner(owner: str) -> None:
     if len(owner) > LONGEST_OWNER:
         raise Problem(f"an owner has at most {LONGEST_OWNER} characters")
-    if not owner.isprintable():
+    if not can_be_shown(owner):
         raise Problem("an owner has printable characters only")
 
 

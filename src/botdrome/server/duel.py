@@ -23,6 +23,9 @@ from botdrome.wire.vocabulary import standing
 
 log = structlog.get_logger()
 
+SURPLUS = 4
+"""Answers that do not count, for each move of a match: so many are no flood."""
+
 
 class DuelSession:
     """Login, then waiting and play in turns. It is a guest of the desk, and the listener at its seat."""
@@ -34,7 +37,7 @@ class DuelSession:
         self._timer = asyncio.get_running_loop().call_later(settings.login_limit, self._fail, late)
         self._bucket = Bucket(settings.message_rate, settings.message_burst)
         self._login: DuelLogin | None = None
-        self._admitted = False
+        self._admitted = self._heard_all = False
         self._wants = False
         """It has asked for an opponent before it was free."""
         self._table: Table | None = None
@@ -42,6 +45,8 @@ class DuelSession:
         self._duel: Duel | None = None
         self._heir: Duellist | None = None
         self._over = False
+        self._surplus = 0
+        """Answers in this match that did not count."""
         self.tongue: Tongue = hall.dialect
         self.tell = connection.send
         self.seeker: Seeker | None = None
@@ -62,12 +67,10 @@ class DuelSession:
             return table.submit(self._player, move, message)
         try:
             value = read_frame(message)
-            if self._answered(value, message):
-                return None
         except BadFrame as problem:
             return self._refuse("frame", str(problem), message)
-        except Ignored as problem:
-            self._note(message, f"ignored: {problem}")
+        if self._answered(value, message):
+            return None
         if not self._bucket.take():
             return self._refuse("flood", "too many messages", message)
         if self._login is None:
@@ -81,23 +84,39 @@ class DuelSession:
     def unreadable(self, why: str) -> None:
         self._refuse("frame", why, b"")
 
+    def heard_all(self) -> bool:
+        """A login that is being looked up is answered, whether or not more is to come."""
+        self._heard_all = self._login is not None and not self._admitted and not self._over
+        return self._heard_all
+
     def lost(self) -> None:
         self._leave()
         self._quiet()
 
     def _answered(self, value: Any, message: bytes) -> bool:
-        """Whether it was an answer that counts: those are asked for, so that no limit need be set to them."""
-        if self._duel is None or self._table is None or _event(value) != "make_move":
+        """Whether it was an answer that no limit need be set to: it counts, for it was asked for, or there are few such."""
+        table, duel = self._table, self._duel
+        if duel is None or table is None or _event(value) != "make_move":
             return False
-        move = self._duel.read_move(self._player, value)
-        self._table.submit(self._player, move, message)
+        try:
+            move = duel.read_move(self._player, value)
+        except Ignored as problem:
+            self._note(message, f"ignored: {problem}")
+            return self._excused(duel)
+        table.submit(self._player, move, message)
         return True
 
+    def _excused(self, duel: Duel) -> bool:
+        """The longer the match, the more answers may be too many: some bots answer everything twice, and do so at any speed."""
+        self._surplus += 1
+        return self._surplus <= SURPLUS * sum(duel.lengths)
+
     def _find_opponent(self) -> None:
-        """To ask twice does no harm, and to ask too early neither."""
-        if self._table is not None or not self._admitted:
+        """To ask too early does no harm, and to ask twice neither: as long as no match has begun it is the same wish."""
+        table = self._table
+        if not self._admitted or (table is not None and table.open):
             self._wants = True
-        elif self.seeker is None and not self._hall.gathering(self):
+        elif table is None and self.seeker is None and not self._hall.gathering(self):
             self._hall.gather(self)
 
     def _note(self, message: bytes, verdict: str) -> None:
@@ -141,6 +160,9 @@ class DuelSession:
             self._say_and_go(words)
 
     def _enter(self) -> None:
+        if self._heard_all:  # it can make no move: nobody makes way for it, and nobody meets it
+            self._connection.send([OK, FREE])
+            return self.close()
         self._timer.cancel()
         self._admitted = True
         self._hall.enter(self)
@@ -152,6 +174,7 @@ class DuelSession:
             self._connection.send([OK, *self._duel.resume(self._player, stands)])
         else:
             self._connection.send([OK])
+        return None
 
     def _go_on(self) -> None:
         """It is free."""
@@ -173,7 +196,7 @@ class DuelSession:
         self.close()
 
     def sit_down(self, table: Table, player: Player) -> None:
-        self._table, self._player = table, player
+        self._table, self._player, self._surplus, self._wants = table, player, 0, False
         self._duel = self._hall.dialect(table.entry)
         if self._login is not None and self._login.draws:
             self._duel.draws.add(player)

@@ -28,13 +28,21 @@ class Particular(Protocol):
         """Nothing more comes; the connection is closed after this."""
 
 
+@runtime_checkable
+class Deliberate(Protocol):
+    """A session that may owe an answer when the other side has said all."""
+
+    def heard_all(self) -> bool:
+        """Nothing more comes. True: an answer is under way, after which the session closes; otherwise the client is gone."""
+
+
 class Tcp(asyncio.Protocol):
     def __init__(self, make_framing: Callable[[], Framing], make_session: "Callable[[Tcp], Session]", crowd: Crowd) -> None:
         self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self._session: Session | None = None
-        self._inside = self._closing = False
+        self._inside = self._closing = self._heard_all = False
         self.address = ""
         """Where the client is."""
 
@@ -50,7 +58,7 @@ class Tcp(asyncio.Protocol):
         if transport is not None and not self._closing:
             self._closing = True
             try:
-                transport.write_eof() if transport.can_write_eof() else transport.close()
+                transport.close() if self._heard_all or not transport.can_write_eof() else transport.write_eof()
             except OSError:
                 return transport.abort()
             asyncio.get_running_loop().call_later(FAREWELL, transport.abort)
@@ -88,6 +96,11 @@ class Tcp(asyncio.Protocol):
                 messages = framing.feed(b"") if framing.rest else []
         except BadFrame as problem:
             self._deliver_bad(str(problem))
+
+    def eof_received(self) -> bool:
+        """Whoever has said all may still be reading, like `nc -N`."""
+        self._heard_all = True
+        return isinstance(self._session, Deliberate) and self._session.heard_all()
 
     def _deliver_bad(self, why: str) -> None:
         log.info("a stream that cannot be read", address=self.address, why=why)

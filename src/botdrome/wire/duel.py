@@ -19,7 +19,7 @@ from botdrome.wire.vocabulary import Standing
 
 FREE = b'{"event": "player_is_free"}'
 GREATEST = 2**53
-"""Numbers beyond this are no coordinates, not even illegal ones."""
+"""What is beyond this counts as this: both are far beyond any board."""
 
 Coordinate = Annotated[int, Meta(ge=-GREATEST, le=GREATEST)]
 
@@ -46,10 +46,18 @@ def read_frame(frame: bytes) -> Any:
     try:
         value = DECODER.decode(frame)
     except UNREADABLE as error:
-        raise BadFrame(f"the frame is no JSON in UTF-8: {error}") from None
+        value = _as_python_reads_it(frame, str(error))
     if value is None:
         raise BadFrame("the frame says null")
     return value
+
+
+def _as_python_reads_it(frame: bytes, why_not: str) -> Any:
+    """With `NaN`, `Infinity` and half a surrogate pair: the original is written in Python, and so is many a bot."""
+    try:
+        return json.loads(frame.decode())
+    except (ValueError, RecursionError):
+        raise BadFrame(f"the frame is no JSON in UTF-8: {why_not}") from None
 
 
 def starting_game(against: str) -> bytes:
@@ -199,6 +207,4 @@ def _number(message: dict[str, Any], key: str) -> int:
         raise Ignored(f'the key "{key}" is missing') from None
     except (TypeError, ValueError, OverflowError):
         raise Ignored(f"{key} is a whole number, not {shown(message[key])}") from None
-    if abs(number) > GREATEST:
-        raise Ignored(f"{key} is far beyond any board")
-    return number
+    return max(-GREATEST, min(number, GREATEST))

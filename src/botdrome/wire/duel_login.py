@@ -5,6 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from botdrome.wire.names import can_be_shown
+
 LONGEST_NAME = 64
 OK = b'{"status": "ok"}'
 
@@ -40,6 +42,6 @@ def _name(name: Any) -> str:
         raise BadDuelLogin("username is text")
     if not 1 <= len(name) <= LONGEST_NAME:
         raise BadDuelLogin(f"username has 1 to {LONGEST_NAME} characters")
-    if not name.isprintable():
+    if not can_be_shown(name):
         raise BadDuelLogin("username has printable characters only")
     return name
