@@ -22,6 +22,7 @@ from botdrome.api.live_spectator import live_spectator
 from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
 from botdrome.api.stack import http_stack
+from botdrome.api.turnstile import Turnstile
 from botdrome.server.arena import Arena
 from botdrome.server.boats.books import open_books
 from botdrome.server.boats.harbour import Harbours
@@ -37,6 +38,7 @@ from botdrome.server.door import Crowd, Door, Welcome
 from botdrome.server.duel import duel_door
 from botdrome.server.duel_hall import DuelHall
 from botdrome.server.duel_table import open_duel_table
+from botdrome.server.keep_alive import keep_alive
 from botdrome.server.native import NativeSession
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.url_bots import UrlBots
@@ -77,9 +79,15 @@ class House:
         return self.ports["http"]
 
     @property
+    def host(self) -> str:
+        """As it is written in a URL; where all addresses are listened on, the one that is here."""
+        host = self.settings.host
+        return f"[{host}]" if ":" in host else host or "localhost"
+
+    @property
     def url(self) -> str:
         scheme = "https" if self.settings.tls_cert else "http"
-        return f"{scheme}://{self.settings.host}:{self.port}"
+        return f"{scheme}://{self.host}:{self.port}"
 
     async def close(self) -> None:
         """No new matches; running ones get their time, and whoever asks how it goes is still answered."""
@@ -134,9 +142,8 @@ async def _furnish(settings: Settings, store: Store) -> Parts:
     duel = DuelHall(desk, await open_duel_table(store))
     boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
     url_bots = UrlBots(desk, callers)
-    arena = Arena(store, desk.floor, desk.registry, duel.table)
-    arena.outreach = url_bots
-    arena.registrations = Bucket(settings.registration_rate, settings.registration_burst)
+    registrations = Bucket(settings.registration_rate, settings.registration_burst)
+    arena = Arena(store, desk.floor, desk.registry, duel.table, url_bots, registrations)
     cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
     return Parts(desk, arena, callers, duel, boats, cube, BomberApi(desk, crowd), url_bots, crowd)
 
@@ -167,9 +174,11 @@ async def _listen(
     """`key` is the setting that names the port; -1: any free one."""
     port, loop = max(0, port), asyncio.get_running_loop()
     try:
-        return await loop.create_server(make, settings.host, port, ssl=secure, backlog=2048)
+        server = await loop.create_server(make, settings.host, port, ssl=secure, backlog=2048)
     except OSError as error:
         raise BadSetting(f"{key}: cannot listen on {settings.host}:{port}: {error.strerror}") from None
+    keep_alive(server)
+    return server
 
 
 def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
@@ -197,7 +206,7 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
     def door() -> Door:
         return Door(reception, http, parts.crowd, settings, shortcut)
 
-    http = http_stack(_http_app(parts), parts.crowd, door)
+    http = http_stack(Turnstile(_http_app(parts), settings), parts.crowd, door)
     return door
 
 

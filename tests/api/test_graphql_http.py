@@ -9,6 +9,7 @@ import pytest
 from graphql import get_introspection_query
 from structlog.testing import capture_logs
 
+from botdrome.api.app import make_app
 from botdrome.api.graphql.clerk import UNREADABLE
 from botdrome.api.graphql.door import prefers_html
 from botdrome.server.arena import Arena
@@ -195,9 +196,10 @@ async def test_a_query_may_ask_for_a_good_deal(http: httpx.AsyncClient) -> None:
     assert "The query may cost" in await refused(http, query)
 
 
-async def test_too_many_that_wait_are_told_so(http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_that_wait_are_told_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.api.graphql.clerk.MOST_WAITING", 0)
-    response = await http.post("/graphql", json={"query": "{ __typename }"})
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(make_app(arena)), base_url="http://arena") as http:
+        response = await http.post("/graphql", json={"query": "{ __typename }"})
     assert response.status_code == 503
 
 

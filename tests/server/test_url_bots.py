@@ -6,17 +6,19 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from msgspec.structs import replace
 
 from botdrome.app import House
 from botdrome.formats import FORMATS
 from botdrome.match.terms import Pace
+from botdrome.server import url_bots
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.challenge import challenge
 from botdrome.server.flight import written
 from botdrome.store.store import MatchEntry, NameTaken, Wanted
-from tests.server.calling.hosts import answer
+from tests.server.calling.hosts import Asked, answer, host
 from tests.server.clients import PATIENCE, bot, play_noughts, registered, server
 from tests.server.url_hosts import brain, play, url_bot, with_address
 
@@ -368,3 +370,30 @@ async def test_only_a_bot_with_an_address_can_be_entered(tmp_path: Path) -> None
         await registered(house, "ada")
         with pytest.raises(CallFailed, match="it has no address, and is not connected"):
             await entered(house, "ada", "cup")
+
+
+async def test_slow_bots_of_one_source_leave_room_for_those_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(url_bots, "MOST_CHALLENGES", 4)
+    asked = asyncio.Queue[str]()
+
+    async def silent(_: asyncio.StreamWriter, question: Asked) -> None:
+        asked.put_nowait(question.headers["x-botdrome-bot"])
+        await asyncio.Event().wait()
+
+    def source(house: House, address: str) -> httpx.AsyncClient:
+        return httpx.AsyncClient(base_url=house.url, transport=httpx.AsyncHTTPTransport(local_address=address), timeout=PATIENCE)
+
+    async def registers(http: httpx.AsyncClient, name: str, url: str) -> Any:
+        answered = await http.post("/api/v1/bots", json={"game": "gomoku", "name": name, "owner": "me", "url": url})
+        return answered.json().get("error", answered.status_code)
+
+    async with server(tmp_path) as house, host(silent) as slow, url_bot() as quick, source(house, "127.0.0.1") as one:
+        waiting = [asyncio.ensure_future(registers(one, name, slow.url)) for name in ("a", "b")]
+        for _ in waiting:
+            await asyncio.wait_for(asked.get(), PATIENCE)
+        async with source(house, "127.0.0.2") as two:
+            busy = "The bot cannot be called: too many addresses are being tried; try again in a moment"
+            assert await registers(one, "c", quick.url) == busy
+            assert [await registers(two, name, quick.url) for name in ("d", "e")] == [201, 201]
+        for request in waiting:
+            request.cancel()

@@ -5,9 +5,11 @@ is not waited for.
 """
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from httptools import HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
@@ -24,6 +26,8 @@ PIECE = 4096
 """Bytes that a WebSocket reads at a time."""
 FRAMES_RATE, FRAMES_BURST = 200.0, 1000
 """Frames a second from one WebSocket, in the long run, and at once."""
+MOST_AT_ONCE = 32
+"""Requests on one connection that wait for the answer to the one before. Few clients ever send two."""
 TICK = 5.0
 """Seconds between two looks at a connection."""
 
@@ -60,6 +64,10 @@ class HttpGuest(HttpToolsProtocol):
         self._since = self._full_since = self.loop.time()
         """When the request began that is being read, or the last one ended; and when nothing more could be written."""
         self._leaving = False
+        self._piece = self._again = b""
+        """What came last, and what of it is to be read once more."""
+        self._upgrade: bytes | None = None
+        """A request for a WebSocket, and what came after it: what was asked before is answered first."""
 
     # What the network does.
 
@@ -79,30 +87,69 @@ class HttpGuest(HttpToolsProtocol):
         if self._leaving:
             return
         self._head += len(data)
-        super().data_received(data)
-        if self._in_head and self._head > LONGEST_HEAD and not self.transport.is_closing():
+        if self._upgrade is not None:
+            self._upgrade += data
+        else:
+            self._read(data)
+        if (self._in_head or self._upgrade is not None) and self._head > LONGEST_HEAD and not self.transport.is_closing():
             self._refuse("431 Request Header Fields Too Large", f"the head of a request has at most {LONGEST_HEAD} bytes")
+
+    def _read(self, data: bytes) -> None:
+        while data:
+            self._piece, self._again = data, b""
+            super().data_received(data)
+            data = self._again
+
+    def send_400_response(self, msg: str) -> None:
+        if not self._leaving:
+            super().send_400_response(msg)
 
     def pause_writing(self) -> None:
         self._full_since = self.loop.time()
         super().pause_writing()
 
+    # Who wants to go on in another protocol.
+
     def handle_websocket_upgrade(self) -> None:
-        self._go()
-        if self.cycle is not None and self.cycle.response_complete:
-            self._return_to_the_door()
-        else:
-            super().handle_websocket_upgrade()
+        """Who has asked for something else before, and now wants a WebSocket, may be a bot: that is not for this stack to say."""
+        if self.cycle is None:
+            self._go()
+            return super().handle_websocket_upgrade()
+        self._upgrade = self._request() + self._rest()
+        return self._return_to_the_door() if self.cycle.response_complete else None
 
     def _return_to_the_door(self) -> None:
-        """Who has asked for something else before, and now wants a WebSocket, may be a bot: that is not for this stack to say."""
+        upgrade, self._upgrade = self._upgrade or b"", None
+        self._go()
+        self._unset_keepalive_if_required()
         self.connections.discard(self)
-        fields = [b"%b: %b" % field for field in self.scope["headers"]]
-        head = b"\r\n".join([b"%b %b HTTP/1.1" % (self.scope["method"].encode(), self.url), *fields, b"", b""])
         door = self._door()
         self.transport.set_protocol(door)
         door.connection_made(self.transport)
-        door.data_received(head)
+        door.data_received(upgrade)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """The parser takes what follows for that other protocol: the request is read again without the offer."""
+        if self._offers_another():
+            self._again = self._request(without=b"upgrade") + self._rest()
+            self.parser = HttpRequestParser(self)
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
+
+    def _offers_another(self) -> bool:
+        """HTTP/2 most often, which Java offers with every request. None of these is spoken here."""
+        return self.parser.should_upgrade() and not self._should_upgrade() and any(name == b"upgrade" for name, _ in self.headers)
+
+    def _request(self, without: bytes = b"") -> bytes:
+        """The head of the present request, written anew."""
+        first = b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
+        fields = [b"%b: %b" % (name, value) for name, value in self.headers if name != without]
+        return b"\r\n".join([first, *fields, b"", b""])
+
+    def _rest(self) -> bytes:
+        """What came after the present request. Called where the parser's exception is handled, which knows where that is."""
+        upgrade = sys.exception()
+        assert isinstance(upgrade, HttpParserUpgrade)
+        return self._piece[upgrade.args[0] :]
 
     def _go(self) -> None:
         self._place.leave()
@@ -119,16 +166,23 @@ class HttpGuest(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
-        super().on_headers_complete()
+        if len(self.pipeline) >= MOST_AT_ONCE:
+            self._refuse("429 Too Many Requests", f"at most {MOST_AT_ONCE} requests may wait on one connection")
+            raise ConnectionAbortedError  # ends the parser's work on what came with it
+        if not self._offers_another():
+            super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        super().on_message_complete()
+        if not self._offers_another():
+            super().on_message_complete()
         self._in_request = False
         self._head, self._since = 0, self.loop.time()
 
     def on_response_complete(self) -> None:
         self._since = self.loop.time()
         super().on_response_complete()
+        if self._upgrade is not None and self.cycle.response_complete and not self.transport.is_closing():
+            self._return_to_the_door()
 
     # Who is not waited for.
 

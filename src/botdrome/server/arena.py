@@ -15,6 +15,7 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.duel_table import DuelTable
 from botdrome.store.store import BotEntry, NameTaken, Store
+from botdrome.wire.names import can_be_shown
 
 LONGEST_NAME = 64
 
@@ -83,19 +84,24 @@ class Nobody:
 
 
 class Arena:
-    outreach: Outreach = Nobody()
-    """For bots with an address."""
-    registrations: Bucket | None = None
-    """How fast bots may be registered; None: as fast as you like."""
-
-    def __init__(self, store: Store, tables: Tables, registry: Forgetful | None = None, duel: DuelTable | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        tables: Tables,
+        registry: Forgetful | None = None,
+        duel: DuelTable | None = None,
+        outreach: Outreach | None = None,
+        registrations: Bucket | None = None,
+    ) -> None:
+        """`outreach` is for bots with an address; without `registrations` bots may be registered as fast as you like."""
         self.store, self.tables, self._registry = store, tables, registry
         self.duel = duel or DuelTable(store, {}, 0)
+        self.outreach, self._registrations = outreach or Nobody(), registrations
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """A new bot and its token, which is shown this once. BadName, TooMany, NameTaken or CallFailed where it cannot be."""
         check_name(name)
-        if self.registrations is not None and not self.registrations.take():
+        if self._registrations is not None and not self._registrations.take():
             raise TooMany("too many bots are being registered: try again in a moment")
         if url is not None:
             if await self.store.bot(name) is not None:
@@ -144,7 +150,7 @@ def check_name(name: str) -> None:
         raise BadName(f"a name has at most {LONGEST_NAME} characters")
     if name.startswith("house:"):
         raise BadName("names that begin with house: are the house's")
-    if not name.isprintable():
+    if not can_be_shown(name):
         raise BadName("a name has printable characters only")
 
 

@@ -1,6 +1,10 @@
 """Bucket: how fast a client may send."""
 
+from collections import OrderedDict
 from time import monotonic
+
+REMEMBERED = 10_000
+"""Clients whose buckets are kept: whoever has not been here for longest is forgotten first."""
 
 
 class Bucket:
@@ -24,3 +28,26 @@ class Bucket:
             return False
         self._left -= 1
         return True
+
+    @property
+    def dry_for(self) -> float:
+        """Seconds until the next message may come; asked after one was too fast."""
+        return max(0.0, (1 - self._left) / self._rate)
+
+
+class Buckets:
+    """One for each client."""
+
+    def __init__(self, rate: float, size: int) -> None:
+        self._rate, self._size = rate, size
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def too_fast(self, client: str) -> float:
+        """Seconds that a client has to wait before it may send this; 0: it may."""
+        bucket = self._buckets.get(client)
+        if bucket is None:
+            bucket = self._buckets[client] = Bucket(self._rate, self._size)
+            if len(self._buckets) > REMEMBERED:
+                self._buckets.popitem(last=False)
+        self._buckets.move_to_end(client)
+        return 0.0 if bucket.take() else bucket.dry_for

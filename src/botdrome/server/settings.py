@@ -20,7 +20,7 @@ class BadSetting(Exception):
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    host: Annotated[str, Meta(description="the address to listen on")] = "127.0.0.1"
+    host: Annotated[str, Meta(description="the address to listen on; nothing: all of this machine, of IPv4 and IPv6")] = "127.0.0.1"
     port: Annotated[int, Meta(description="HTTP and WebSocket; 0: any free one", ge=0, le=65535)] = 3000
     db: Annotated[str, Meta(description="sqlite:///FILE or postgresql://...; empty: a file in the user's data folder")] = ""
     house: Annotated[bool, Meta(description="house bots play those who find no opponent")] = False
@@ -59,6 +59,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     drain: Annotated[float, Meta(description="seconds that running matches get when the server stops", ge=0)] = 30.0
     registration_rate: Annotated[float, Meta(description="bots that may be registered a second, in the long run", gt=0)] = 10.0
     registration_burst: Annotated[int, Meta(description="bots that may be registered at once", ge=1)] = 1000
+    http_rate: Annotated[
+        float, Meta(description="requests a second from one address to GraphQL, REST and pages, in the long run; 0: any", ge=0)
+    ] = 200.0
+    http_burst: Annotated[int, Meta(description="such requests at once", ge=1)] = 2000
+    http_rate_loopback: Annotated[bool, Meta(description="the server's own machine is held to http_rate as well")] = False
     longest_message: Annotated[int, Meta(description="bytes of one message from a bot", ge=256)] = 65536
     message_rate: Annotated[float, Meta(description="messages a second from one connection, in the long run", gt=0)] = 200.0
     message_burst: Annotated[int, Meta(description="messages at once from one connection", ge=1)] = 400

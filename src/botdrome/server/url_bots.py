@@ -12,6 +12,7 @@ import structlog
 
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.formats import FORMATS
+from botdrome.server.asker import ASKER
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.callers import Callers
 from botdrome.server.calling.carriers import SCHEME, carried
@@ -20,6 +21,7 @@ from botdrome.server.connect import ConnectSession
 from botdrome.server.connection import Connection
 from botdrome.server.contest_entries import Entries
 from botdrome.server.desk import Desk
+from botdrome.server.places import Places
 from botdrome.server.url_seat import UrlGuest
 from botdrome.store.store import BotEntry, StoreUnavailable
 
@@ -30,7 +32,7 @@ REST = 10.0
 MOST_MATCHES = 200
 """That one bot plays at once."""
 MOST_CHALLENGES = 64
-"""Addresses that are tried at the same time on behalf of strangers."""
+"""Addresses that are tried at the same time on behalf of strangers, none of whom can have them all tried for itself."""
 
 
 class UrlBots:
@@ -40,7 +42,7 @@ class UrlBots:
         self._attending: dict[tuple[Wish, str], UrlGuest | None] = {}
         self._resting: dict[str, float] = {}
         self._playing: Counter[str] = Counter()
-        self._challenges = 0
+        self._challenges = Places(MOST_CHALLENGES)
         self._loop = asyncio.get_running_loop()
         desk.on_wait(self._somebody_waits)
 
@@ -62,20 +64,24 @@ class UrlBots:
         """CallFailed unless the bot of that name answers there."""
         if url.startswith(SCHEME):
             raise CallFailed(f"{SCHEME} is for bots that are connected, and needs no registration")
-        if self._challenges >= MOST_CHALLENGES:
+        await self._challenge(url, name, game)
+
+    async def _challenge(self, url: str, name: str, game: str) -> None:
+        """On behalf of somebody of whom nothing is known but where the request came from."""
+        asker = ASKER.get()
+        if not self._challenges.take(asker):
             raise CallFailed("too many addresses are being tried; try again in a moment")
-        self._challenges += 1
         try:
             await challenge(self._callers, url, name, game)
         finally:
-            self._challenges -= 1
+            self._challenges.leave(asker)
 
     async def enter(self, bot: BotEntry, contest: str) -> None:
         """CallFailed if it has no address, or does not answer there."""
         url = self._address(bot)
         if url is None:
             raise CallFailed("it has no address, and is not connected")
-        await challenge(self._callers, url, bot.name, bot.game)
+        await self._challenge(url, bot.name, bot.game)
         await self._entries.change((bot.game, contest, bot.name), entered=True)
         self.arrived(bot.name)
 

@@ -13,8 +13,9 @@ from botdrome.server.calling.callers import Callers
 from botdrome.server.challenge import challenge
 from botdrome.server.connection import NORMAL
 from botdrome.server.desk import Desk
-from botdrome.server.native import DECODER, battlebot
+from botdrome.server.native import battlebot
 from botdrome.server.table import Table
+from botdrome.wire.battlebot import DECODER
 
 ON_A_BEAT = 2.0
 """Seconds for a call where steps do not wait: what comes late counts for a later step."""

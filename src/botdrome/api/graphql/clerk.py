@@ -1,15 +1,16 @@
 """Clerk: answers queries, away from the loop on which matches are played."""
 
 import asyncio
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import lru_cache, partial
 from http import HTTPStatus
 from inspect import isawaitable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import structlog
-from anyio import CapacityLimiter, to_thread
 from graphql import (
     DocumentNode,
     ExecutionResult,
@@ -29,12 +30,17 @@ from botdrome.api.graphql.reading import Reading
 from botdrome.api.graphql.roots import Root
 from botdrome.api.registration import refusal
 from botdrome.server.arena import Arena
+from botdrome.server.asker import ASKER
+from botdrome.server.places import Places
+from botdrome.server.thinkers import Thinkers
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 AT_ONCE = 2
 """Queries that are worked on at the same time."""
-MOST_WAITING = 200
+MOST_WAITING = 400
+"""Of which one address can have half."""
 REMEMBERED = 200
 """Short queries that need not be read and validated again: that is most of the work."""
 SHORT = 4_000
@@ -65,19 +71,27 @@ class Unfit(Exception):
 class Clerk:
     def __init__(self, arena: Arena, schema: GraphQLSchema) -> None:
         self.arena, self.schema = arena, schema
-        self._workers = CapacityLimiter(AT_ONCE)
+        self._workers, self._waiting = Thinkers(ThreadPoolExecutor(AT_ONCE, "graphql")), Places(MOST_WAITING)
         self._known = lru_cache(REMEMBERED)(self._read)
 
     def reading(self, token: str | None) -> Reading:
         return Reading(self.arena, token, asyncio.get_running_loop())
 
     async def answer(self, question: Question, reading: Reading, by_get: bool = False) -> Answer:
-        if self._workers.statistics().tasks_waiting >= MOST_WAITING:
+        asker = ASKER.get()
+        if not self._waiting.take(asker):
             return refused("Too many queries are waiting already; try again in a moment.", HTTPStatus.SERVICE_UNAVAILABLE)
-        return await to_thread.run_sync(self._work, question, reading, by_get, limiter=self._workers)
+        try:
+            return await self._worked(partial(self._work, question, reading, by_get))
+        finally:
+            self._waiting.leave(asker)
 
     async def prepare(self, question: Question) -> tuple[DocumentNode, OperationDefinitionNode]:
-        return await to_thread.run_sync(self.prepared, question, limiter=self._workers)
+        return await self._worked(partial(self.prepared, question))
+
+    async def _worked(self, work: Callable[[], T]) -> T:
+        """Who has had little work done goes before who has had much."""
+        return await asyncio.wrap_future(self._workers.think(ASKER.get(), partial(copy_context().run, work)))
 
     def _work(self, question: Question, reading: Reading, by_get: bool) -> Answer:
         try:

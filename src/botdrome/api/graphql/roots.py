@@ -13,7 +13,6 @@ from botdrome.api.paging import original_limit, original_offset
 from botdrome.api.problems import Problem
 from botdrome.api.registration import check_contest, check_owner
 from botdrome.server.arena import LiveTable
-from botdrome.store.store import BotEntry
 
 CreatedBot = dict[str, str | BotNode]
 PHONE = Lock()
@@ -43,15 +42,12 @@ class Root:
     async def bots(
         self, info: Info, game_type: str, owner: str | None = None, limit: int | None = None, offset: int | None = None
     ) -> list[BotNode]:
-        start = original_offset(offset)
-        entries = await self._bots(game_type, owner)
-        return [bot_node(self._reading, bot) for bot in entries[start : start + original_limit(limit)]]
+        owner = None if owner is None else storable(owner)
+        entries = await self._ask(self._store.bots(game_type, owner, original_limit(limit), original_offset(offset)))
+        return [bot_node(self._reading, bot) for bot in entries]
 
     async def bots_count(self, info: Info, game_type: str, owner: str | None = None) -> int:
         return await self._ask(self._store.count_bots(game_type, None if owner is None else storable(owner)))
-
-    async def _bots(self, game: str, owner: str | None) -> list[BotEntry]:
-        return await self._ask(self._store.bots(game, None if owner is None else storable(owner)))
 
     def contest(self, info: Info, game_type: str, name: str) -> ContestNode:
         return ContestNode(self._reading, game_type, storable(name))

@@ -16,10 +16,10 @@ def shown(bot: BotEntry) -> Bot:
 
 
 async def bots(arena: Arena, asked: Asked) -> Bots:
-    game = asked.text("game")
-    found = await arena.store.bots(None if game is None else game_called(game), asked.text("owner"))
-    page = found[asked.offset : asked.offset + asked.limit]
-    return Bots([shown(bot) for bot in page], len(found), asked.limit, asked.offset)
+    wanted, owner = asked.text("game"), asked.text("owner")
+    game = None if wanted is None else game_called(wanted)
+    page = await arena.store.bots(game, owner, asked.limit, asked.offset)
+    return Bots([shown(bot) for bot in page], await arena.store.count_bots(game, owner), asked.limit, asked.offset)
 
 
 async def bot(arena: Arena, asked: Asked) -> Bot:

@@ -9,6 +9,7 @@ from botdrome.api.socketio.app import PATH, SocketIo
 from botdrome.api.socketio.hub import Hub
 from botdrome.api.socketio.limits import limits_in
 from botdrome.api.stack import http_stack
+from botdrome.api.turnstile import Turnstile
 from botdrome.server.door import Crowd, Door
 from botdrome.server.organiser import Organiser
 from botdrome.server.settings import Settings
@@ -25,5 +26,5 @@ def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings) -> Calla
     def door() -> Door:
         return Door(socketio.receive_socket, http, crowd, settings)
 
-    http = http_stack(Starlette(routes=[Mount(PATH.rstrip("/"), socketio)]), crowd, door)
+    http = http_stack(Turnstile(Starlette(routes=[Mount(PATH.rstrip("/"), socketio)]), settings), crowd, door)
     return door

@@ -1,0 +1,82 @@
+"""Turnstile: requests to the HTTP stack come in one by one, and from one address only so fast.
+
+Between two requests everything else gets its turn: bots that move, beats that are due. Where many requests wait, each address
+is let in as often as any other.
+"""
+
+import asyncio
+from math import ceil
+
+import msgspec
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from botdrome.api.socketio.asking import BAD_REQUEST, Refusal
+from botdrome.server import metrics
+from botdrome.server.asker import ASKER, source_of
+from botdrome.server.bucket import Buckets
+from botdrome.server.settings import Settings
+from botdrome.server.turns import Turns
+
+TOO_FAST = "Too many requests from your address: try again in a moment."
+
+
+class Turnstile:
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app, self._loopback = app, settings.http_rate_loopback
+        self._buckets = Buckets(settings.http_rate, settings.http_burst) if settings.http_rate else None
+        self._turns: Turns[asyncio.Future[None]] = Turns(1.0)
+        self._loop = asyncio.get_running_loop()
+        self._turning = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = scope.get("client")
+        source, local = source_of(client[0] if client else "")
+        ASKER.set(source)
+        if self._buckets is not None and (self._loopback or not local) and not _limited_elsewhere(scope):
+            seconds = self._buckets.too_fast(source)
+            if seconds:
+                metrics.REFUSED.labels("requests").inc()
+                return await _refusal(scope["path"], ceil(seconds))(scope, receive, send)
+        if self._turning:
+            await self._turn_of(source)
+        else:
+            self._turning = True
+            self._loop.call_soon(self._turn)
+        return await self._app(scope, receive, send)
+
+    async def _turn_of(self, source: str) -> None:
+        turn: asyncio.Future[None] = self._loop.create_future()
+        self._turns.wait(source, turn)
+        await turn
+
+    def _turn(self) -> None:
+        """Once each time round the loop, as long as somebody waits."""
+        self._turning = bool(self._turns)
+        if self._turning:
+            _, _, turn = self._turns.next()
+            if not turn.done():
+                turn.set_result(None)
+            self._loop.call_soon(self._turn)
+
+
+def _limited_elsewhere(scope: Scope) -> bool:
+    """Players of games by HTTP: many may sit behind one address, and each of them is limited by itself."""
+    path = scope["path"]
+    return path.startswith("/bomber/") or (path.startswith("/socket.io/") and b"sid=" in scope["query_string"])
+
+
+def _refusal(path: str, seconds: int) -> Response:
+    """In the words of whoever was asked. The connection is closed: what else it has sent need not be answered."""
+    headers = {"retry-after": str(seconds), "connection": "close"}
+    if path.startswith("/graphql"):
+        return _json({"errors": [{"message": TOO_FAST}]}, headers)
+    if path.startswith(("/api/", "/watch/")):
+        return _json({"error": TOO_FAST}, headers)
+    if path.startswith("/socket.io/"):
+        return _json(Refusal(BAD_REQUEST, TOO_FAST).answer, headers)
+    return PlainTextResponse(TOO_FAST + "\n", 429, headers)
+
+
+def _json(words: object, headers: dict[str, str]) -> Response:
+    return Response(msgspec.json.encode(words), 429, headers, "application/json")

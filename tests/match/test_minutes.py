@@ -1,0 +1,95 @@
+"""What a match keeps of what it was told is bounded, however long it lasts and whatever its players say."""
+
+import pytest
+
+from botdrome.formats import FORMATS
+from botdrome.games.battlecube import Battlecube
+from botdrome.match import course, minutes
+from botdrome.match.match import Match
+from botdrome.match.minutes import Minutes
+from botdrome.match.reader import read, verify
+from botdrome.match.record import jotted, written
+from tests.match.telling import told
+
+BEES = FORMATS["bumblebots"]
+BOATS = FORMATS["battleship"]
+CUBE = FORMATS["battlecube"]
+WAIT = [{"task": "NOOP"}]
+
+
+@pytest.fixture
+def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minutes, "ROOM", 20_000)
+
+
+@pytest.mark.usefixtures("little_room")
+def test_who_says_more_than_there_is_room_for_is_out_and_is_not_listened_to() -> None:
+    match = Match(BEES.game, 2, BEES.terms, 1)
+    match.start()
+    assert told(match.submit(0, ["x" * 9_000], 1))[0].startswith("0 refused")
+    match.submit(0, ["x" * 9_000], 2)
+    match.submit(1, {}, 3)
+    kept = len(match.inputs)
+    assert match.submit(0, "more", 4) == [], "nothing more of it is kept"
+    assert len(match.inputs) == kept
+    assert told(match.wake(500)) == ["0 out: flood", "board 0 ended (2, 1)", "ended (2, 1) ('flood', 'complete')"]
+    verify(read(written(match, ["a", "b"])), BEES.game)
+    verify(read(jotted(match, ["a", "b"])), BEES.game)
+
+
+@pytest.mark.usefixtures("little_room")
+def test_the_room_of_one_is_not_the_room_of_another() -> None:
+    match = Match(BEES.game, 2, BEES.terms, 1)
+    match.start()
+    match.submit(0, ["x" * 12_000], 1)
+    assert told(match.submit(1, ["x" * 8_000], 2))[0].startswith("1 refused")
+
+
+@pytest.mark.usefixtures("little_room")
+def test_to_come_and_go_takes_room_too() -> None:
+    match = Match(BOATS.game, 3, BOATS.terms, 2)
+    match.start()
+    times = 0
+    while match.leave(1, times) and match.rejoin(1, times):
+        times += 1
+    assert times == 20_000 // 3 // minutes.OVERHEAD // 2
+    assert told(match.leave(2, times)) == ["left 2"]
+    assert match.result is None
+
+
+def test_changes_that_follow_each_other_are_kept_as_one() -> None:
+    game = Battlecube(ticks=5)
+    match = Match(game, 2, CUBE.terms, 3)
+    match.start()
+    for number in range(1000):
+        match.amend({"edge": 4 + number % 3}, number, pause=number)
+        match.amend({"ticks": 3}, number)
+    assert match.inputs == [(999, "amend", None, [{"edge": 4, "ticks": 3}, 999])]
+    match.submit(0, WAIT, 1000)
+    match.amend({"tasks": 1}, 1001)
+    match.submit(1, WAIT, 1002)
+    assert [kind for _, kind, _, _ in match.inputs] == ["amend", "move", "amend", "move"]
+    verify(read(written(match, ["a", "b"])), game)
+
+
+@pytest.mark.parametrize("tasks", [1, 10])
+def test_a_match_that_is_too_long_to_be_remembered_ends_as_it_stands(monkeypatch: pytest.MonkeyPatch, tasks: int) -> None:
+    monkeypatch.setattr(course, "MOST_TURNS", 60)
+    match = Match(Battlecube(ticks=1_000_000, tasks=tasks), 3, CUBE.terms, 4)
+    match.start()
+    while match.result is None:
+        for player in tuple(match.awaited):
+            match.submit(player, WAIT * tasks, 0)
+    assert match.steps == 20
+    assert match.result.causes == ("complete",) * 3
+    assert match.result.places == (1, 1, 1)
+
+
+def test_what_is_allowed_to_be_played_has_room() -> None:
+    """However many players share it: long words for a task, in every turn that there is."""
+    words = [{"task": "BOMB", "x": 999, "y": 999, "z": 999}]
+    for players in (1, 2, 64):
+        kept, turns = Minutes(players), course.MOST_TURNS // players
+        spent = turns * (minutes.OVERHEAD + len(minutes.ENCODE(words)))
+        assert spent < minutes.ROOM // players, players
+        assert kept.keep(0, "move", 0, words) and not kept.full(0)

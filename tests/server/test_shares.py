@@ -1,0 +1,164 @@
+"""What is shared is shared fairly: turns, threads, places, and how fast requests may come."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import pytest
+
+from botdrome.server import bucket, turns
+from botdrome.server.asker import source_of
+from botdrome.server.bucket import Buckets
+from botdrome.server.places import Places
+from botdrome.server.thinkers import Thinkers
+from botdrome.server.turns import Turns
+
+
+class OneByOne(Executor):
+    """Threads that work when they are told to."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Callable[..., Any]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self._waiting.append(fn)
+        return Future()
+
+    def work(self, times: int) -> None:
+        for _ in range(times):
+            self._waiting.pop(0)()
+
+
+class Table:
+    """Bots of the house that think for so long, again and again, and note when they were done."""
+
+    def __init__(self, host: str, cost: float, world: "World") -> None:
+        self.host, self._cost, self._world = host, cost, world
+        self.waited: list[float] = []
+
+    def ask(self) -> None:
+        asked = self._world.now
+
+        def thought() -> None:
+            self.waited.append(self._world.now - asked)
+            self._world.now += self._cost
+
+        self._world.thinkers.think(self.host, thought)
+
+
+class World:
+    """One thread, and a clock that goes on when somebody thinks."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.threads = OneByOne()
+        self.thinkers = Thinkers(self.threads, lambda: self.now)
+
+
+def test_many_tables_of_one_host_do_not_keep_another_waiting() -> None:
+    world = World()
+    crowd, other = [Table("organiser", 0.05, world) for _ in range(20)], Table("somebody", 0.001, world)
+    for table in crowd:
+        table.ask()
+    for _ in range(100):
+        world.threads.work(1)
+        other.ask()
+        for table in crowd:
+            table.ask()
+        world.threads.work(1)
+    assert len(other.waited) == 100
+    assert max(other.waited) <= 0.05, "one thought of another is all that it ever waits for"
+    assert sum(len(table.waited) for table in crowd) == 100, "and the others get on"
+
+
+def test_tables_without_a_host_share_alike_and_who_thinks_little_goes_first() -> None:
+    world = World()
+    heavy, light = [Table(f"table {number}", 0.05, world) for number in range(20)], Table("light", 0.001, world)
+    for table in heavy:
+        table.ask()
+    world.threads.work(20)
+    for _ in range(50):
+        for table in heavy:
+            table.ask()
+        light.ask()
+        world.threads.work(21)
+    assert max(light.waited) <= 0.06
+    assert {len(table.waited) for table in heavy} == {51}
+
+
+def test_a_thought_that_fails_or_is_not_wanted_any_more_costs_nobody_anything() -> None:
+    world = World()
+    failing, idle = world.thinkers.think("a", lambda: 1 // 0), world.thinkers.think("a", lambda: 1)
+    fine = world.thinkers.think("a", lambda: 2)
+    idle.cancel()
+    world.threads.work(3)
+    assert isinstance(failing.exception(), ZeroDivisionError)
+    assert fine.result() == 2
+
+
+def test_nobody_saves_up_turns() -> None:
+    queue: Turns[str] = Turns(1.0)
+    for number in range(10):
+        queue.wait("early", f"early {number}")
+    assert [queue.next()[2] for _ in range(5)] == [f"early {number}" for number in range(5)]
+    for number in range(5):
+        queue.wait("late", f"late {number}")
+    assert [queue.next()[2].partition(" ")[0] for _ in range(10)] == ["late", "early"] * 5
+    assert not queue
+
+
+def test_who_is_level_with_everybody_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "REMEMBERED", 2)
+    queue: Turns[int] = Turns(1.0)
+    for number in range(9):
+        queue.wait(f"guest {number // 3}", number)
+    order = []
+    while queue:
+        guest, taken, wish = queue.next()
+        queue.settle(guest, taken, taken)
+        order.append(wish)
+    assert order == [0, 3, 6, 1, 4, 7, 2, 5, 8]
+    queue.settle("nobody", 1.0, 2.0)
+
+
+def test_nobody_has_more_places_than_are_free() -> None:
+    places = Places(8)
+    assert [places.take("one") for _ in range(5)] == [True] * 4 + [False]
+    assert [places.take("two") for _ in range(3)] == [True] * 2 + [False]
+    assert [places.take("three") for _ in range(2)] == [True, False]
+    assert places.take("four") and not places.take("five")
+    places.leave("four")
+    assert places.take("five")
+    for _ in range(4):
+        places.leave("one")
+    assert [places.take("one") for _ in range(3)] == [True] * 2 + [False]
+
+
+def test_each_client_has_a_bucket_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(bucket, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(bucket, "REMEMBERED", 2)
+    buckets = Buckets(rate=0.5, size=2)
+    assert [buckets.too_fast("one") for _ in range(3)] == [0.0, 0.0, 2.0]
+    assert buckets.too_fast("two") == 0.0
+    clock[0] = 1.0
+    assert buckets.too_fast("one") == 1.0
+    assert buckets.too_fast("three") == 0.0
+    assert buckets.too_fast("one") == 1.0, "two had not been here for longest"
+
+
+@pytest.mark.parametrize(
+    ("address", "source", "local"),
+    [
+        ("192.0.2.7", "192.0.2.7", False),
+        ("127.0.0.9", "127.0.0.9", True),
+        ("::1", "::1", True),
+        ("::ffff:127.0.0.1", "127.0.0.1", True),
+        ("::ffff:192.0.2.7", "192.0.2.7", False),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", False),
+        ("fe80::1%eth0", "fe80::/64", False),
+        ("", "", False),
+    ],
+)
+def test_whom_an_address_stands_for(address: str, source: str, local: bool) -> None:
+    assert source_of(address) == (source, local)
