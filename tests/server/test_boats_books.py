@@ -69,7 +69,7 @@ async def test_a_game_is_counted_by_title_and_by_player(tmp_path: Path) -> None:
         "player.bob.total.turns": 2, "player.bob.last.turns": 1, "player.bob.total.games": 2,
     }  # fmt: skip
     assert ann == {
-        "playerName": "ann", "lastAddress": "127.0.0.1", "lastStatus": "", "gamesPlayed": 2,
+        "playerName": "ann", "lastAddress": "127.0.0.1", "lastStatus": "disconnected", "gamesPlayed": 2,
         "total.firstPlace": 2, "last.firstPlace": True, "total.lastPlace": 0, "last.lasPlace": False,
         "total.opponents": 2, "last.opponents": 1, "total.score": 2, "last.score": 1, "total.skips": 0, "last.skips": 0,
         "total.turns": 2, "last.turns": 1, "total.hitCount": 0, "last.hitCount": 0, "total.missCount": 0, "last.missCount": 0,

@@ -156,7 +156,7 @@ def test_who_is_meant(word: bytes, player: int | None) -> None:
 
 def small() -> Battleship:
     game = Battleship(width=5, height=6, boats="A3 B2").start(4, Chance(1))
-    fleet = ("AAA..", "BB...", ".....", ".....", ".....", ".....")
+    fleet = "AAA.." + "BB..." + "....." * 4
     placed = game.play(dict.fromkeys(range(4), fleet), Chance(1))
     return placed.play({0: placed.parse(0, {"target": 1, "x": 0, "y": 0})}, Chance(1))
 

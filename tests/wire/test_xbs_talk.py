@@ -136,7 +136,7 @@ def test_all_are_dead_when_every_fleet_is_sunk_or_its_player_gone(
 ) -> None:
     crew = Crew([b"ann", b"bob"], [Taunts(), Taunts()], Chance(1))
     crew.statuses = statuses
-    position = Battleship(width=5, height=5, boats="A3 B2", fleets=tuple(map(tuple, fleets)), scores=scores)
+    position = Battleship(width=5, height=5, boats="A3 B2", fleets=tuple(map("".join, fleets)), scores=scores)
     assert all_dead(crew, position) is dead
 
 

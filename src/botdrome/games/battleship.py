@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import WATER, Rows, boats_in, check_fleet, check_room, random_fleet, rows_of, squares_from
+from botdrome.games.fleet import WATER, Rows, boats_in, check_fleet, check_room, cutter, random_fleet, squares_from
 from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
 from botdrome.games.reading import an_object, entry, shown, whole, whole_within
 
@@ -23,7 +23,9 @@ class Shot(Struct, frozen=True):
     y: int
 
 
-Act = Rows | Shot | None
+Squares = str
+"""A board, row by row in one text."""
+Act = Squares | Shot | None
 """A fleet in the first step; then a shot, or None for a skip."""
 
 
@@ -37,9 +39,9 @@ class Battleship(Game[Act], frozen=True):
     goal: Annotated[int, Meta(ge=0, description="hits that end the game with the round; 0: all squares of one fleet")] = 0
     rounds: Annotated[int, Meta(ge=0, description="the game ends after so many rounds; 0: there is no limit")] = 1000
 
-    fleets: tuple[Rows, ...] = ()
+    fleets: tuple[Squares, ...] = ()
     """Seat by seat: letters, lower case where hit, and misses; empty until they are placed."""
-    boards: tuple[Rows, ...] = ()
+    boards: tuple[Squares, ...] = ()
     """Seat by seat: hits and misses alone."""
     to_move: tuple[Seat, ...] = ()
     scores: tuple[int, ...] = ()
@@ -48,13 +50,15 @@ class Battleship(Game[Act], frozen=True):
     """How many turns all seats together had."""
     shot: Shot | None = None
     """The last turn's; None: it was skipped."""
+    hit: bool = False
+    """What that shot was."""
 
     def start(self, players: int, chance: Chance) -> "Battleship":
         boats = boats_in(self.boats)
         check_room(boats, self.width, self.height)
         if self.goal > boats.squares:
             raise BadOption(f"goal: {shown(self.goal)} is more than the {boats.squares} squares of a fleet")
-        blank = (WATER * self.width,) * self.height
+        blank = WATER * (self.width * self.height)
         nothing = (0,) * players
         return replace(self, boards=(blank,) * players, to_move=tuple(range(players)), scores=nothing, skips=nothing)
 
@@ -72,7 +76,7 @@ class Battleship(Game[Act], frozen=True):
             return self._shot_in(seat, words)
         squares = squares_from(entry(words, "board"), self.width, self.height)
         check_fleet(squares, boats_in(self.boats), self.width)
-        return rows_of(squares, self.width)
+        return squares
 
     def _shot_in(self, seat: Seat, words: dict[str, Any]) -> Shot | None:
         if "skip" in words and _skips(words["skip"]):
@@ -84,7 +88,7 @@ class Battleship(Game[Act], frozen=True):
             x = whole_within(entry(words, "x"), "x", 0, self.width - 1)
         if type(y) is not int or not 0 <= y < self.height:
             y = whole_within(entry(words, "y"), "y", 0, self.height - 1)
-        if self.boards[target][y][x] != WATER:
+        if self.boards[target][y * self.width + x] != WATER:
             raise IllegalMove(f"x {x}, y {y} of seat {target} has already been shot at")
         return Shot(target, x, y)
 
@@ -111,30 +115,37 @@ class Battleship(Game[Act], frozen=True):
         fleets = []
         for seat in self.to_move:
             sent = moves.get(seat)
-            fleets.append(sent if isinstance(sent, tuple) else self._drawn(chance))
+            fleets.append(sent if isinstance(sent, str) else "".join(self._drawn(chance)))
         return replace(self, fleets=tuple(fleets), to_move=TURNS[0])
 
     def _drawn(self, chance: Chance) -> Rows:
         return random_fleet(self.width, self.height, boats_in(self.boats).names, chance)
 
     def _skipped(self, seat: Seat) -> "Battleship":
-        return replace(self, to_move=self._next(self.scores), skips=_raised(self.skips, seat), turn=self.turn + 1, shot=None)
+        return replace(
+            self, to_move=self._next(self.scores), skips=_raised(self.skips, seat), turn=self.turn + 1, shot=None, hit=False
+        )
 
     def _fired(self, seat: Seat, shot: Shot) -> "Battleship":
-        target, x, y, scores = shot.target, shot.x, shot.y, self.scores
-        square = self.fleets[target][y][x]
+        target, at, scores = shot.target, shot.y * self.width + shot.x, self.scores
+        fleets, boards = list(self.fleets), list(self.boards)
+        fleet, board = fleets[target], boards[target]
+        square = fleet[at]
         if square == WATER:
             mark = square = MISS
         else:
             mark, square, scores = HIT, square.lower(), _raised(scores, seat)
+        fleets[target] = f"{fleet[:at]}{square}{fleet[at + 1 :]}"
+        boards[target] = f"{board[:at]}{mark}{board[at + 1 :]}"
         return replace(
             self,
-            fleets=_marked(self.fleets, target, x, y, square),
-            boards=_marked(self.boards, target, x, y, mark),
+            fleets=tuple(fleets),
+            boards=tuple(boards),
             to_move=self._next(scores),
             scores=scores,
             turn=self.turn + 1,
             shot=shot,
+            hit=mark == HIT,
         )
 
     def _next(self, scores: tuple[int, ...]) -> tuple[Seat, ...]:
@@ -155,7 +166,7 @@ class Battleship(Game[Act], frozen=True):
 
     def view(self, seat: Seat | None) -> View:
         boats, fleets, turns, over = boats_in(self.boats), self.fleets, self.turns, not self.to_move
-        placed = bool(fleets)
+        placed, rows = bool(fleets), cutter(self.width, self.height)
         return {
             "you": seat,
             "toMove": self.to_move,
@@ -166,9 +177,9 @@ class Battleship(Game[Act], frozen=True):
             "goal": self.goal or boats.squares,
             "round": turns[-1],
             "rounds": self.rounds,
-            "boards": self.boards,
-            "own": fleets[seat] if placed and seat is not None else None,
-            "fleets": fleets if over else None,
+            "boards": tuple([rows(board) for board in self.boards]),
+            "own": rows(fleets[seat]) if placed and seat is not None else None,
+            "fleets": tuple([rows(fleet) for fleet in fleets]) if over else None,
             "placed": (placed,) * len(turns),
             "scores": self.scores,
             "skips": self.skips,
@@ -181,7 +192,7 @@ class Battleship(Game[Act], frozen=True):
         if shot is None:
             return {"shooter": shooter, "skip": True}
         target, x, y = shot.target, shot.x, shot.y
-        return {"shooter": shooter, "target": target, "x": x, "y": y, "hit": self.boards[target][y][x] == HIT}
+        return {"shooter": shooter, "target": target, "x": x, "y": y, "hit": self.hit}
 
     def moves(self, seat: Seat) -> Iterator[Raw]:
         """All shots and the skip; of the fleets, far too many to list, a few examples."""
@@ -190,10 +201,9 @@ class Battleship(Game[Act], frozen=True):
                 yield {"board": list(self._drawn(Chance(seed)))}
             return
         for target, board in enumerate(self.boards):
-            for y, row in enumerate(board):
-                for x, mark in enumerate(row):
-                    if mark == WATER and target != seat:
-                        yield {"target": target, "x": x, "y": y}
+            for at, mark in enumerate(board):
+                if mark == WATER and target != seat:
+                    yield {"target": target, "x": at % self.width, "y": at // self.width}
         yield {"skip": True}
 
 
@@ -207,12 +217,3 @@ def _raised(counts: tuple[int, ...], seat: Seat) -> tuple[int, ...]:
     raised = list(counts)
     raised[seat] += 1
     return tuple(raised)
-
-
-def _marked(boards: tuple[Rows, ...], target: Seat, x: int, y: int, mark: str) -> tuple[Rows, ...]:
-    rows = list(boards[target])
-    row = rows[y]
-    rows[y] = f"{row[:x]}{mark}{row[x + 1 :]}"
-    marked = list(boards)
-    marked[target] = tuple(rows)
-    return tuple(marked)

@@ -1,7 +1,8 @@
 """Fleet: the boats of a battleship game, how they are read from options and moves, and how chance lays them out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from msgspec import Struct
@@ -31,6 +32,8 @@ class Boats(Struct, frozen=True):
     lengths: Mapping[str, int]
     squares: int
     """All that a fleet covers."""
+    gone: Mapping[int, None]
+    """For `translate`: what is left of a board are letters that are neither a boat nor water."""
 
 
 @cache
@@ -46,7 +49,7 @@ def boats_in(text: str) -> Boats:
         lengths[name[0]] = int(name[1])
     if not names:
         raise BadOption("boats: there is none")
-    return Boats(names, lengths, sum(lengths.values()))
+    return Boats(names, lengths, sum(lengths.values()), dict.fromkeys(map(ord, (WATER, *lengths))))
 
 
 def check_room(boats: Boats, width: int, height: int) -> None:
@@ -79,9 +82,9 @@ def squares_from(raw: Any, width: int, height: int) -> str:
 
 def check_fleet(squares: str, boats: Boats, width: int) -> None:
     """IllegalMove unless every boat is there as one straight run, and nothing else."""
-    for square, letter in enumerate(squares):
-        if letter != WATER and letter not in boats.lengths:
-            raise IllegalMove(f"{shown(letter)} at {_place(square, width)} is neither a boat nor water, which is '.'")
+    if strange := squares.translate(boats.gone):
+        square = squares.index(strange[0])
+        raise IllegalMove(f"{shown(strange[0])} at {_place(square, width)} is neither a boat nor water, which is '.'")
     for letter, length in boats.lengths.items():
         count, first = squares.count(letter), squares.find(letter)
         if not count:
@@ -98,8 +101,14 @@ def _place(square: Square, width: int) -> str:
     return f"x {x}, y {y}"
 
 
+@cache
+def cutter(width: int, height: int) -> Callable[[str], Rows]:
+    """What cuts the squares of a board into its rows, all at once."""
+    return itemgetter(*[slice(at, at + width) for at in range(0, width * height, width)])
+
+
 def rows_of(squares: str, width: int) -> Rows:
-    return tuple(squares[at : at + width] for at in range(0, len(squares), width))
+    return cutter(width, len(squares) // width)(squares)
 
 
 @cache

@@ -12,6 +12,9 @@ from botdrome.match.terms import Milliseconds, Terms
 
 News = list[tuple[Event, Game[Any]]]
 
+MOST_TURNS = 100_000
+"""Of all players of a match together. After so many it ends as it stands: what has to be remembered of it must have an end."""
+
 
 @cache
 def rotated(players: int, by: int) -> tuple[int, ...]:
@@ -27,7 +30,7 @@ class Course:
 
     __slots__ = (
         "_allowed", "_away", "_beat", "_boards", "_chance", "_dismissed", "_disturbed", "_faults", "_moves", "_open", "_opened",
-        "_out", "_pause", "_raws", "_rested", "_seat_of", "awaited", "board", "deadline", "game", "order",
+        "_out", "_pause", "_raws", "_rested", "_seat_of", "_turns", "awaited", "board", "deadline", "game", "order",
         "players", "position", "resting", "result", "seed", "steps", "strikes", "terms",
     )  # fmt: skip
 
@@ -37,6 +40,7 @@ class Course:
         self.game, self.players, self.terms, self.seed = game, players, terms, seed
         self.steps = 0
         """How many steps were played."""
+        self._turns = 0
         self.deadline: Milliseconds | None = None
         """When the next `wake` is due."""
         self.result: Result | None = None
@@ -107,10 +111,13 @@ class Course:
     def _go_on(self, now: Milliseconds, news: News) -> None:
         """Lead the board on to a step that awaits somebody, or to its end."""
         while not self.position.over:
+            if self._turns >= MOST_TURNS:
+                return self._end_here("complete", news)
             if self._disturbed and self._forfeited():
                 break
             self._open = seats = self._seats_to_ask() if self._disturbed else self.position.to_move
             self.awaited = [self.order[seat] for seat in seats]
+            self._turns += len(seats) or self.players  # a step for which nobody is asked was planned by all
             if seats or self._beat:
                 return self._open_step(now, news)
             self._play(news)
@@ -176,6 +183,18 @@ class Course:
                 return self._end_board(now, news)
         self._play(news)
         return self._rest(now) if self._pause else self._go_on(now, news)
+
+    def _turn(self, now: Milliseconds, news: News) -> None:
+        """What `_close` comes to where nobody is away, out or at fault, and there is neither a beat nor a pause: most steps."""
+        self._play(news)
+        seats, allowed = self.position.to_move, self._allowed
+        if not seats or self._turns >= MOST_TURNS:
+            return self._go_on(now, news)
+        self._turns += len(seats)
+        self._open, self._opened = seats, now
+        self.awaited = [self.order[seat] for seat in seats] if self.board else list(seats)
+        self.deadline = None if allowed is None else now + allowed
+        return None
 
     def _play(self, news: News) -> None:
         step, position = self.steps, self.position

@@ -5,9 +5,9 @@ pairs of an event and the position that it left. It has no clock: times are mill
 `deadline` says when the next `wake` is due. Seed and inputs replay it whole.
 
 A match is a row of boards, a board a row of steps (see `Course`). Until a step closes a seat may speak again, and its last
-word counts. A move that comes after the deadline is late, whether or not the wake has come; in a beat it counts for the next
-step. An illegal move does not restart the clock. A beat counts from the last deadline, so that it never drifts. What comes in
-the pause between two steps counts for the next.
+word counts; who says more than there is room for is out (see `Minutes`). A move that comes after the deadline is late, whether
+or not the wake has come; in a beat it counts for the next step. An illegal move does not restart the clock. A beat counts from
+the last deadline, so that it never drifts. What comes in the pause between two steps counts for the next.
 
 Players keep their numbers for the whole match; seats are theirs for one board and move on by one with each.
 """
@@ -19,16 +19,22 @@ from botdrome.games.game import Game, IllegalMove, Raw
 from botdrome.match.course import Course, News
 from botdrome.match.events import Amended, Cause, Late, Left, Player, Refused, Returned
 from botdrome.match.inputs import Input
+from botdrome.match.minutes import TOO_MUCH, Minutes
 from botdrome.match.terms import Milliseconds, Terms
 
 
 class Match(Course):
-    __slots__ = ("_misses", "inputs")
+    __slots__ = ("_misses", "minutes")
 
     def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int) -> None:
         super().__init__(game, players, terms, seed)
-        self.inputs: list[Input] = []
+        self.minutes = Minutes(players)
         self._misses = [0] * players
+
+    @property
+    def inputs(self) -> list[Input]:
+        """All that it was told."""
+        return self.minutes.inputs
 
     # What the world tells.
 
@@ -37,34 +43,41 @@ class Match(Course):
         self._begin(0, news)
         return news
 
-    def submit(self, player: Player, raw: Raw, now: Milliseconds) -> News:
-        """A player's move, as it was sent."""
+    def submit(self, player: Player, raw: Raw, now: Milliseconds, move: Any = None) -> News:
+        """A player's move, as it was sent; `move`: what `parse` makes of it now, where somebody knows that already."""
         news: News = []
-        if self.result is not None:
+        if self.result is not None or (self._dismissed and self.minutes.full(player)):
             return news
-        self.inputs.append((now, "move", player, raw))
+        if not self.minutes.keep(now, "move", player, raw):
+            self._dismiss(player, "flood", TOO_MUCH, now, news)
+            return news
         due = self.deadline
-        if due is not None and now > due and self._overtaken(player, raw, now, now - due, news):
-            return news
+        if due is not None and now > due:
+            move = None
+            if self._overtaken(player, raw, now, now - due, news):
+                return news
         seat = self._seat_of[player]
         if seat not in self._open:
             self._refuse_hasty(player, raw, now, news)
             return news
         try:
-            self._moves[seat] = self.position.parse(seat, raw)
+            self._moves[seat] = self.position.parse(seat, raw) if move is None else move
         except IllegalMove as fault:
             self._refuse(player, str(fault), raw, now, news)
             return news
         self._raws[player] = raw
         self._misses[player] = 0
-        self._answered(player, now, news)
+        if self._disturbed or self._faults or self._beat or self._pause or self.awaited != [player]:
+            self._answered(player, now, news)
+        else:
+            self._turn(now, news)
         return news
 
     def wake(self, now: Milliseconds) -> News:
         """Time has passed. Does nothing before the deadline."""
         news: News = []
         if self.result is None and self.deadline is not None and now >= self.deadline:
-            self.inputs.append((now, "wake", None, None))
+            self.minutes.keep(now, "wake", None)
             self._time_up(now, news)
         return news
 
@@ -73,7 +86,7 @@ class Match(Course):
         news: News = []
         if self.result is not None or player in self._away or player in self._dismissed:
             return news
-        self.inputs.append((now, "leave", player, None))
+        self.minutes.keep(now, "leave", player)
         if self.terms.gone == "out":
             self._dismiss(player, "disconnect", "", now, news)
             return news
@@ -86,9 +99,9 @@ class Match(Course):
 
     def rejoin(self, player: Player, now: Milliseconds) -> News:
         """A player that was gone is back. Nothing happens where the terms do not allow it."""
-        if self.result is not None or self.terms.gone != "wait" or player not in self._away:
+        if self.result is not None or self.terms.gone != "wait" or player not in self._away or self.minutes.full(player):
             return []
-        self.inputs.append((now, "rejoin", player, None))
+        self.minutes.keep(now, "rejoin", player)
         self._away.remove(player)
         if player in self.awaited and not self._beat:
             self._set_deadline(self._opened)
@@ -98,7 +111,7 @@ class Match(Course):
         """A player is out of the match, whatever the terms say of those who leave."""
         news: News = []
         if self.result is None and player not in self._dismissed:
-            self.inputs.append((now, "expel", player, [cause, detail]))
+            self.minutes.keep(now, "expel", player, [cause, detail])
             self._dismiss(player, cause, detail, now, news)
         return news
 
@@ -112,14 +125,14 @@ class Match(Course):
             self._pause = pause
             if self.resting:
                 self.deadline = max(now, self._rested + pause)
-        self.inputs.append((now, "amend", None, [dict(options), pause]))
+        self.minutes.amend(now, options, pause)
         return [(Amended(dict(options)), self.position)]
 
     def abort(self, now: Milliseconds) -> News:
         """The match ends here and counts for nobody."""
         news: News = []
         if self.result is None:
-            self.inputs.append((now, "abort", None, None))
+            self.minutes.keep(now, "abort", None)
             self._end_here("aborted", news)
         return news
 
@@ -127,7 +140,7 @@ class Match(Course):
         """The match ends here, and counts as it stands: nothing that could still happen would be worth waiting for."""
         news: News = []
         if self.result is None:
-            self.inputs.append((now, "conclude", None, None))
+            self.minutes.keep(now, "conclude", None)
             self._end_here("complete", news)
         return news
 

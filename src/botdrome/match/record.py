@@ -153,7 +153,7 @@ def written(match: Match, names: Iterable[str]) -> bytes:
 
 def jotted(match: Match, names: Iterable[str]) -> bytes:
     """The same without checks, at a fraction of the cost: the result alone shows whether it replays."""
-    lines: list[Struct] = [setup_of(match, names), *[Line(*told) for told in match.inputs]]
+    lines: list[Struct] = [setup_of(match, names), *[Line(*told) for told in match.minutes.written()]]
     if match.result is None:
         return ENCODER.encode_lines(lines)
     text = ENCODER.encode_lines([*lines, Close(result=match.result)])

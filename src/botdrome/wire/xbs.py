@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from msgspec import Struct
 
-from botdrome.games.battleship import Battleship
-from botdrome.games.fleet import boats_in, check_fleet
+from botdrome.games.battleship import Battleship, Shot
+from botdrome.games.fleet import WATER, boats_in, check_fleet
 from botdrome.games.game import IllegalMove, Raw
 
 VERSION = b"1.2.0"
@@ -126,9 +127,41 @@ def aimed(fields: Sequence[bytes], names: Sequence[bytes], shooter: int, positio
     x, y = PLACES.get(across, -1), PLACES.get(down, -1)
     if not (0 <= x < position.width and 0 <= y < position.height):
         x, y = _coordinate(across, position.width), _coordinate(down, position.height)
-    if position.boards[target][y][x] != ".":
+    if position.boards[target][y * position.width + x] != WATER:
         raise Refusal(SHOT_BEFORE)
     return {"target": target, "x": x, "y": y}
+
+
+Plain = tuple[int, Shot, Raw]
+"""A square by its number, the shot at it, and the same as it is recorded: made once for all games, and for reading."""
+NOBODY: tuple[int, dict[bytes, Plain]] = (-1, {})
+
+
+@cache
+def plain_shots(target: int, width: int, height: int) -> dict[bytes, Plain]:
+    """All shots at one player, by their coordinates as they are mostly written."""
+    squares = [(x, y) for y in range(height) for x in range(width)]
+    return {
+        b"%d|%d" % (x + 1, y + 1): (y * width + x, Shot(target, x, y), {"target": target, "x": x, "y": y}) for x, y in squares
+    }
+
+
+class Aim:
+    """The shots of one game as they are mostly written: with the whole name, and nothing that could be left out."""
+
+    def __init__(self, names: Sequence[bytes], width: int, height: int) -> None:
+        self._at = {name: (target, plain_shots(target, width, height)) for target, name in enumerate(names)}
+
+    def plain(self, line: bytes, shooter: int, position: Battleship) -> Plain | None:
+        """What `fields_of` and `aimed` would find in this line; None: they have to look at it."""
+        if line[:2] != b"S|":
+            return None
+        called, _, written = line[2:].partition(b"|")
+        target, squares = self._at.get(called, NOBODY)
+        found = squares.get(written)
+        if found is None or target == shooter or position.boards[target][found[0]] != WATER:
+            return None
+        return found
 
 
 def _coordinate(word: bytes, size: int) -> int:

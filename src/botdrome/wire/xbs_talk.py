@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
-from botdrome.games.battleship import HIT, Battleship, Shot
-from botdrome.games.fleet import Rows, boats_in
+from botdrome.games.battleship import Battleship, Shot
+from botdrome.games.fleet import boats_in
 from botdrome.match.course import News
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
 from botdrome.wire.vocabulary import Standing
@@ -20,12 +20,7 @@ def all_dead(crew: Crew, position: Battleship) -> bool:
     if sum(position.scores) < crew.statuses.count(b"") * boats_in(position.boats).squares:
         return False  # fewer hits than the fleets of those who are here have squares: no need to look at any
     fleets = zip(position.fleets, crew.statuses, strict=False)
-    return bool(position.fleets) and all(status or not _floats(fleet) for fleet, status in fleets)
-
-
-def _floats(fleet: Rows) -> bool:
-    """Squares that were hit are in small letters."""
-    return any(row != row.lower() for row in fleet)
+    return bool(position.fleets) and all(status or fleet == fleet.lower() for fleet, status in fleets)
 
 
 class Speech:
@@ -61,6 +56,7 @@ class BoatTalk:
     def __init__(self, crew: Crew) -> None:
         self._crew, self._names = crew, crew.names
         self._turns = [b"N|" + name for name in crew.names]
+        self._asked = [b"\n" + turn for turn in self._turns]
         self._say: dict[type[Event], Callable[[Any, Any, Speech], None]] = {
             Played: self._played,
             Left: self._left,
@@ -71,6 +67,8 @@ class BoatTalk:
         }
 
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+        if len(news) == 1 and (miss := self._miss(*news[0])):
+            return dict.fromkeys(players, miss)
         speech = Speech()
         for event, position in news:
             say = self._say.get(type(event))
@@ -78,8 +76,17 @@ class BoatTalk:
                 say(event, position, speech)
         return speech.told(players)
 
+    def _miss(self, event: Event, position: Any) -> list[bytes]:
+        """What all are told of a shot into the water that nobody has a word for: most news. Nothing: it is something else."""
+        if type(event) is not Played or position.shot is None or position.hit:
+            return []
+        target, next_up = position.shot.target, position.to_move
+        if not next_up or self._crew.taunts[target].any or all_dead(self._crew, position):
+            return []
+        return [self.board(target, position) + self._asked[next_up[0]]]
+
     def board(self, player: Player, position: Battleship) -> bytes:
-        squares = "".join(position.boards[player]).encode()
+        squares = position.boards[player].encode()
         status, score, skips = self._crew.statuses[player], position.scores[player], position.skips[player]
         return b"B|%b|%b|%b|%d|%d" % (self._names[player], status, squares, score, skips)
 
@@ -89,7 +96,7 @@ class BoatTalk:
         crew, shot = self._crew, position.shot
         if shot is not None:
             target = shot.target
-            if position.boards[target][shot.y][shot.x] == HIT:
+            if position.hit:
                 self._hit(shot, position, speech)
             elif crew.taunts[target].any:
                 self._taunt(shot, position, speech, hit=False)
@@ -158,7 +165,7 @@ class BoatTalk:
         others = [other for other in range(len(self._names)) if other != player]
         if not self._crew.started:
             return [joined(self._names[player]), *(joined(self._names[other]) for other in others)]
-        own = b"Y|" + "".join(position.fleets[player]).upper().encode()
+        own = b"Y|" + position.fleets[player].upper().encode()
         company = [line for other in others for line in (joined(self._names[other]), self.board(other, position))]
         return [joined(self._names[player]), own, *company, self._order(), *(self._turns[seat] for seat in position.to_move)]
 

@@ -16,6 +16,7 @@ from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import Note, Store
+from botdrome.wire.xbs import DISCONNECTED
 
 log = structlog.get_logger()
 
@@ -30,8 +31,8 @@ class Tally:
     def __init__(self, game: BoatGame) -> None:
         position = game.position
         self.turns, self.scores, self.skips = position.turns, position.scores, position.skips
-        boards = ["".join(board) for board in position.boards]
-        self.hits, self.misses = [board.count(HIT) for board in boards], [board.count(MISS) for board in boards]
+        self.hits = [board.count(HIT) for board in position.boards]
+        self.misses = [board.count(MISS) for board in position.boards]
         self.first = [score == max(self.scores) for score in self.scores]
         self.last = [score == min(self.scores) for score in self.scores]
         result = game.table.match.result
@@ -56,7 +57,7 @@ class Books:
             at, name = sailor.player, sailor.text
             here, everywhere = f"{title}|{name}", self.players.get(name, {})
             notes.append(_note(GAMES, self.games, here, _line_in_game(self.games.get(here, {}), tally, at)))
-            status = game.crew.statuses[at].decode("latin-1")
+            status = (game.crew.statuses[at] or DISCONNECTED).decode("latin-1")  # by then they all are, as in the original
             who = {"playerName": name, "lastAddress": sailor.address, "lastStatus": status}
             notes.append(_note(PLAYERS, self.players, name, who | _player_lines(everywhere, tally, at)))
         self._unwritten |= {("game", title): None} | {("player", sailor.text): None for sailor in game.sailors}

@@ -84,6 +84,10 @@ class Company:
         for sailor in self.sailors if to is None else [to]:
             sailor.tell([said(b"", text)])
 
+    def fire(self, sailor: Sailor, line: bytes) -> bool:
+        """Take a line that is plainly a shot, and can be. False: whatever it is, nothing was done."""
+        return False
+
     def shoot(self, sailor: Sailor, fields: list[bytes], line: bytes) -> bool:
         """False: it was refused, and the shooter has been told why."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ from botdrome.server.floor import Floor
 from botdrome.server.house import HouseSeat
 from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
-from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Offer, Refusal, aimed, joined, said
+from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Aim, Offer, Refusal, aimed, joined, said
 from botdrome.wire.xbs_crew import Crew
 from botdrome.wire.xbs_talk import BoatTalk, all_dead
 
@@ -23,6 +23,7 @@ class BoatGame(Company):
         super().__init__(offer, sailors)
         self.table = table
         self.crew = Crew([sailor.name for sailor in sailors], [sailor.taunts for sailor in sailors], chance)
+        self._aim = Aim(self.crew.names, offer.width, offer.height)
         self._placed = False
         for player, sailor in enumerate(self.sailors):
             sailor.player = player
@@ -51,7 +52,9 @@ class BoatGame(Company):
     def _look(self) -> None:
         if not self._placed:
             self._place_fleets()
-        if all_dead(self.crew, self.position):
+        position = self.table.match.position
+        assert isinstance(position, Battleship)
+        if (position.hit or any(self.crew.statuses)) and all_dead(self.crew, position):  # neither: it cannot have come to that
             self.table.conclude()
 
     def _place_fleets(self) -> None:
@@ -62,6 +65,20 @@ class BoatGame(Company):
                 self.table.submit(sailor.player, {"board": sailor.board.decode()}, line)
 
     # What players do.
+
+    def fire(self, sailor: Sailor, line: bytes) -> bool:
+        table, player = self.table, sailor.player
+        match = table.match
+        if match.awaited != [player] or not self.crew.started:
+            return False
+        position = match.position
+        assert isinstance(position, Battleship)
+        plain = self._aim.plain(line, player, position)
+        if plain is None:
+            return False
+        _, shot, raw = plain
+        table.submit(player, raw, line, shot)
+        return True
 
     def shoot(self, sailor: Sailor, fields: list[bytes], line: bytes) -> bool:
         crew, table, player = self.crew, self.table, sailor.player

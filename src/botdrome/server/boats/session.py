@@ -53,7 +53,7 @@ class BoatSession:
         self._company: Company | None = None
         self._sailor: Sailor | None = None
         self._held: list[bytes] | None = None
-        self._over = False
+        self._over = self._heard_all = False
         settings = desk.settings
         self._bucket = Bucket(settings.message_rate, settings.message_burst)
         self._chat = Bucket(CHAT_RATE, CHAT_BURST)
@@ -85,16 +85,24 @@ class BoatSession:
         if self._held is not None:
             self._hold(line)
             return
+        sailor, company = self._sailor, self._company
+        if sailor is not None and company is not None and company.fire(sailor, line):
+            return
         fields = fields_of(line)
-        act = (self._strangers if self._sailor is None else self._sailors).get(fields[0])
+        act = (self._strangers if sailor is None else self._sailors).get(fields[0])
         if act is not None:
             act(fields, line)
         elif fields == [b""] and b"|" not in line:
             self.send_off(b"")
-        elif self._sailor is None:
+        elif sailor is None:
             self.send_off(PROTOCOL_ERROR)
         elif self._may_send():
             self.tell([PROTOCOL_ERROR])
+
+    def heard_all(self) -> bool:
+        """A J that is being looked up, and what came after it, is answered, whether or not more is to come."""
+        self._heard_all = self._held is not None and not self._over
+        return self._heard_all
 
     def lost(self) -> None:
         self._depart(b"")
@@ -187,6 +195,8 @@ class BoatSession:
         held, self._held = self._held or [], None
         for line in held:
             self.received(line)
+        if self._heard_all and self._held is None:
+            self.send_off(b"")
 
     def _take_seat(self, sailor: Sailor) -> None:
         if self._over:

@@ -1,0 +1,88 @@
+"""A step in which nothing unusual happens is closed in a short way: as in the long one, in all games."""
+
+import pytest
+
+from botdrome.bots.house import HOUSE, seated
+from botdrome.formats import FORMATS
+from botdrome.games.battleship import Battleship, Shot
+from botdrome.games.chance import Chance
+from botdrome.match.course import News
+from botdrome.match.match import Match
+from botdrome.match.terms import Milliseconds, Pace, Terms
+from tests.match.telling import told
+
+
+class LongMatch(Match):
+    """Closes no step in the short way."""
+
+    __slots__ = ()
+
+    def _turn(self, now: Milliseconds, news: News) -> None:
+        self._answered(self.awaited[0], now, news)
+
+
+def state(match: Match) -> object:
+    return match.deadline, list(match.awaited), match.steps, match.board, match.position, match.result, match.strikes
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", FORMATS)
+def test_matches_go_as_in_the_long_way(name: str, seed: int) -> None:
+    row, chance = FORMATS[name], Chance(seed)
+    players = 2 if 2 in row.game.players else row.game.players.start
+    short, long = (kind(row.game, players, row.terms, seed) for kind in (Match, LongMatch))
+    bots = [seated(HOUSE[name]["random"], seed * 100 + seat) for seat in range(players)]
+    assert short.start() == long.start()
+    now = 0
+    for _ in range(150):
+        if short.result is not None:
+            break
+        now += chance.below(200)
+        player = chance.choice(short.awaited) if short.awaited else 0
+        match chance.below(40):
+            case 0:
+                assert short.leave(player, now) == long.leave(player, now)
+            case 1:
+                assert short.rejoin(player, now) == long.rejoin(player, now)
+            case 2 | 3:
+                assert short.submit(player, "nonsense", now) == long.submit(player, "nonsense", now)
+            case 4 | 5:
+                now = max(now, short.deadline or 0)
+                assert short.wake(now) == long.wake(now)
+            case _:
+                raw = bots[player](short.view(player)) if short.awaited else None
+                assert short.submit(player, raw, now) == long.submit(player, raw, now)
+        assert state(short) == state(long)
+    assert short.inputs == long.inputs
+
+
+FLEET = "AAA.." + "BB..." + "." * 15
+SHOT, RAW = Shot(1, 4, 4), {"target": 1, "x": 4, "y": 4}
+
+
+def at_sea(terms: Terms) -> Match:
+    match = Match(Battleship(width=5, height=5, boats="A3 B2"), 2, terms, 1)
+    match.start()
+    for player in (0, 1):
+        match.submit(player, {"board": FLEET}, 0)
+    return match
+
+
+def test_a_move_that_was_judged_already_is_taken_as_it_is() -> None:
+    one, two = at_sea(Terms()), at_sea(Terms())
+    assert one.submit(0, RAW, 1, SHOT) == two.submit(0, RAW, 1)
+    assert one.inputs == two.inputs
+
+
+def test_who_is_not_to_move_is_refused_whoever_judged_the_move() -> None:
+    assert told(at_sea(Terms()).submit(1, RAW, 1, SHOT)) == ["1 refused (0): it is not your turn"]
+
+
+def test_what_was_judged_before_time_was_up_is_judged_again() -> None:
+    """After a pause the position may be another one."""
+    match = at_sea(Terms(Pace(1000, pause=100), late="pass"))
+    match.wake(100)
+    match.submit(0, RAW, 150)
+    assert match.resting
+    illegal = {"target": 0, "x": 9, "y": 0}
+    assert told(match.submit(1, illegal, 300, SHOT)) == ["1 refused (0): x is from 0 to 4, not 9"]
