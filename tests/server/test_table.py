@@ -7,6 +7,7 @@ from prometheus_client import REGISTRY
 
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
+from botdrome.server.metronome import Metronome
 from botdrome.server.table import Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import MatchEntry
@@ -31,7 +32,7 @@ async def test_a_beat_that_a_message_finds_overdue_counts_as_late(
     store, row = await open_store(f"sqlite:///{tmp_path}/x.db"), FORMATS[game]
     entry = MatchEntry("m", game, ("ada", "bob"), 0)
     store.begin(entry)
-    table = Table(entry, Match(row.game, 2, row.terms, 1), store, 1024)
+    table = Table(entry, Match(row.game, 2, row.terms, 1), store, 1024, Metronome())
     table.start()
     due = table.match.deadline
     assert due is not None

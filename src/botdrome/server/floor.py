@@ -17,6 +17,7 @@ from botdrome.match.terms import Terms
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.audience import Spectator
+from botdrome.server.metronome import Metronome
 from botdrome.server.settings import Settings
 from botdrome.server.table import Listener, Table, Tongue
 from botdrome.store.store import MatchEntry, Store
@@ -46,6 +47,7 @@ class Floor:
         self._tables: dict[str, Table] = {}
         self._watchers: set[Callable[[], None]] = set()
         self._loop = asyncio.get_running_loop()
+        self.metronome = Metronome()
         metrics.TABLES.set_function(lambda: len(self._tables))
 
     def __getitem__(self, match_id: str) -> Table | None:
@@ -65,7 +67,7 @@ class Floor:
         match = Match(game, len(names), terms, int.from_bytes(os.urandom(6)))
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
         entry = MatchEntry(match_id, game.name, names, started, contest, dict(options or {}), seed=match.seed)
-        table = Table(entry, match, self._store, self._settings.flight_bytes)
+        table = Table(entry, match, self._store, self._settings.flight_bytes, self.metronome)
         table.on_over.append(self._clear)
         self._tables[match_id] = table
         self._store.begin(entry)

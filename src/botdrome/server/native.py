@@ -16,12 +16,11 @@ from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, Conn
 from botdrome.server.desk import Desk
 from botdrome.server.table import Table
 from botdrome.store.store import BotEntry, MatchEntry
-from botdrome.wire.battlebot import Battlebot
+from botdrome.wire.battlebot import DECODER, Battlebot
 from botdrome.wire.login import FAILED, BadLogin, Login, read_login
 
 log = structlog.get_logger()
 
-DECODER = msgspec.json.Decoder()
 CLOSING = 0.01
 """Seconds between the last message of a match and the close, as in the original."""
 
@@ -64,6 +63,7 @@ class NativeSession:
             return self._malformed(message, str(error))
         table = self._table
         if table is not None:
+            self._desk.floor.metronome.catch_up()
             if table.open:
                 table.submit(self._player, value, message)
         elif self._login is None:

@@ -17,6 +17,7 @@ from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.audience import Audience, Billing, Spectator
 from botdrome.server.flight import Flight
+from botdrome.server.metronome import Metronome
 from botdrome.store.store import Finish, MatchEntry, Note, Status, Store
 from botdrome.wire.vocabulary import Standing, standing
 
@@ -37,12 +38,20 @@ class Dialect(Protocol):
         """The messages for these players. What several are told alike may be one list: it is for reading."""
 
 
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Timers(Protocol):
+    def call_later(self, delay: float, callback: Callable[[], None], /) -> Timer: ...
+
+
 Tongue = Callable[[MatchEntry], Dialect]
 """How a listener wants to be spoken to: those with the same tongue share the dialect that it makes for a match."""
 
 
 class Table:
-    def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int) -> None:
+    def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int, metronome: Metronome) -> None:
         self.entry, self.match = entry, match
         self.audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
         self.on_over: list[Callable[[Table], None]] = []
@@ -59,7 +68,8 @@ class Table:
         self._flights = [Flight(flight_bytes) for _ in entry.players]
         self._loop = asyncio.get_running_loop()
         self._began = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timers: Timers = metronome if match.terms.pace.beat else self._loop
+        self._timer: Timer | None = None
         self._timer_due: Milliseconds = 0
         self._reason = ""
         self._last: tuple[News, Milliseconds, float]
@@ -84,11 +94,12 @@ class Table:
 
     # What players do.
 
-    def submit(self, player: Player, raw: Raw, message: bytes) -> None:
+    def submit(self, player: Player, raw: Raw, message: bytes, move: Any = None) -> None:
+        """A player's move, as it was sent; `move`: what the rules make of it, where that is known already."""
         now, due = self.now(), self.match.deadline
         if due is not None and now > due:
             self._note_lateness(now - due)
-        news = self.match.submit(player, raw, now)
+        news = self.match.submit(player, raw, now, move)
         self._flights[player].came(now, message, _verdict(player, news))
         self._publish(news, now)
 
@@ -151,15 +162,17 @@ class Table:
             self._let_look(now)
 
     def _let_look(self, now: Milliseconds) -> None:
-        self._look_at_the_clock(now)
+        due = self.match.deadline
+        if due is not None and (self._timer is None or due < self._timer_due):
+            self._set_timer(due, now)
         for look in self.watchers:
             look()
 
     def _tell(self, news: News, now: Milliseconds) -> None:
-        stands = standing(self.match, now)
+        stands, listeners = standing(self.match, now), self._listeners
         for dialect, players in self._tongues.values():
             for player, messages in dialect.on_news(news, stands, players).items():
-                listener = self._listeners.get(player)
+                listener = listeners.get(player)
                 if messages and listener is not None:
                     self._flights[player].out(now, messages)
                     listener.tell(messages)
@@ -168,15 +181,12 @@ class Table:
         if self.audience:
             self.audience.see(now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
 
-    def _look_at_the_clock(self, now: Milliseconds) -> None:
+    def _set_timer(self, due: Milliseconds, now: Milliseconds) -> None:
         """One timer serves many deadlines: when it rings too early, it is set again."""
-        due = self.match.deadline
-        if due is None or (self._timer is not None and self._timer_due <= due):
-            return
         if self._timer is not None:
             self._timer.cancel()
         self._timer_due = due
-        self._timer = self._loop.call_later(max(0, due - now) / 1000, self._ring)
+        self._timer = self._timers.call_later(max(0, due - now) / 1000, self._ring)
 
     def _ring(self) -> None:
         self._timer = None
@@ -231,7 +241,7 @@ class Table:
     def _finish(self) -> Finish:
         result = self.match.result
         assert result is not None
-        metrics.MOVES.inc([kind for _, kind, _, _ in self.match.inputs].count("move"))
+        metrics.MOVES.inc(self.match.minutes.moves())
         flights = tuple(flight.packed(cause) for flight, cause in zip(self._flights, result.causes, strict=True))
         record = jotted(self.match, self.entry.players)
         status: Status = "aborted" if result.aborted else "ended"

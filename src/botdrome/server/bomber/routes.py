@@ -21,6 +21,8 @@ OPEN: Headers = (
     ("Access-Control-Allow-Headers", "Content-Type, X-User-Id, X-Requested-With"),
     ("Cache-Control", "no-store"),
 )
+PREFLIGHT: Headers = (*OPEN, ("Access-Control-Max-Age", "86400"))
+"""Without it a browser asks before every action, and a round is short."""
 READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
 LONGEST_KEPT = 200
 """Bytes of a path or a query that is remembered: bots ask for short ones."""
@@ -99,6 +101,7 @@ Verb = Callable[[Ask, str], None]
 class Routes:
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
+        self._catch_up = rooms.desk.floor.metronome.catch_up
         self._verbs: dict[bytes, tuple[tuple[str, ...], Verb]] = {
             b"state": (BOTH, self._state),
             b"action": (WRITE, self._action),
@@ -110,10 +113,11 @@ class Routes:
         """Bots ask for the same paths over and over."""
 
     def handle(self, exchange: Exchange) -> None:
+        self._catch_up()
         path, _, query = exchange.target.partition(b"?")
         method, ask = exchange.method, Ask(exchange, self._rooms.first)
         if method == "OPTIONS":
-            return exchange.answer(Answer(204, b"", "", OPEN))
+            return exchange.answer(Answer(204, b"", "", PREFLIGHT))
         try:
             ask.read(query)
             ask.room, methods, verb, rest = (self._find if len(path) <= LONGEST_KEPT else self._search)(path)
@@ -139,7 +143,7 @@ class Routes:
         verb = path[1] if len(path) > 1 else b""
         if path[0] != b"rest" or verb not in self._verbs:
             raise Astray(NOT_FOUND, "UNKNOWN_PATH", "there is nothing here; see /bomber/rest/rules")
-        return Route(room, *self._verbs[verb], unquoted(b"/".join(path[2:])))
+        return Route(room, *self._verbs[verb], unquoted(b"/".join(path[2:]).removesuffix(b"/")))
 
     # The document's messages.
 
@@ -168,7 +172,7 @@ class Routes:
 
     def _any(self, ask: Ask, _: str) -> None:
         if ask.exchange.method != "POST":
-            return self._index(ask)
+            return self._state(ask, "") if wants_state(ask.fields) else self._index(ask)
         if registers(ask.fields):
             return self._register(ask, "")
         return self._action(ask, "")

@@ -1,0 +1,80 @@
+"""Metronome: rings the beats of all tables, and none of them waits until a crowd of messages has been read.
+
+The loop reads from every connection that has something before it looks at its timers again. With a thousand bots that is long
+enough to be heard, so whoever reads a message lets the beats that are due go first.
+"""
+
+import asyncio
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+from math import ceil
+from time import monotonic
+
+import structlog
+
+log = structlog.get_logger()
+
+
+class Beat:
+    __slots__ = ("ring",)
+
+    def __init__(self, ring: Callable[[], None] | None) -> None:
+        self.ring = ring
+
+    def cancel(self) -> None:
+        self.ring = None
+
+
+class Metronome:
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        self._beats: list[tuple[float, int, Beat]] = []
+        """A heap. The number keeps those apart that are due at the same time."""
+        self._numbers = count()
+        self._loop = asyncio.get_running_loop()
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_due = 0.0
+        self._ringing = False
+
+    def call_later(self, delay: float, ring: Callable[[], None]) -> Beat:
+        beat, due = Beat(ring), self._now() + delay
+        heappush(self._beats, (due, next(self._numbers), beat))
+        if not self._ringing:
+            self._set_alarm()
+        return beat
+
+    def catch_up(self) -> None:
+        """Ring what is due."""
+        if self._beats and self._beats[0][0] <= self._now() and not self._ringing:
+            self._ring()
+
+    def _ring(self) -> None:
+        self._ringing = True
+        beats = self._beats
+        while beats and beats[0][0] <= self._now():
+            ring = heappop(beats)[2].ring
+            if ring is not None:
+                try:
+                    ring()
+                except Exception:
+                    log.exception("a beat went wrong")
+        self._ringing = False
+        self._set_alarm()
+
+    def _set_alarm(self) -> None:
+        """One alarm for all: when it goes off too early, it is set again. The loop's timers know whole milliseconds alone."""
+        if not self._beats:
+            return
+        due = self._beats[0][0]
+        if self._alarm is not None:
+            if self._alarm_due <= due:
+                return
+            self._alarm.cancel()
+        self._alarm_due = due
+        self._alarm = self._loop.call_later(max(0, ceil((due - self._now()) * 1000)) / 1000, self._go_off)
+
+    def _go_off(self) -> None:
+        self._alarm = None
+        self.catch_up()
+        self._set_alarm()

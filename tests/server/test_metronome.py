@@ -1,0 +1,74 @@
+"""The metronome: beats ring in time, and before the messages that came when they were due."""
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from botdrome.server.metronome import Metronome
+
+pytestmark = pytest.mark.anyio
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_whoever_catches_up_rings_what_is_due_in_its_order() -> None:
+    clock, rung = Clock(), list[str]()
+    metronome = Metronome(clock)
+    for name, delay in (("third", 0.3), ("first", 0.1), ("second", 0.2)):
+        metronome.call_later(delay, partial(rung.append, name))
+    metronome.catch_up()
+    assert rung == []
+    clock.now += 0.2
+    metronome.catch_up()
+    assert rung == ["first", "second"]
+
+
+async def test_a_beat_that_was_called_off_does_not_ring() -> None:
+    clock, rung = Clock(), list[str]()
+    metronome = Metronome(clock)
+    metronome.call_later(0.1, lambda: rung.append("called off")).cancel()
+    metronome.call_later(0.1, lambda: rung.append("rung"))
+    clock.now += 1
+    metronome.catch_up()
+    assert rung == ["rung"]
+
+
+async def test_who_rings_may_set_the_next_beat_and_read_a_message() -> None:
+    clock, rung = Clock(), list[int]()
+    metronome = Metronome(clock)
+
+    def ring() -> None:
+        rung.append(len(rung))
+        metronome.catch_up()
+        metronome.call_later(0.1, ring)
+
+    metronome.call_later(0.1, ring)
+    for _ in range(3):
+        clock.now += 0.1001
+        metronome.catch_up()
+    assert rung == [0, 1, 2]
+
+
+async def test_a_beat_that_goes_wrong_spoils_no_other() -> None:
+    clock, rung = Clock(), list[str]()
+    metronome = Metronome(clock)
+    metronome.call_later(0.1, lambda: rung.remove("nothing"))
+    metronome.call_later(0.1, lambda: rung.append("rung"))
+    clock.now += 0.1
+    metronome.catch_up()
+    assert rung == ["rung"]
+
+
+async def test_beats_ring_by_themselves_the_sooner_one_first() -> None:
+    metronome, rung, done = Metronome(), list[str](), asyncio.Event()
+    metronome.call_later(0.002, done.set)
+    metronome.call_later(0.001, lambda: rung.append("sooner"))
+    await done.wait()
+    assert rung == ["sooner"]
