@@ -479,7 +479,8 @@ async def test_a_bot_plays_on_the_screen_and_comes_back_by_itself() -> None:
         caller.say("J|random", f"Y|{FLEET}", "J|bob", f"B|bob||{BLANK}|0|0", "S|random|bob", "N|random")
         assert (await caller.hear()).startswith("S|bob|")
         caller.say("F|finished|1|2", "R|random|1|0|1|", "R|bob|0|0|1|")
-        await desk.see("finished after 1 rounds")
+        await desk.ends()
+        assert desk.app.problem == "" and desk.app.voyage.boats.results
 
 
 @pytest.mark.parametrize("words", ["game is full", ""])

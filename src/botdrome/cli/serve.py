@@ -91,7 +91,7 @@ def show(house: House, console: Console) -> None:
     console.print(Text("Botdrome is open.", style="bold green"))
     for what, where in (
         ("bots (WebSocket)", url.replace("http", "ws", 1)),
-        *((DOORS.get(key, key), f"{house.settings.host}:{port}") for key, port in house.ports.items() if key != "http"),
+        *((DOORS.get(key, key), f"{house.host}:{port}") for key, port in house.ports.items() if key != "http"),
         ("GraphQL and GraphiQL", f"{url}/graphql"),
         ("REST", f"{url}/api/v1/docs"),
         ("Bomberman over HTTP", f"{url}/bomber/rest"),

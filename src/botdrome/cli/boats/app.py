@@ -80,6 +80,9 @@ class BoatsApp(App[None]):
         if voyage.problem:
             self._give_up(voyage.problem)
             return
+        if boats.phase is Phase.OVER and voyage.pilot:  # nobody has to look: the next game may wait
+            self.leave()
+            return
         if boats.phase in (Phase.WAITING, Phase.PLAYING):
             self._way_back.renew()
         if boats.phase is Phase.INVITED and boats.refusal:
