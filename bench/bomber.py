@@ -11,6 +11,7 @@ from typing import Any, cast
 import msgspec
 import uvloop
 
+from bench.clients import start
 from bench.games import yardstick
 from bench.server import Server, server
 
@@ -112,9 +113,7 @@ async def play(port: int, rooms: int, bots: int, seconds: float) -> Tally:
 
 
 def start_load(running: Server, rooms: int, bots: int, seconds: float) -> "subprocess.Popen[str]":
-    port = running.url.rpartition(":")[2]
-    command = ["taskset", "-c", "1", sys.executable, "-m", "bench.bomber", port, *map(str, (rooms, bots, seconds))]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return start("bench.bomber", running.url.rpartition(":")[2], rooms, bots, seconds)
 
 
 def rounds(rooms: int, bots: int, seconds: float) -> None:
@@ -123,9 +122,9 @@ def rounds(rooms: int, bots: int, seconds: float) -> None:
         arrivals = rooms * ARRIVALS * 1.5 + SETTLING + 1
         load = start_load(running, rooms, bots, arrivals + seconds)
         time.sleep(arrivals)
-        before, seen = running.cpu(), running.lateness()
+        before, waited, seen = running.cpu(), running.waited(), running.lateness()
         time.sleep(seconds)
-        spent = running.cpu() - before
+        spent, waited = running.cpu() - before, running.waited() - waited
         late = {bound: count - seen[bound] for bound, count in running.lateness().items()}
         output, _ = load.communicate()
         shared = min(yardstick() for _ in range(3))
@@ -136,7 +135,8 @@ def rounds(rooms: int, bots: int, seconds: float) -> None:
             f"Bomberman API, {rooms} rooms of {bots}: {total / seconds:,.0f} rounds a second, "
             f"p99 lateness at most {p99 * 1000:g} ms, "
             f"{spent / seconds * 100:.0f} % of a core; {done['rate']:,.0f} requests a second, "
-            f"answered in {done['p50'] * 1000:.1f} ms (p99 {done['p99'] * 1000:.1f} ms); yardstick {shared * 1000:.0f} ms"
+            f"answered in {done['p50'] * 1000:.1f} ms (p99 {done['p99'] * 1000:.1f} ms); yardstick {shared * 1000:.0f} ms; "
+            f"the server waited for its core {waited / seconds:.0%} of the time"
         )
 
 

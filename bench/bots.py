@@ -9,7 +9,7 @@ import msgspec
 import uvloop
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-from bench.server import first_in_line
+from bench.server import first_in_line, percentiles
 
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
 ORDERS = ENCODER.encode({"orders": {}})
@@ -21,12 +21,14 @@ class Tally:
     def __init__(self) -> None:
         self.moves = 0
         self.matches = 0
-        self.latencies: list[float] = []
+        self.answers: list[float] = []
+        """Seconds from a move to what came of it, where the match went on."""
+        self.ends: list[float] = []
+        """And where it was over: that is told when it is on disk."""
 
     def as_json(self) -> str:
-        latencies = sorted(self.latencies) or [0.0]
-        p50, p99 = (latencies[int(len(latencies) * part)] for part in (0.5, 0.99))
-        return ENCODER.encode({"moves": self.moves, "matches": self.matches / 2, "p50": p50, "p99": p99}).decode()
+        told = {"moves": self.moves, "matches": self.matches / 2}
+        return ENCODER.encode(told | {"answers": percentiles(self.answers), "ends": percentiles(self.ends)}).decode()
 
 
 class Bot(WSListener):
@@ -63,7 +65,7 @@ class NoughtsBot(Bot):
         if state is None:
             return
         if self._sent:
-            self._tally.latencies.append(time.perf_counter() - self._sent)
+            (self._tally.ends if state["result"] else self._tally.answers).append(time.perf_counter() - self._sent)
             self._sent = 0.0
         if state["result"] is None and state["waitingFor"][0] == self._name:
             self._answer(transport, state)

@@ -11,13 +11,13 @@ import asyncio
 import json
 import random
 import socket
-import subprocess
 import sys
 import time
 from typing import Any
 
 import uvloop
 
+from bench.clients import report, start
 from bench.games import yardstick
 from bench.server import first_in_line, server
 
@@ -125,17 +125,6 @@ async def play(name: str, port: int, pairs: int, length: int, pause: float, *pha
         print(tally.summary(), flush=True)
 
 
-def start(*words: object) -> "subprocess.Popen[str]":
-    """Clients, on the second core."""
-    command = ["taskset", "-c", "1", sys.executable, "-m", "bench.duel", *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def phase(clients: "subprocess.Popen[str]") -> Any:
-    assert clients.stdout is not None
-    return json.loads(clients.stdout.readline())
-
-
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
@@ -145,10 +134,10 @@ def capacity(pairs: int, length: int, seconds: float) -> float:
     """Moves per CPU second of the server."""
     port = free_port()
     with server("--duel-port", str(port)) as running:
-        load = start("bot", port, pairs, length, 0, WARM, seconds)
-        phase(load)
+        load = start("bench.duel", "bot", port, pairs, length, 0, WARM, seconds)
+        report(load)
         before = running.cpu()
-        done = phase(load)
+        done = report(load)
         spent = running.cpu() - before
         load.wait()
         shared = min(yardstick() for _ in range(3))
@@ -166,13 +155,13 @@ def latency(pairs: int, length: int, seconds: float, pause: float) -> None:
     """From a move to the question that it leads to, as probes see it: with the server to themselves, then beside a load."""
     port = free_port()
     with server("--duel-port", str(port)) as running:
-        probes = start("probe", port, PROBES, LONG, PROBE_PAUSE, ALONE, WARM + 1, seconds)
-        alone = phase(probes)
-        load = start("bot", port, pairs, length, pause, WARM, seconds)
-        phase(load)
-        phase(probes)
+        probes = start("bench.duel", "probe", port, PROBES, LONG, PROBE_PAUSE, ALONE, WARM + 1, seconds)
+        alone = report(probes)
+        load = start("bench.duel", "bot", port, pairs, length, pause, WARM, seconds)
+        report(load)
+        report(probes)
         before, idle = running.cpu(), running.waited()
-        seen, done = phase(probes), phase(load)
+        seen, done = report(probes), report(load)
         spent, idle = running.cpu() - before, running.waited() - idle
         load.wait()
         probes.wait()

@@ -4,16 +4,20 @@
 """
 
 import json
+import os
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bench.server import Server, late_at_most, load, server, start_load
+from bench.server import Server, late_at_most, load, percentiles, server, start_load
 
 PAIRS = 50
+PROBES = 8
+FLUSHES, PAGE = 400, bytes(4096)
 IDLE = 5_000
 SPECTATORS = 1_000
 
@@ -25,21 +29,42 @@ def noughts(running: Server) -> list[str]:
 def half_load() -> None:
     """The bots think for so long that half of what the server can do is asked of it.
 
-    How long an answer takes is measured by two bots in a process of their own, which does not wait for the others.
+    How long an answer takes is measured by bots in a process of their own, which does not wait for the others.
     """
     with server() as running:
         passwords = noughts(running)
         load("noughts", running.url, *passwords, 2 * PAIRS, 2)
         full = load("noughts", running.url, *passwords, 2 * PAIRS, 6)["moves"] / 6
-        before, pause = running.cpu(), PAIRS / (full / 2)
-        probe = start_load("probe", running.url, *passwords, 2, 8, pause)
+        before, waited, pause = running.cpu(), running.waited(), PAIRS / (full / 2)
+        probe = start_load("probe", running.url, *passwords, PROBES, 8, pause)
         done = load("noughts", running.url, *passwords, 2 * PAIRS, 8, pause)
-        share = (running.cpu() - before) / 8
+        share, waited = (running.cpu() - before) / 8, (running.waited() - waited) / 8
         seen = json.loads(probe.communicate()[0])
     print(
         f"noughts and crosses, {PAIRS} pairs at half load: {done['moves'] / 8:,.0f} of {full:,.0f} moves a second, "
-        f"{share:.0%} of a core, p99 from move to answer {seen['p99'] * 1000:.1f} ms, p50 {seen['p50'] * 1000:.1f} ms"
+        f"{share:.0%} of a core; {_shown(seen['answers'])} from a move to its answer, "
+        f"{_shown(seen['ends'])} to the end of a match, which is told when it is on disk; "
+        f"{_shown(flushes())} for a bare write to that disk with nobody else there; "
+        f"the server waited for its core {waited:.0%} of the time"
     )
+
+
+def _shown(found: list[float]) -> str:
+    return "{:.2f} ms (p99 {:.2f} ms)".format(*found)
+
+
+def flushes() -> list[float]:
+    """How long the disk takes for a page, with pauses between: what no server that keeps its word can be faster than."""
+    times = []
+    with tempfile.TemporaryFile() as file:
+        for _ in range(FLUSHES):
+            began = time.perf_counter()
+            file.write(PAGE)
+            file.flush()
+            os.fdatasync(file.fileno())
+            times.append(time.perf_counter() - began)
+            time.sleep(0.005)
+    return percentiles(times)
 
 
 def memory(matches: int) -> None:

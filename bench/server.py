@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import echo
+from bench.clients import start
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -92,8 +93,13 @@ def load(kind: str, *words: object) -> Any:
 
 
 def start_load(kind: str, *words: object) -> "subprocess.Popen[str]":
-    command = ["taskset", "-c", "1", sys.executable, "-m", "bench.bots", kind, *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return start("bench.bots", kind, *words)
+
+
+def percentiles(seconds: list[float]) -> list[float]:
+    """The median and the 99th, in milliseconds."""
+    found = sorted(seconds) or [0.0]
+    return [found[int(len(found) * part)] * 1000 for part in (0.5, 0.99)]
 
 
 def first_in_line() -> None:
@@ -115,7 +121,7 @@ def moves(pairs: int, seconds: float) -> None:
         least = 2 * bare.connection + done["moves"] / done["matches"] * bare.message
         print(
             f"noughts and crosses, {pairs:4} pairs: {rate:8,.0f} moves per CPU second ({each:,.0f} us a match with two logins), "
-            f"{done['moves'] / seconds:,.0f} a second, p99 {done['p99'] * 1000:.1f} ms, "
+            f"{done['moves'] / seconds:,.0f} a second, p99 {done['answers'][1]:.1f} ms, "
             f"memory {began / 1e6:.0f} -> {running.memory() / 1e6:.0f} MB over {done['matches']:,.0f} matches; "
             f"{each / least:.1f} times as much as a bare echo for two connections and as many messages ({least:,.0f} us)"
         )

@@ -12,13 +12,14 @@ import json
 import random
 import re
 import socket
-import subprocess
 import sys
 import time
-from typing import Any, cast
+from typing import cast
 
 import uvloop
 
+from bench import relay
+from bench.clients import report, start
 from bench.games import yardstick
 from bench.server import Server, first_in_line, server
 
@@ -88,7 +89,7 @@ class Load:
 async def _load(port: int, name: bytes, players: int, pause: float, warm: float, seconds: float) -> None:
     load = Load(port, name, players, pause)
     await asyncio.sleep(warm)
-    print("go", flush=True)
+    print(json.dumps("go"), flush=True)
     load.shots, load.latencies = 0, [0.0]
     began = time.perf_counter()
     await asyncio.sleep(seconds)
@@ -99,16 +100,6 @@ async def _load(port: int, name: bytes, players: int, pause: float, warm: float,
     print(json.dumps({"shots": shots, "median": median * 1000, "p99": p99 * 1000}), flush=True)
 
 
-def _start(*words: object) -> "subprocess.Popen[str]":
-    command = ["taskset", "-c", "1", sys.executable, "-m", "bench.xbs", *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def _done(load: "subprocess.Popen[str]") -> Any:
-    assert load.stdout is not None
-    return json.loads(load.stdout.readline())
-
-
 def _port(running: Server) -> str:
     found = re.search(r"boat games.*:(\d+)", running.screen)
     assert found is not None
@@ -116,19 +107,20 @@ def _port(running: Server) -> str:
 
 
 def capacity(games: int, seconds: float) -> float:
-    """How many shots a CPU second of the server takes."""
+    """How many shots a CPU second of the server takes, and how much that is beside a bare relay of as many messages."""
+    bare = relay.measure()
     with server("--xbs-port", "-1") as running:
-        load = _start(_port(running), "sailor", 2 * games, 0, 2 * games * GAP + 1, seconds)
-        assert load.stdout is not None
-        assert load.stdout.readline() == "go\n"
+        load = start("bench.xbs", _port(running), "sailor", 2 * games, 0, 2 * games * GAP + 1, seconds)
+        assert report(load) == "go"
         before = running.cpu()
-        done = _done(load)
+        done = report(load)
         spent = running.cpu() - before
         load.wait()
         shared = min(yardstick() for _ in range(3))
     print(
         f"boat games, {games:4} at once, at full speed: {done['shots'] / spent:8,.0f} shots per CPU second, "
-        f"{done['shots'] / seconds:,.0f} a second, {spent / seconds * 100:.0f} % of a core; yardstick {shared * 1000:.0f} ms"
+        f"{done['shots'] / seconds:,.0f} a second, {spent / seconds * 100:.0f} % of a core; yardstick {shared * 1000:.0f} ms; "
+        f"{spent / done['shots'] * 1e6 / bare:.1f} times as much as a bare relay of as many messages ({bare:.0f} us a shot)"
     )
     return float(done["shots"] / spent)
 
@@ -137,17 +129,16 @@ def latency(games: int, seconds: float, pause: float) -> None:
     """What probes feel: first with the server to themselves, then beside the load."""
     with server("--xbs-port", "-1") as running:
         port = _port(running)
-        probes = _start(port, "probe", PROBES, PROBE_PAUSE, 1, seconds / 2)
+        probes = start("bench.xbs", port, "probe", PROBES, PROBE_PAUSE, 1, seconds / 2)
+        assert report(probes) == "go"
+        alone = report(probes)
         probes.wait()
-        assert probes.stdout is not None
-        alone = json.loads(probes.stdout.read().splitlines()[1])
         warm = pause * TURNS + 2
-        load = _start(port, "sailor", 2 * games, pause, warm, seconds)
-        probes = _start(port, "probe", PROBES, PROBE_PAUSE, warm, seconds)
-        assert load.stdout is not None and probes.stdout is not None
-        assert load.stdout.readline() == probes.stdout.readline() == "go\n"
+        load = start("bench.xbs", port, "sailor", 2 * games, pause, warm, seconds)
+        probes = start("bench.xbs", port, "probe", PROBES, PROBE_PAUSE, warm, seconds)
+        assert report(load) == report(probes) == "go"
         before, waited = running.cpu(), running.waited()
-        felt, done = _done(probes), _done(load)
+        felt, done = report(probes), report(load)
         spent, waited = running.cpu() - before, running.waited() - waited
         load.wait()
         probes.wait()
