@@ -13,6 +13,7 @@ import uvloop
 
 from bench.clients import start
 from bench.games import yardstick
+from bench.machine import jitter_shown
 from bench.server import Server, server
 
 ROUND = 0.2
@@ -136,7 +137,7 @@ def rounds(rooms: int, bots: int, seconds: float) -> None:
             f"p99 lateness at most {p99 * 1000:g} ms, "
             f"{spent / seconds * 100:.0f} % of a core; {done['rate']:,.0f} requests a second, "
             f"answered in {done['p50'] * 1000:.1f} ms (p99 {done['p99'] * 1000:.1f} ms); yardstick {shared * 1000:.0f} ms; "
-            f"the server waited for its core {waited / seconds:.0%} of the time"
+            f"the server waited for its core {waited / seconds:.0%} of the time, {jitter_shown()}"
         )
 
 

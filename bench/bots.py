@@ -9,7 +9,8 @@ import msgspec
 import uvloop
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-from bench.server import first_in_line, percentiles
+from bench.figures import percentiles
+from bench.server import first_in_line
 
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
 ORDERS = ENCODER.encode({"orders": {}})

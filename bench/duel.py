@@ -18,7 +18,9 @@ from typing import Any
 import uvloop
 
 from bench.clients import report, start
+from bench.figures import percentiles, shown
 from bench.games import yardstick
+from bench.machine import jitter_shown
 from bench.server import first_in_line, server
 
 FIND = b'{"event": "find_opponent"}'
@@ -52,16 +54,14 @@ class Tally:
         self.matches = 0
         self.latencies: list[float] = []
 
-    def asked(self, bot: "Bot", board: bytes, now: float) -> None:
+    def asked(self, bot: "Bot", board: bytes) -> None:
         """The way of a move ends with the question to the other, if that is one of ours, too."""
         sender, sent = self.sent.pop(board, (bot, 0.0))
         if sender is not bot:
-            self.latencies.append(now - sent)
+            self.latencies.append(time.perf_counter() - sent)
 
     def summary(self) -> str:
-        latencies = sorted(self.latencies) or [0.0]
-        p50, p99 = (latencies[int(len(latencies) * share)] * 1000 for share in (0.5, 0.99))
-        return json.dumps({"moves": self.moves, "matches": self.matches / 2, "p50": p50, "p99": p99})
+        return json.dumps({"moves": self.moves, "matches": self.matches / 2} | {"latency": percentiles(self.latencies)})
 
 
 class Bot(asyncio.Protocol):
@@ -90,9 +90,8 @@ class Bot(asyncio.Protocol):
 
     def _told(self, message: bytes) -> None:
         if message.startswith(b'{"event": "get_move"'):
-            now = time.perf_counter()
             board = message[message.index(b'"_id": ') : message.index(b', "_size"')]
-            self._tally.asked(self, board, now)
+            self._tally.asked(self, board)
             if self._pause:
                 self._loop.call_later(random.expovariate(1 / self._pause), self._answer, message, board)
             else:
@@ -168,9 +167,9 @@ def latency(pairs: int, length: int, seconds: float, pause: float) -> None:
     print(
         f"duel arena, {pairs:3} pairs, boards of {length} moves, a move each {pause * 1000:.0f} ms: "
         f"{(done['moves'] + seen['moves']) / seconds:,.0f} a second, {spent / seconds:.0%} of a core; from a move to the other's "
-        f"question {seen['p50']:.2f} ms, p99 {seen['p99']:.2f} ms ({seen['moves']:,} probes), "
-        f"with nobody else there {alone['p50']:.2f} ms, p99 {alone['p99']:.2f} ms; "
-        f"the load's own bots see p99 {done['p99']:.1f} ms; the server waited for its core {idle / seconds:.0%} of the time",
+        f"question {shown(seen['latency'])}, with nobody else there {shown(alone['latency'])}; "
+        f"the load's own bots see p99 {done['latency'][1]:.1f} ms; "
+        f"the server waited for its core {idle / seconds:.0%} of the time, {jitter_shown()}",
         flush=True,
     )
 

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bench.server import Server, late_at_most, load, percentiles, server, start_load
+from bench.figures import percentiles, shown
+from bench.machine import jitter_shown
+from bench.server import Server, late_at_most, load, server, start_load
 
 PAIRS = 50
 PROBES = 8
@@ -42,18 +44,14 @@ def half_load() -> None:
         seen = json.loads(probe.communicate()[0])
     print(
         f"noughts and crosses, {PAIRS} pairs at half load: {done['moves'] / 8:,.0f} of {full:,.0f} moves a second, "
-        f"{share:.0%} of a core; {_shown(seen['answers'])} from a move to its answer, "
-        f"{_shown(seen['ends'])} to the end of a match, which is told when it is on disk; "
-        f"{_shown(flushes())} for a bare write to that disk with nobody else there; "
-        f"the server waited for its core {waited:.0%} of the time"
+        f"{share:.0%} of a core; from a move to its answer {shown(seen['answers'])}, "
+        f"to the end of a match, which is told when it is on disk, {shown(seen['ends'])}; "
+        f"a bare write to that disk with nobody else there {flushes_shown()}; "
+        f"the server waited for its core {waited:.0%} of the time, {jitter_shown()}"
     )
 
 
-def _shown(found: list[float]) -> str:
-    return "{:.2f} ms (p99 {:.2f} ms)".format(*found)
-
-
-def flushes() -> list[float]:
+def flushes_shown() -> str:
     """How long the disk takes for a page, with pauses between: what no server that keeps its word can be faster than."""
     times = []
     with tempfile.TemporaryFile() as file:
@@ -64,7 +62,7 @@ def flushes() -> list[float]:
             os.fdatasync(file.fileno())
             times.append(time.perf_counter() - began)
             time.sleep(0.005)
-    return percentiles(times)
+    return shown(percentiles(times))
 
 
 def memory(matches: int) -> None:
@@ -123,7 +121,7 @@ def spectators() -> None:
         told = json.loads(watching.communicate()[0])["moves"]
     print(
         f"{SPECTATORS:,} spectators of one match: {beats:,.0f} beats, p99 lateness at most {p99 * 1000:g} ms, "
-        f"{spent / beats * 1000:.1f} ms of CPU a beat ({told:,.0f} positions shown in all)"
+        f"{spent / beats * 1000:.1f} ms of CPU a beat ({told:,.0f} positions shown in all); {jitter_shown()}"
     )
 
 

@@ -96,17 +96,11 @@ def start_load(kind: str, *words: object) -> "subprocess.Popen[str]":
     return start("bench.bots", kind, *words)
 
 
-def percentiles(seconds: list[float]) -> list[float]:
-    """The median and the 99th, in milliseconds."""
-    found = sorted(seconds) or [0.0]
-    return [found[int(len(found) * part)] * 1000 for part in (0.5, 0.99)]
-
-
 def first_in_line() -> None:
     """For processes that measure the server beside a load: they must not wait for the load, nor for themselves."""
     gc.disable()
     with suppress(PermissionError):
-        os.nice(-10)
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
 def moves(pairs: int, seconds: float) -> None:

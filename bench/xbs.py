@@ -20,7 +20,9 @@ import uvloop
 
 from bench import relay
 from bench.clients import report, start
+from bench.figures import percentiles, shown
 from bench.games import yardstick
+from bench.machine import jitter_shown
 from bench.server import Server, first_in_line, server
 
 BOARD = b".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
@@ -71,7 +73,8 @@ class Load:
 
     def __init__(self, port: int, name: bytes, players: int, pause: float) -> None:
         self._port, self._pause = port, pause
-        self.shots, self.latencies = 0, [0.0]
+        self.shots = 0
+        self.latencies: list[float] = []
         self.over = False
         self._loop = asyncio.get_running_loop()
         gap = max(GAP, pause * TURNS / players)
@@ -90,14 +93,12 @@ async def _load(port: int, name: bytes, players: int, pause: float, warm: float,
     load = Load(port, name, players, pause)
     await asyncio.sleep(warm)
     print(json.dumps("go"), flush=True)
-    load.shots, load.latencies = 0, [0.0]
+    load.shots, load.latencies = 0, []
     began = time.perf_counter()
     await asyncio.sleep(seconds)
     load.over = True
-    latencies = sorted(load.latencies)
-    median, p99 = latencies[len(latencies) // 2], latencies[int(len(latencies) * 0.99)]
     shots = load.shots / (time.perf_counter() - began) * seconds
-    print(json.dumps({"shots": shots, "median": median * 1000, "p99": p99 * 1000}), flush=True)
+    print(json.dumps({"shots": shots} | {"latency": percentiles(load.latencies)}), flush=True)
 
 
 def _port(running: Server) -> str:
@@ -145,9 +146,9 @@ def latency(games: int, seconds: float, pause: float) -> None:
     print(
         f"boat games, {games:4} at once, a shot each {pause * 1000:.0f} ms: "
         f"{(done['shots'] + felt['shots']) / seconds:,.0f} a second, {spent / seconds * 100:.0f} % of a core; "
-        f"an answer takes {felt['median']:.2f} ms, p99 {felt['p99']:.2f} ms, "
-        f"with nobody else there {alone['median']:.2f} ms, p99 {alone['p99']:.2f} ms; "
-        f"the load's own clients see p99 {done['p99']:.1f} ms; it waited for its core {waited / seconds * 100:.0f} % of the time"
+        f"an answer takes {shown(felt['latency'])}, with nobody else there {shown(alone['latency'])}; "
+        f"the load's own clients see p99 {done['latency'][1]:.1f} ms; "
+        f"it waited for its core {waited / seconds * 100:.0f} % of the time, {jitter_shown()}"
     )
 
 

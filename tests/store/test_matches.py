@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from botdrome.store.opening import open_store
+from botdrome.store.rows import LONG, packed, squeezed, unpacked
 from botdrome.store.store import MatchEntry, Store, StoreUnavailable, UnknownMatch, Unstorable, Wanted
 from tests.store.entries import GAME, a_bot, a_match, a_result, an_end, play
 
@@ -31,6 +32,20 @@ async def test_a_match_that_has_ended_is_kept_with_all_that_belongs_to_it(store:
     )
     assert await store.record("m") == end.record
     assert [await store.flight("m", player) for player in (0, 1, 2, -1, 10**30)] == [b"", b"\0\xff", None, None, None]
+
+
+@pytest.mark.parametrize("length", [LONG // 2, LONG, 1_000_000])
+async def test_long_flight_records_come_back_as_they_were(store: Store, length: int) -> None:
+    flights = (b"all alike" * (length // 9), bytes(number * number % 251 for number in range(length)))
+    store.begin(a_match("m"))
+    await store.finish(an_end("m", flights=flights))
+    assert (await store.flight("m", 0), await store.flight("m", 1)) == flights
+
+
+def test_what_repeats_itself_takes_little_room() -> None:
+    flights = packed((b'{"board": ".........."}' * 1000,))
+    assert len(squeezed(flights)) < len(flights) / 10
+    assert unpacked(squeezed(flights)) == unpacked(flights)
 
 
 async def test_a_match_can_be_aborted_with_and_without_a_result(store: Store) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from botdrome.store import queries
-from botdrome.store.rows import Row
+from botdrome.store.rows import Row, squeezed
 from botdrome.store.steps import Alter, Find, Plan, Put, Run, Step, Take
 from botdrome.store.store import UnknownMatch
 from botdrome.store.tables import matches, notes, records, seats
@@ -94,7 +94,7 @@ class Sheet:
             seats[player] = (*seats[player][: -len(END_OF_SEAT)], *end)
 
     def _file(self, number: int, papers: Papers) -> None:
-        self._records.append((number, papers.record, papers.flights))
+        self._records.append((number, papers.record, squeezed(papers.flights)))
 
     def steps(self) -> Iterator[Step]:
         steps: list[Put | Alter] = [

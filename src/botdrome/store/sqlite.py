@@ -1,7 +1,9 @@
 """SQLite: one thread that writes and one that reads, each with a connection of its own to a file in WAL mode."""
 
 import asyncio
+import os
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import get_native_id
 from typing import Any, TypeVar
 
 from sqlalchemy import Executable, Table
@@ -24,6 +27,8 @@ T = TypeVar("T")
 
 PATIENCE = 10
 """Seconds to wait for another process that is writing."""
+LESS_URGENT = 10
+"""By so much writing is less urgent than all else, as `nice` counts."""
 SETTINGS = (
     "synchronous = FULL",
     "foreign_keys = ON",
@@ -86,7 +91,7 @@ class Sqlite:
         """`passing`: the folder goes when the store is closed."""
         self._path, self._shown, self._passing = path, shown, passing
         self._loop = asyncio.get_running_loop()
-        self._write_thread = ThreadPoolExecutor(1, "store-writer")
+        self._write_thread = ThreadPoolExecutor(1, "store-writer", _give_way)
         self._read_thread = ThreadPoolExecutor(1, "store-reader")
         self._writer: sqlite3.Connection
         self._reader: sqlite3.Connection
@@ -158,6 +163,13 @@ class Sqlite:
             case Lock():
                 pass  # there is only one writer at a time
         return None
+
+
+def _give_way() -> None:
+    """This thread makes way for that of the loop: where they share a core, a move would wait whole milliseconds for a write."""
+    if sys.platform == "linux":  # elsewhere the priority is that of all threads
+        thread = get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + LESS_URGENT))
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:

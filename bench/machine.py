@@ -1,0 +1,47 @@
+"""Machine: how late a process is that does nothing but wait for the next millisecond, while the other core works.
+
+A server on the same core is not more punctual than that. Where the machine is shared with others, it says what of a latency is
+the machine's.
+"""
+
+import json
+import subprocess
+import sys
+import time
+
+from bench.figures import percentiles, shown
+
+SECONDS = 4.0
+
+
+def jitter() -> list[float]:
+    """The median and the 99th percentile, in milliseconds."""
+    neighbour = subprocess.Popen(["taskset", "-c", "1", sys.executable, "-m", "bench.machine", "work"])
+    command = ["taskset", "-c", "0", sys.executable, "-m", "bench.machine", "wait"]
+    found: list[float] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    neighbour.wait()
+    return found
+
+
+def jitter_shown() -> str:
+    return f"a bare timer on that core is late by {shown(jitter())}"
+
+
+def _wait() -> None:
+    late, due = [], time.perf_counter()
+    until = due + SECONDS
+    while due < until:
+        due += 0.001
+        time.sleep(max(0.0, due - time.perf_counter()))
+        late.append(time.perf_counter() - due)
+    print(json.dumps(percentiles(late)))
+
+
+def _work() -> None:
+    until = time.perf_counter() + SECONDS
+    while time.perf_counter() < until:
+        pass
+
+
+if __name__ == "__main__":
+    (_wait if sys.argv[1] == "wait" else _work)()
