@@ -52,7 +52,7 @@ def half_load() -> None:
 
 
 def flushes_shown() -> str:
-    """How long the disk takes for a page, with pauses between: what no server that keeps its word can be faster than."""
+    """How long the disk takes for a page, with pauses between."""
     times = []
     with tempfile.TemporaryFile() as file:
         for _ in range(FLUSHES):

@@ -24,7 +24,7 @@ def jitter() -> list[float]:
 
 
 def jitter_shown() -> str:
-    return f"a bare timer on that core is late by {shown(jitter())}"
+    return f"afterwards a bare timer on that core is late by {shown(jitter())}"
 
 
 def _wait() -> None:

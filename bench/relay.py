@@ -89,12 +89,14 @@ def measure() -> float:
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as relay:
             assert relay.stdout is not None
             port = int(relay.stdout.readline())
-            uvloop.run(_call(port, PAIRS * SHOTS // 4))
-            running = Server(relay, "")
-            before = running.cpu()
-            uvloop.run(_call(port, PAIRS * SHOTS))
-            spent = running.cpu() - before
-            relay.kill()
+            try:
+                uvloop.run(_call(port, PAIRS * SHOTS // 4))
+                running = Server(relay, "")
+                before = running.cpu()
+                uvloop.run(_call(port, PAIRS * SHOTS))
+                spent = running.cpu() - before
+            finally:
+                relay.kill()
     finally:
         os.sched_setaffinity(0, cores)
     return spent / (PAIRS * SHOTS) * 1e6

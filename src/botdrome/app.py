@@ -206,7 +206,7 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
     def door() -> Door:
         return Door(reception, http, parts.crowd, settings, shortcut)
 
-    http = http_stack(Turnstile(_http_app(parts), settings), parts.crowd, door)
+    http = http_stack(Turnstile(_http_app(parts), settings, parts.cube.has_session), parts.crowd, door)
     return door
 
 

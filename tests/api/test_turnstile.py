@@ -84,6 +84,12 @@ async def test_players_by_http_have_limits_of_their_own(tmp_path: Path) -> None:
     assert {answer.status_code for answer in (*polls, *rules)} == {200}
 
 
+@pytest.mark.parametrize("more", ["&sid=nonsense", "&xsid=1", "&sid="])
+async def test_only_sessions_that_there_are_have_limits_of_their_own(tmp_path: Path, more: str) -> None:
+    async with server(tmp_path, **STRICT) as house:
+        assert (await second_answer(house, f"/socket.io/?EIO=4&transport=polling{more}")).status_code == 429
+
+
 # Turns.
 
 

@@ -27,10 +27,10 @@ def test_who_says_more_than_there_is_room_for_is_out_and_is_not_listened_to() ->
     match = Match(BEES.game, 2, BEES.terms, 1)
     match.start()
     assert told(match.submit(0, ["x" * 9_000], 1))[0].startswith("0 refused")
-    match.submit(0, ["x" * 9_000], 2)
+    assert told(match.submit(0, ["x" * 9_000], 2))[0].startswith("0 refused (0): more was said than there is room for")
     match.submit(1, {}, 3)
     kept = len(match.inputs)
-    assert match.submit(0, "more", 4) == [], "nothing more of it is kept"
+    assert told(match.submit(0, "more", 4)) == ["0 refused (0): you are out"], "nothing more of it is kept"
     assert len(match.inputs) == kept
     assert told(match.wake(500)) == ["0 out: flood", "board 0 ended (2, 1)", "ended (2, 1) ('flood', 'complete')"]
     verify(read(written(match, ["a", "b"])), BEES.game)

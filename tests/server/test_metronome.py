@@ -56,6 +56,24 @@ async def test_who_rings_may_set_the_next_beat_and_read_a_message() -> None:
     assert rung == [0, 1, 2]
 
 
+async def test_where_beats_are_more_than_there_is_time_for_others_still_have_their_turn() -> None:
+    clock, rung = Clock(), list[str]()
+    metronome = Metronome(clock)
+
+    def slow(name: str) -> None:
+        rung.append(name)
+        clock.now += 0.2
+        metronome.call_later(0.1, partial(slow, name))
+
+    for name in "ab":
+        metronome.call_later(0.1, partial(slow, name))
+    clock.now += 0.1
+    metronome.catch_up()
+    assert rung == ["a", "b"]
+    metronome.catch_up()
+    assert rung == ["a", "b", "a"], "one is late again by the time that both took"
+
+
 async def test_a_beat_that_goes_wrong_spoils_no_other() -> None:
     clock, rung = Clock(), list[str]()
     metronome = Metronome(clock)

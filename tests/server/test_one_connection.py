@@ -11,6 +11,7 @@ import httptools
 import pytest
 from websockets.asyncio.client import connect
 
+from botdrome.api.guests import MOST_AT_ONCE
 from botdrome.app import House
 from tests.server.clients import PATIENCE, server
 
@@ -148,6 +149,16 @@ async def test_too_much_behind_an_upgrade_that_has_to_wait(tmp_path: Path) -> No
             with suppress(ConnectionError):
                 await say(line, *[bytes(10_000)] * 100)
             assert (await heard(line, b"bytes")).startswith(b"HTTP/1.1 431 ")
+
+
+async def test_of_very_many_requests_at_once_the_first_are_answered(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        told = await asyncio.wait_for(reader.read(), PATIENCE)
+        writer.close()
+    assert MOST_AT_ONCE <= told.count(b"HTTP/1.1 200 OK") == told.count(b"HTTP/1.1 ") < 100
+    assert told.count(b"connection: close") == 1, "the last of them says that it is"
 
 
 async def test_a_login_that_comes_with_the_upgrade_is_heard(tmp_path: Path) -> None:

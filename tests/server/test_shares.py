@@ -55,7 +55,7 @@ class World:
         self.thinkers = Thinkers(self.threads, lambda: self.now)
 
 
-def test_many_tables_of_one_host_do_not_keep_another_waiting() -> None:
+def test_many_thoughts_for_one_guest_do_not_keep_another_waiting() -> None:
     world = World()
     crowd, other = [Table("organiser", 0.05, world) for _ in range(20)], Table("somebody", 0.001, world)
     for table in crowd:
@@ -71,7 +71,7 @@ def test_many_tables_of_one_host_do_not_keep_another_waiting() -> None:
     assert sum(len(table.waited) for table in crowd) == 100, "and the others get on"
 
 
-def test_tables_without_a_host_share_alike_and_who_thinks_little_goes_first() -> None:
+def test_guests_share_alike_and_who_thinks_little_goes_first() -> None:
     world = World()
     heavy, light = [Table(f"table {number}", 0.05, world) for number in range(20)], Table("light", 0.001, world)
     for table in heavy:
@@ -94,6 +94,22 @@ def test_a_thought_that_fails_or_is_not_wanted_any_more_costs_nobody_anything() 
     world.threads.work(3)
     assert isinstance(failing.exception(), ZeroDivisionError)
     assert fine.result() == 2
+
+
+def test_who_had_a_cheap_turn_cannot_queue_dear_ones_before_others() -> None:
+    queue: Turns[str] = Turns(1.0)
+    queue.wait("a", "cheap")
+    queue.settle(*queue.next()[:2], 0.001)
+    for number in range(50):
+        queue.wait("a", f"dear {number}")
+    for number in range(3):
+        queue.wait("b", f"b {number}")
+    order = []
+    while queue:
+        guest, taken, wish = queue.next()
+        order.append(wish)
+        queue.settle(guest, taken, 100.0 if guest == "a" else 1.0)
+    assert [wish for wish in order[:5] if wish.startswith("b")] == ["b 0", "b 1", "b 2"]
 
 
 def test_nobody_saves_up_turns() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from httptools import HttpParserUpgrade, HttpRequestParser
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from botdrome.server import metrics
@@ -63,7 +63,10 @@ class HttpGuest(HttpToolsProtocol):
         self._in_head = self._in_request = True
         self._since = self._full_since = self.loop.time()
         """When the request began that is being read, or the last one ended; and when nothing more could be written."""
-        self._leaving = False
+        self._answering: RequestResponseCycle | None = None
+        """What is being answered; `cycle` is what was asked last."""
+        self._leaving = self._sated = False
+        """It is told no more; or it is told all that it asked for so far, and listened to no more."""
         self._piece = self._again = b""
         """What came last, and what of it is to be read once more."""
         self._upgrade: bytes | None = None
@@ -84,7 +87,7 @@ class HttpGuest(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._leaving:
+        if self._leaving or self._sated:
             return
         self._head += len(data)
         if self._upgrade is not None:
@@ -101,7 +104,7 @@ class HttpGuest(HttpToolsProtocol):
             data = self._again
 
     def send_400_response(self, msg: str) -> None:
-        if not self._leaving:
+        if not self._sated:
             super().send_400_response(msg)
 
     def pause_writing(self) -> None:
@@ -167,7 +170,8 @@ class HttpGuest(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_head = False
         if len(self.pipeline) >= MOST_AT_ONCE:
-            self._refuse("429 Too Many Requests", f"at most {MOST_AT_ONCE} requests may wait on one connection")
+            self._sated = True
+            self.pipeline[0][0].keep_alive = False  # the connection ends with the answer to the last of them
             raise ConnectionAbortedError  # ends the parser's work on what came with it
         if not self._offers_another():
             super().on_headers_complete()
@@ -183,6 +187,10 @@ class HttpGuest(HttpToolsProtocol):
         super().on_response_complete()
         if self._upgrade is not None and self.cycle.response_complete and not self.transport.is_closing():
             self._return_to_the_door()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     # Who is not waited for.
 
@@ -203,9 +211,14 @@ class HttpGuest(HttpToolsProtocol):
     def _refuse(self, status: str, words: str) -> None:
         """Unless it is being answered already, it is told why. What it still sends must not cut that short."""
         self._leaving = True
-        if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
+        answering = self._answering
+        if answering is None or not answering.response_started or answering.response_complete:
             head = f"HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: {len(words)}\r\n\r\n"
             self.transport.write((head + words).encode())
+        self.pipeline.clear()
+        if answering is not None:  # its answer is not wanted any more
+            answering.disconnected = True
+            answering.message_event.set()
         self.transport.write_eof() if self.transport.can_write_eof() else self.transport.close()
 
 

@@ -5,9 +5,11 @@ is let in as often as any other.
 """
 
 import asyncio
+from collections.abc import Callable
 from math import ceil
 
 import msgspec
+from starlette.datastructures import QueryParams
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -22,8 +24,9 @@ TOO_FAST = "Too many requests from your address: try again in a moment."
 
 
 class Turnstile:
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app, self._loopback = app, settings.http_rate_loopback
+    def __init__(self, app: ASGIApp, settings: Settings, has_session: Callable[[str], bool] = lambda _: False) -> None:
+        """`has_session`: whether somebody is known to socket.io by this id."""
+        self._app, self._loopback, self._has_session = app, settings.http_rate_loopback, has_session
         self._buckets = Buckets(settings.http_rate, settings.http_burst) if settings.http_rate else None
         self._turns: Turns[asyncio.Future[None]] = Turns(1.0)
         self._loop = asyncio.get_running_loop()
@@ -33,7 +36,7 @@ class Turnstile:
         client = scope.get("client")
         source, local = source_of(client[0] if client else "")
         ASKER.set(source)
-        if self._buckets is not None and (self._loopback or not local) and not _limited_elsewhere(scope):
+        if self._buckets is not None and (self._loopback or not local) and not self._limited_elsewhere(scope):
             seconds = self._buckets.too_fast(source)
             if seconds:
                 metrics.REFUSED.labels("requests").inc()
@@ -59,11 +62,12 @@ class Turnstile:
                 turn.set_result(None)
             self._loop.call_soon(self._turn)
 
-
-def _limited_elsewhere(scope: Scope) -> bool:
-    """Players of games by HTTP: many may sit behind one address, and each of them is limited by itself."""
-    path = scope["path"]
-    return path.startswith("/bomber/") or (path.startswith("/socket.io/") and b"sid=" in scope["query_string"])
+    def _limited_elsewhere(self, scope: Scope) -> bool:
+        """Players of games by HTTP: many may sit behind one address, and each of them is limited by itself."""
+        path = scope["path"]
+        if path.startswith("/socket.io/"):
+            return self._has_session(QueryParams(scope["query_string"]).get("sid", ""))
+        return bool(path.startswith("/bomber/"))
 
 
 def _refusal(path: str, seconds: int) -> Response:

@@ -16,6 +16,8 @@ def shown(value: Any) -> str:
         text = repr(value)
     except ValueError:
         return "a number of very many digits"
+    except RecursionError:
+        return "something nested very deep"
     return text if len(text) <= 40 else text[:37] + "..."
 
 

@@ -46,9 +46,12 @@ class Match(Course):
     def submit(self, player: Player, raw: Raw, now: Milliseconds, move: Any = None) -> News:
         """A player's move, as it was sent; `move`: what `parse` makes of it now, where somebody knows that already."""
         news: News = []
-        if self.result is not None or (self._dismissed and self.minutes.full(player)):
+        if self.result is not None:
             return news
+        if player in self._dismissed and self.minutes.full(player):
+            return [(Refused(player, "you are out", raw, 0), self.position)]
         if not self.minutes.keep(now, "move", player, raw):
+            news.append((Refused(player, TOO_MUCH, raw, 0), self.position))
             self._dismiss(player, "flood", TOO_MUCH, now, news)
             return news
         due = self.deadline

@@ -5,12 +5,16 @@ import secrets
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import structlog
+
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
 from botdrome.server.table import Table
 from botdrome.server.thinkers import Thinkers
+
+log = structlog.get_logger()
 
 THINKERS = ThreadPoolExecutor(2, "house")
 """Of their own: whoever else needs a thread does not wait for them."""
@@ -36,9 +40,8 @@ def house_names(name: str, seats: int) -> list[str]:
 class HouseSeat:
     """Thinks in a thread, so that nobody else at the server has to wait for it."""
 
-    def __init__(self, table: Table, player: Player, bot: HouseBot, host: str = "") -> None:
-        """`host` is for whom it plays: whose bots think, at however many tables, share one turn. Nobody: those of this table."""
-        self._table, self._player, self._bot, self._host = table, player, bot, host or table.entry.id
+    def __init__(self, table: Table, player: Player, bot: HouseBot) -> None:
+        self._table, self._player, self._bot = table, player, bot
         self._chance = Chance(secrets.randbits(48))
         self._answered = -1
 
@@ -52,7 +55,11 @@ class HouseSeat:
             asyncio.ensure_future(self._answer(match.steps, match.view(self._player)))  # noqa: RUF006
 
     async def _answer(self, step: int, view: View) -> None:
-        move = await asyncio.wrap_future(THOUGHTS.think(self._host, partial(self._thought, step, view)))
+        try:
+            move = await asyncio.wrap_future(THOUGHTS.think(self._table.entry.id, partial(self._thought, step, view)))
+        except Exception:
+            log.exception("a bot of the house has failed", match=self._table.entry.id)
+            return
         if self._wanted(step):
             self._table.submit(self._player, move, b"")
 

@@ -9,8 +9,14 @@ from contextlib import suppress
 
 QUIET, BETWEEN, TIMES = 60, 15, 4
 """Seconds until the first question, and from one to the next; and how many may be unanswered. Two minutes in all."""
-OPTIONS = {"TCP_KEEPIDLE": QUIET, "TCP_KEEPALIVE": QUIET, "TCP_KEEPINTVL": BETWEEN, "TCP_KEEPCNT": TIMES}
-"""By the names that systems have for them: each knows some."""
+OPTIONS = {
+    "TCP_KEEPIDLE": QUIET,
+    "TCP_KEEPALIVE": QUIET,
+    "TCP_KEEPINTVL": BETWEEN,
+    "TCP_KEEPCNT": TIMES,
+    "TCP_USER_TIMEOUT": (QUIET + BETWEEN * TIMES) * 1000,
+}
+"""By the names that systems have for them: each knows some. The last is for those who are being told something."""
 
 
 def keep_alive(server: asyncio.Server) -> None:

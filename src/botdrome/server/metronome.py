@@ -50,9 +50,10 @@ class Metronome:
             self._ring()
 
     def _ring(self) -> None:
+        """What falls due meanwhile is for the next time: others must have their turn, however much there is to ring."""
         self._ringing = True
-        beats = self._beats
-        while beats and beats[0][0] <= self._now():
+        beats, now = self._beats, self._now()
+        while beats and beats[0][0] <= now:
             ring = heappop(beats)[2].ring
             if ring is not None:
                 try:

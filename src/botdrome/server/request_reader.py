@@ -62,7 +62,10 @@ class RequestReader:
         """Bytes of line ends before the request."""
 
     def feed(self, data: bytes) -> None:
-        self._buffer, self._at = self.unread + data if self.begun else data, 0
+        if self.begun:
+            self._buffer, self._at = self.unread + data, 0
+        else:
+            self._buffer, self._at, self._passed = data, 0, 0
         self.begun = True
 
     @property
@@ -76,6 +79,8 @@ class RequestReader:
                 break
         found = self._taken() if self._complete else None
         self.begun = bool(self._words) or self._at < len(self._buffer)
+        if self._at == len(self._buffer):
+            self._buffer, self._at = b"", 0
         return found
 
     def _taken(self) -> Plain:

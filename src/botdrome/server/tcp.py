@@ -73,7 +73,6 @@ class Tcp(asyncio.Protocol):
         self._socket = transport.get_extra_info("socket")
         if self._socket is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._inside = not self._crowd.admit(self.address)
         if self._inside:
             self._session = self._make_session(self)

@@ -33,11 +33,12 @@ class Thinkers:
     def _think(self) -> None:
         with self._lock:
             guest, taken, (future, thought) = self._turns.next()
+        if not future.set_running_or_notify_cancel():
+            return  # nobody wants to know any more
         began = self._clock()
         try:
-            if future.set_running_or_notify_cancel():
-                future.set_result(thought())
-        except Exception as problem:
+            future.set_result(thought())
+        except BaseException as problem:  # whoever asked must not wait for ever
             future.set_exception(problem)
         with self._lock:
             self._turns.settle(guest, taken, self._clock() - began)

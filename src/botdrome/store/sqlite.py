@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -169,7 +169,8 @@ def _give_way() -> None:
     """This thread makes way for that of the loop: where they share a core, a move would wait whole milliseconds for a write."""
     if sys.platform == "linux":  # elsewhere the priority is that of all threads
         thread = get_native_id()
-        os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + LESS_URGENT))
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + LESS_URGENT))
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:

@@ -7,6 +7,7 @@ from contextvars import copy_context
 from functools import lru_cache, partial
 from http import HTTPStatus
 from inspect import isawaitable
+from time import monotonic
 from typing import Any, TypeVar
 
 import msgspec
@@ -71,7 +72,7 @@ class Unfit(Exception):
 class Clerk:
     def __init__(self, arena: Arena, schema: GraphQLSchema) -> None:
         self.arena, self.schema = arena, schema
-        self._workers, self._waiting = Thinkers(ThreadPoolExecutor(AT_ONCE, "graphql")), Places(MOST_WAITING)
+        self._workers, self._waiting = Thinkers(ThreadPoolExecutor(AT_ONCE, "graphql"), monotonic), Places(MOST_WAITING)
         self._known = lru_cache(REMEMBERED)(self._read)
 
     def reading(self, token: str | None) -> Reading:

@@ -34,6 +34,9 @@ class SocketIo:
     async def close(self) -> None:
         self._hub.close()
 
+    def has_session(self, sid: str) -> bool:
+        return sid in self._hub
+
     def receive_socket(self, target: str) -> Welcome | None:
         """Who receives a WebSocket; None: what it asks cannot be, and is answered by HTTP."""
         path, _, query = target.partition("?")

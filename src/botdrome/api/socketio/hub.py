@@ -28,6 +28,9 @@ class Hub:
         self._sessions: dict[str, Session] = {}
         self._closing = False
 
+    def __contains__(self, sid: str) -> bool:
+        return sid in self._sessions
+
     def poll(self, ask: Ask, method: str, address: str) -> Session:
         """The session that an HTTP request is about, perhaps a new one."""
         if ask.sid is None and method != "GET":

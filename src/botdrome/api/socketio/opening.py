@@ -26,5 +26,6 @@ def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings) -> Calla
     def door() -> Door:
         return Door(socketio.receive_socket, http, crowd, settings)
 
-    http = http_stack(Turnstile(Starlette(routes=[Mount(PATH.rstrip("/"), socketio)]), settings), crowd, door)
+    app = Starlette(routes=[Mount(PATH.rstrip("/"), socketio)])
+    http = http_stack(Turnstile(app, settings, socketio.has_session), crowd, door)
     return door

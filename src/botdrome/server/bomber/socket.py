@@ -46,6 +46,7 @@ class BomberSession:
             self._refuse(fault)
 
     def received(self, message: bytes) -> None:
+        self._room.desk.floor.metronome.catch_up()
         if not self._bucket.take():
             metrics.REFUSED.labels("flood").inc()
             return self._refuse(BadRequest("TOO_MANY_REQUESTS", "too many messages"))

@@ -113,7 +113,8 @@ class Line(asyncio.Protocol):
         except HttpParserUpgrade:
             self._fail("the answer wants to speak another protocol")
         except HttpParserError as error:
-            self._refuse(Misread(f"the answer is not HTTP: {error}"))
+            kind = CallFailed if self._in_body else Misread
+            self._refuse(kind(f"the answer is not HTTP: {error}"))
         if self._waiter is not None:
             if self._too_much():
                 self._fail(f"the head of the answer is longer than {LONGEST_HEAD} bytes")
