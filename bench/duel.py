@@ -29,8 +29,9 @@ CROSSES, CIRCLES = ([(x, y) for x, y in PATTERN if (x // 2 + y) % 2 == side] for
 """Where neither side ever has more than two in a row."""
 WINNING = [(x, 0) for x in range(5)]
 LONG = 171
-WARM, ALONE = 2.0, 2.0
-"""Seconds of a load before anything counts, and of the probes before the load comes."""
+WARM, ALONE, STAY = 2.0, 2.0, 2.0
+"""Seconds of a load before anything counts, of the probes before the load comes, and of the load until the probes are done: the
+end of a load is a storm, in which all its matches are forfeited at once."""
 PROBES, PROBE_PAUSE = 16, 0.04
 """Pairs, and how long they think: two long boards last until the end. Later they would be paired with bots of the load."""
 
@@ -156,7 +157,7 @@ def latency(pairs: int, length: int, seconds: float, pause: float) -> None:
     with server("--duel-port", str(port)) as running:
         probes = start("bench.duel", "probe", port, PROBES, LONG, PROBE_PAUSE, ALONE, WARM + 1, seconds)
         alone = report(probes)
-        load = start("bench.duel", "bot", port, pairs, length, pause, WARM, seconds)
+        load = start("bench.duel", "bot", port, pairs, length, pause, WARM, seconds, STAY)
         report(load)
         report(probes)
         before, idle = running.cpu(), running.waited()

@@ -18,6 +18,9 @@ from bench.machine import jitter_shown
 from bench.server import Server, late_at_most, load, server, start_load
 
 PAIRS = 50
+COME, MEASURED, STAY = 2.0, 8.0, 2.0
+"""Seconds of a load beside probes: before they come, while they measure, and until they are surely done. Where a load comes or
+ends, all its bots log in or forfeit at once."""
 PROBES = 8
 FLUSHES, PAGE = 400, bytes(4096)
 IDLE = 5_000
@@ -37,13 +40,16 @@ def half_load() -> None:
         passwords = noughts(running)
         load("noughts", running.url, *passwords, 2 * PAIRS, 2)
         full = load("noughts", running.url, *passwords, 2 * PAIRS, 6)["moves"] / 6
-        before, waited, pause = running.cpu(), running.waited(), PAIRS / (full / 2)
-        probe = start_load("probe", running.url, *passwords, PROBES, 8, pause)
-        done = load("noughts", running.url, *passwords, 2 * PAIRS, 8, pause)
-        share, waited = (running.cpu() - before) / 8, (running.waited() - waited) / 8
-        seen = json.loads(probe.communicate()[0])
+        pause = PAIRS / (full / 2)
+        thinking = start_load("noughts", running.url, *passwords, 2 * PAIRS, COME + MEASURED + STAY, pause)
+        time.sleep(COME)
+        before, waited = running.cpu(), running.waited()
+        seen = load("probe", running.url, *passwords, PROBES, MEASURED, pause)
+        share, waited = (running.cpu() - before) / MEASURED, (running.waited() - waited) / MEASURED
+        done = json.loads(thinking.communicate()[0])
+    rate = done["moves"] / (COME + MEASURED + STAY)
     print(
-        f"noughts and crosses, {PAIRS} pairs at half load: {done['moves'] / 8:,.0f} of {full:,.0f} moves a second, "
+        f"noughts and crosses, {PAIRS} pairs at half load: {rate:,.0f} of {full:,.0f} moves a second, "
         f"{share:.0%} of a core; from a move to its answer {shown(seen['answers'])}, "
         f"to the end of a match, which is told when it is on disk, {shown(seen['ends'])}; "
         f"a bare write to that disk with nobody else there {flushes_shown()}; "

@@ -32,6 +32,8 @@ TURNS = 2 * 96
 GAP = 1 / 400
 """Seconds from one client to the next when a load at full speed begins."""
 PROBES, PROBE_PAUSE = 4, 0.005
+STAY = 2.0
+"""Seconds for which the load stays after it was measured, until the probes are done: its end is a storm."""
 
 
 class Sailor(asyncio.Protocol):
@@ -89,16 +91,18 @@ class Load:
         self._loop.call_later(self._pause * random.uniform(0.5, 1.5), sailor.shoot) if self._pause else sailor.shoot()
 
 
-async def _load(port: int, name: bytes, players: int, pause: float, warm: float, seconds: float) -> None:
+async def _load(port: int, name: bytes, players: int, pause: float, warm: float, seconds: float, stay: float = 0.0) -> None:
+    """`stay`: for so long it goes on after it was measured, for the sake of those who still measure."""
     load = Load(port, name, players, pause)
     await asyncio.sleep(warm)
     print(json.dumps("go"), flush=True)
     load.shots, load.latencies = 0, []
     began = time.perf_counter()
     await asyncio.sleep(seconds)
-    load.over = True
     shots = load.shots / (time.perf_counter() - began) * seconds
     print(json.dumps({"shots": shots} | {"latency": percentiles(load.latencies)}), flush=True)
+    await asyncio.sleep(stay)
+    load.over = True
 
 
 def _port(running: Server) -> str:
@@ -135,7 +139,7 @@ def latency(games: int, seconds: float, pause: float) -> None:
         alone = report(probes)
         probes.wait()
         warm = pause * TURNS + 2
-        load = start("bench.xbs", port, "sailor", 2 * games, pause, warm, seconds)
+        load = start("bench.xbs", port, "sailor", 2 * games, pause, warm, seconds, STAY)
         probes = start("bench.xbs", port, "probe", PROBES, PROBE_PAUSE, warm, seconds)
         assert report(load) == report(probes) == "go"
         before, waited = running.cpu(), running.waited()

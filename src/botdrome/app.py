@@ -51,6 +51,10 @@ log = structlog.get_logger()
 MakeProtocol = Callable[[], asyncio.BaseProtocol]
 USUAL = {"duel_port": Settings().duel_port, "xbs_port": Settings().xbs_port}
 """Ports on which a server listens without being told: where somebody else does so already, it goes without."""
+COLLECTIONS = 100, 20, 700
+"""When the garbage collector looks. It counts what was made less what is gone, so that where matches end as fast as they begin
+it waits for long and then has thousands of things to look through, for 10 ms at a time with 100 duels: hence the first number.
+To look through everything takes 100 ms with 500 matches, and finds next to nothing: hence the last."""
 
 
 class Room(Protocol):
@@ -264,7 +268,7 @@ async def serve(settings: Settings, opened: Callable[[House], None]) -> None:
         opened(house)
         gc.collect()
         gc.freeze()
-        gc.set_threshold(700, 10, 200)  # looking through everything takes 100 ms with 500 matches, and finds next to nothing
+        gc.set_threshold(*COLLECTIONS)
         await wanted.wait()
         log.info("stopping", seconds_for_running_matches=settings.drain)
         await house.close()

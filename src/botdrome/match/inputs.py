@@ -2,6 +2,8 @@
 
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from botdrome.match.events import Player
 from botdrome.match.terms import Milliseconds
 
@@ -9,3 +11,17 @@ Kind = Literal["move", "wake", "leave", "rejoin", "expel", "amend", "abort", "co
 
 Input = tuple[Milliseconds, Kind, Player | None, Any]
 """When, what, who, and with which words."""
+
+
+class Line(Struct, frozen=True, omit_defaults=True):
+    """An input as it is written down."""
+
+    t: Milliseconds
+    do: Kind
+    by: Player | None = None
+    say: Any = None
+    news: str = ""
+
+    @property
+    def input(self) -> Input:
+        return (self.t, self.do, self.by, self.say)

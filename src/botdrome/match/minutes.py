@@ -1,7 +1,8 @@
 """Minutes: all that a match was told, kept as it will be written down, and bounded.
 
-What players say is the only part of a match that has no end of its own. It is kept as JSON, which takes a tenth of the memory
-of what it stands for, and the players of a match share the room for it equally.
+What players say is the only part of a match that has no end of its own. It is kept as lines of JSON, which take a tenth of the
+memory of what they stand for and are nothing that the garbage collector would have to look at, and the players of a match
+share the room for it equally.
 """
 
 from collections.abc import Mapping
@@ -10,32 +11,36 @@ from typing import Any
 import msgspec
 
 from botdrome.match.events import Player
-from botdrome.match.inputs import Input, Kind
+from botdrome.match.inputs import Input, Kind, Line
 from botdrome.match.terms import Milliseconds
 
 ROOM = 16 << 20
 """Bytes for all players of a match together."""
-OVERHEAD = 100
-"""Bytes that an input takes beside its words."""
+OVERHEAD = 60
+"""Bytes that a line takes beside its text."""
 TOO_MUCH = "more was said than there is room for in the record of a match"
 
-ENCODE, DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
+ENCODE, DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder(Line).decode
 
 
 class Minutes:
-    __slots__ = ("_kept", "_room")
+    __slots__ = ("_lines", "_room", "moves")
 
     def __init__(self, players: int) -> None:
-        self._kept: list[tuple[Milliseconds, Kind, Player | None, bytes | None]] = []
+        self._lines: list[bytes] = []
         self._room = [ROOM // players] * players
+        self.moves = 0
+        """How many of the inputs are moves."""
 
     def keep(self, now: Milliseconds, kind: Kind, player: Player | None, words: Any = None) -> bool:
         """Whether the player may say more."""
-        said = None if words is None else ENCODE(words)
-        self._kept.append((now, kind, player, said))
+        line = ENCODE(Line(now, kind, player, words))
+        self._lines.append(line)
         if player is None:
             return True
-        room = self._room[player] = self._room[player] - OVERHEAD - len(said or b"")
+        if kind == "move":
+            self.moves += 1
+        room = self._room[player] = self._room[player] - OVERHEAD - len(line)
         return room >= 0
 
     def full(self, player: Player) -> bool:
@@ -45,19 +50,16 @@ class Minutes:
     def amend(self, now: Milliseconds, options: Mapping[str, Any], pause: Milliseconds | None) -> None:
         """A change that follows another one is kept as one with it: there may be any number of them in a pause."""
         words: list[Any] = [dict(options), pause]
-        if self._kept and self._kept[-1][1] == "amend":
-            before, paused = DECODE(self._kept.pop()[3] or b"")
+        if self._lines and (last := DECODE(self._lines[-1])).do == "amend":
+            del self._lines[-1]
+            before, paused = last.say
             words = [before | words[0], paused if pause is None else pause]
         self.keep(now, "amend", None, words)
 
-    def moves(self) -> int:
-        """How many there were."""
-        return [kind for _, kind, _, _ in self._kept].count("move")
-
     @property
     def inputs(self) -> list[Input]:
-        return [(now, kind, player, None if said is None else DECODE(said)) for now, kind, player, said in self._kept]
+        return [DECODE(line).input for line in self._lines]
 
-    def written(self) -> list[Input]:
-        """The same with the words as they stand in a file."""
-        return [(now, kind, player, None if said is None else msgspec.Raw(said)) for now, kind, player, said in self._kept]
+    def text(self) -> bytes:
+        """The lines as they stand in a file."""
+        return b"\n".join([*self._lines, b""])

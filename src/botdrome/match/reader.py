@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from botdrome.games.game import BadOption, Game, IllegalMove
-from botdrome.match.record import VERSION, BadRecord, Close, Line, Record, Setup, check_of, new_match, tell
+from botdrome.match.inputs import Line
+from botdrome.match.record import VERSION, BadRecord, Close, Record, Setup, check_of, new_match, tell
 
 
 def read(data: bytes) -> Record:

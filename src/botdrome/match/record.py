@@ -15,8 +15,8 @@ from msgspec import UNSET, Struct, UnsetType
 from botdrome.games.game import Game
 from botdrome.games.options import options_in
 from botdrome.match.course import News
-from botdrome.match.events import Player, Result
-from botdrome.match.inputs import Input, Kind
+from botdrome.match.events import Result
+from botdrome.match.inputs import Input, Kind, Line
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds, Terms
 
@@ -44,20 +44,6 @@ class Setup(Struct, frozen=True):
     seed: int
     names: tuple[str, ...]
     news: str = ""
-
-
-class Line(Struct, frozen=True, omit_defaults=True):
-    """An input: when, what, who, with which words."""
-
-    t: Milliseconds
-    do: Kind
-    by: Player | None = None
-    say: Any = None
-    news: str = ""
-
-    @property
-    def input(self) -> Input:
-        return (self.t, self.do, self.by, self.say)
 
 
 class Close(Struct, frozen=True, omit_defaults=True):
@@ -153,9 +139,9 @@ def written(match: Match, names: Iterable[str]) -> bytes:
 
 def jotted(match: Match, names: Iterable[str]) -> bytes:
     """The same without checks, at a fraction of the cost: the result alone shows whether it replays."""
-    lines: list[Struct] = [setup_of(match, names), *[Line(*told) for told in match.minutes.written()]]
+    text = ENCODER.encode(setup_of(match, names)) + b"\n" + match.minutes.text()
     if match.result is None:
-        return ENCODER.encode_lines(lines)
-    text = ENCODER.encode_lines([*lines, Close(result=match.result)])
+        return text
+    text += ENCODER.encode_lines([Close(result=match.result)])
     digest = hashlib.sha256(text).hexdigest()
     return text + ENCODER.encode_lines([Close(digest="sha256:" + digest)])

@@ -32,37 +32,43 @@ class FlightLine(Struct, frozen=True, omit_defaults=True):
 
 
 class Flight:
-    """Bounded: of a long match the last part is kept."""
+    """Bounded: of a long match the last part is kept.
 
-    __slots__ = ("_entries", "_lost", "_room")
+    The parts of the entries follow each other in one row: that makes nothing that the garbage collector would have to look at.
+    """
+
+    __slots__ = ("_lost", "_parts", "_room")
 
     def __init__(self, limit: int) -> None:
-        self._entries: deque[Entry] = deque()
+        self._parts: deque[Any] = deque()
         self._room, self._lost = limit, 0
 
     def out(self, now: Milliseconds, messages: list[bytes]) -> None:
         for message in messages:
             said = message[:SHOWN]
-            self._entries.append((now, False, said, ""))
+            self._parts.extend((now, False, said, ""))
             self._room -= len(said) + OVERHEAD
         if self._room < 0:
             self._make_room()
 
     def came(self, now: Milliseconds, message: bytes, verdict: str) -> None:
         said = message[:SHOWN]
-        self._entries.append((now, True, said, verdict))
+        self._parts.extend((now, True, said, verdict))
         self._room -= len(said) + OVERHEAD
         if self._room < 0:
             self._make_room()
 
     def _make_room(self) -> None:
+        forget = self._parts.popleft
         while self._room < 0:
-            self._room += len(self._entries.popleft()[2]) + OVERHEAD
+            _, _, said, _ = forget(), forget(), forget(), forget()
+            self._room += len(said) + OVERHEAD
             self._lost += 1
 
     def packed(self, cause: str) -> bytes:
         """As it is stored: every match has flight records, and few of them are ever read."""
-        return PACKER.encode((self._lost, tuple(self._entries), cause))
+        parts = iter(self._parts)
+        return PACKER.encode((self._lost, tuple(zip(parts, parts, parts, parts, strict=True)), cause))
 
 
 def written(packed: bytes) -> bytes:

@@ -241,7 +241,7 @@ class Table:
     def _finish(self) -> Finish:
         result = self.match.result
         assert result is not None
-        metrics.MOVES.inc(self.match.minutes.moves())
+        metrics.MOVES.inc(self.match.minutes.moves)
         flights = tuple(flight.packed(cause) for flight, cause in zip(self._flights, result.causes, strict=True))
         record = jotted(self.match, self.entry.players)
         status: Status = "aborted" if result.aborted else "ended"
