@@ -15,7 +15,7 @@ from botdrome.server.door import Crowd
 from botdrome.server.duel_hall import GAME, DuelHall, Duellist
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table, Tongue
-from botdrome.server.tcp import Tcp
+from botdrome.server.tcp import StreamSession, Tcp
 from botdrome.wire.duel import FREE, Duel, Ignored, read_frame
 from botdrome.wire.duel_login import OK, BadDuelLogin, DuelLogin, error, read_duel_login
 from botdrome.wire.framing import BadFrame, Frames
@@ -27,7 +27,7 @@ SURPLUS = 4
 """Answers that do not count, for each move of a match: so many are no flood."""
 
 
-class DuelSession:
+class DuelSession(StreamSession):
     """Login, then waiting and play in turns. It is a guest of the desk, and the listener at its seat."""
 
     def __init__(self, connection: Connection, hall: DuelHall) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, cast
 
 import structlog
 
@@ -20,28 +20,23 @@ FAREWELL = 2.0
 """Seconds for the other side to read the last bytes."""
 
 
-@runtime_checkable
-class Particular(Protocol):
-    """A session with an answer to a stream that cannot be read."""
+class StreamSession(Session, Protocol):
+    """A conversation on a stream, whose other side can break off in the middle of a message, or say that this is all."""
 
     def unreadable(self, why: str) -> None:
-        """Nothing more comes; the connection is closed after this."""
-
-
-@runtime_checkable
-class Deliberate(Protocol):
-    """A session that may owe an answer when the other side has said all."""
+        """Nothing more comes; the connection is closed after this, with a word or without."""
+        return
 
     def heard_all(self) -> bool:
         """Nothing more comes. True: an answer is under way, after which the session closes; otherwise the client is gone."""
 
 
 class Tcp(asyncio.Protocol):
-    def __init__(self, make_framing: Callable[[], Framing], make_session: "Callable[[Tcp], Session]", crowd: Crowd) -> None:
+    def __init__(self, make_framing: Callable[[], Framing], make_session: "Callable[[Tcp], StreamSession]", crowd: Crowd) -> None:
         self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
-        self._session: Session | None = None
+        self._session: StreamSession | None = None
         self._inside = self._closing = self._heard_all = False
         self.address = ""
         """Where the client is."""
@@ -99,11 +94,11 @@ class Tcp(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Whoever has said all may still be reading, like `nc -N`."""
         self._heard_all = True
-        return isinstance(self._session, Deliberate) and self._session.heard_all()
+        return self._session is not None and self._session.heard_all()
 
     def _deliver_bad(self, why: str) -> None:
         log.info("a stream that cannot be read", address=self.address, why=why)
-        if isinstance(self._session, Particular):
+        if self._session is not None:
             self._session.unreadable(why)
         self._lose()
         self.close()

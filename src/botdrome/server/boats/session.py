@@ -17,7 +17,7 @@ from botdrome.server.desk import Desk
 from botdrome.server.door import Crowd
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table, Tongue
-from botdrome.server.tcp import Tcp
+from botdrome.server.tcp import StreamSession, Tcp
 from botdrome.wire.framing import Lines
 from botdrome.wire.xbs import (
     BOOTED,
@@ -43,7 +43,7 @@ HELD = 100
 """Lines that may follow a J before it is answered."""
 
 
-class BoatSession:
+class BoatSession(StreamSession):
     """From the connection to the last line. It is the listener at its seat."""
 
     def __init__(self, connection: Connection, address: str, harbour: Harbour, desk: Desk) -> None:
