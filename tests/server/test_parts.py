@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 
 from botdrome.games.chance import Chance
@@ -24,6 +25,17 @@ def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None
         {"t": 1380, "dir": "in", "message": "�", "verdict": "late by 37 ms", "used": 1280},
         {"cause": "timeout"},
     ]
+
+
+def test_a_flight_record_of_an_early_store_is_read_as_well() -> None:
+    flight = Flight(10_000)
+    flight.out(100, [b'{"state":1}'])
+    flight.came(350, b'{"mark":"X"}', "accepted")
+    entries = ((100, False, b'{"state":1}', ""), (350, True, b'{"mark":"X"}', "accepted"))
+    by_entry = msgspec.msgpack.encode((0, entries, "complete"))
+    lines = written(flight.packed("complete"))
+    assert written(by_entry) == lines == written(lines)
+    assert written(Flight(10).packed("aborted")) == b'{"cause":"aborted"}\n'
 
 
 def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:

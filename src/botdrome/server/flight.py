@@ -13,11 +13,11 @@ SHOWN = 400
 OVERHEAD = 80
 """What an entry costs beside its message."""
 
-Entry = tuple[Milliseconds, bool, bytes, str]
-"""When, whether it came in, the beginning of the message, and the verdict."""
+ENTRY = 4
+"""An entry's parts: when, whether it came in, the beginning of the message, and the verdict."""
 
 PACKER, LINES = msgspec.msgpack.Encoder(), msgspec.json.Encoder()
-UNPACKER = msgspec.msgpack.Decoder(tuple[int, tuple[Entry, ...], str])
+UNPACKER = msgspec.msgpack.Decoder(tuple[int, list[Any], str])
 
 
 class FlightLine(Struct, frozen=True, omit_defaults=True):
@@ -67,15 +67,15 @@ class Flight:
 
     def packed(self, cause: str) -> bytes:
         """As it is stored: every match has flight records, and few of them are ever read."""
-        parts = iter(self._parts)
-        return PACKER.encode((self._lost, tuple(zip(parts, parts, parts, parts, strict=True)), cause))
+        return PACKER.encode((self._lost, list(self._parts), cause))
 
 
 def written(packed: bytes) -> bytes:
-    """JSON lines: the entries, then the cause of the end. Early stores have them as lines already."""
+    """JSON lines: the entries, then the cause of the end. Early stores have them as lines already, or entry by entry."""
     if packed.startswith(b"{"):
         return packed
-    lost, entries, cause = UNPACKER.decode(packed)
+    lost, parts, cause = UNPACKER.decode(packed)
+    entries = parts if parts and isinstance(parts[0], list) else [parts[at : at + ENTRY] for at in range(0, len(parts), ENTRY)]
     lines: list[Any] = [{"lost": lost}] if lost else []
     asked = 0
     for t, came, message, verdict in entries:
