@@ -195,6 +195,28 @@ def test_who_comes_back_later_has_its_turns_again() -> None:
     assert "".join(match.view(1)["own"]) == "a" + FLEET["board"][1:], "and the fleet that it placed"
 
 
+def test_who_did_not_come_back_in_time_is_not_waited_for_again_until_it_does() -> None:
+    match = shooting()
+    match.leave(1, 2000)
+    match.submit(0, SKIP, 3000)
+    match.wake(8000)
+    match.submit(2, SKIP, 9000)
+    match.submit(0, SKIP, 10_000)
+    assert (match.awaited, match.deadline) == ([1], 10_000), "its turn passes at once"
+    assert told(match.rejoin(1, 10_000)) == ["returned 1"]
+    assert match.deadline == 10_000 + LIMIT
+    match.leave(1, 11_000)
+    assert match.deadline == 11_000 + ABSENCE, "whoever has been back has the time again"
+
+
+def test_two_who_are_away_are_waited_for_as_long_as_one_of_them_may_come_back() -> None:
+    match = placing()
+    match.submit(0, FLEET, 1000)
+    match.leave(1, 2000)
+    match.leave(2, 3000)
+    assert (match.awaited, match.deadline) == ([1, 2], 2000 + ABSENCE + 1000)
+
+
 def test_who_was_not_away_cannot_come_back() -> None:
     assert shooting().rejoin(1, 2000) == []
 
@@ -226,13 +248,13 @@ def test_who_came_back_keeps_the_match_going() -> None:
 
 @pytest.mark.parametrize("absent", [0, 1, 2])
 def test_the_game_goes_on_to_its_end_without_the_absent(absent: int) -> None:
-    match, chance, now = shooting(), Chance(5), 2000
+    match, chance, now, patience = shooting(), Chance(5), 2000, ABSENCE
     match.leave(absent, now)
     while match.result is None:
         (player,) = match.awaited
         if player == absent:
-            assert match.deadline == now + ABSENCE
-            now = match.deadline
+            assert match.deadline == now + patience
+            now, patience = match.deadline, 0
             match.wake(now)
         else:
             match.submit(player, random(match.view(player), chance), now)

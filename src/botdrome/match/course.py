@@ -29,9 +29,9 @@ class Course:
     """
 
     __slots__ = (
-        "_allowed", "_away", "_beat", "_boards", "_chance", "_dismissed", "_disturbed", "_faults", "_moves", "_open", "_opened",
-        "_out", "_pause", "_raws", "_rested", "_seat_of", "_turns", "awaited", "board", "deadline", "game", "order",
-        "players", "position", "resting", "result", "seed", "steps", "strikes", "terms",
+        "_allowed", "_away", "_beat", "_boards", "_chance", "_dismissed", "_disturbed", "_faults", "_given_up", "_moves",
+        "_open", "_opened", "_out", "_pause", "_raws", "_rested", "_seat_of", "_turns", "awaited", "board", "deadline",
+        "game", "order", "players", "position", "resting", "result", "seed", "steps", "strikes", "terms",
     )  # fmt: skip
 
     def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int) -> None:
@@ -48,6 +48,8 @@ class Course:
         self._disturbed = False
         """True as soon as somebody is away or out: until then there is nothing to look out for."""
         self._away: set[Player] = set()
+        self._given_up: set[Player] = set()
+        """Of those who are away: their time to come back is over, and their turns pass at once until they do."""
         self._dismissed: dict[Player, Cause] = {}
         self._boards: list[BoardResult] = []
         self._chance = Chance(seed)
@@ -145,8 +147,12 @@ class Course:
     def _set_deadline(self, base: Milliseconds) -> None:
         allowed = self._allowed if self.steps else self.terms.pace.allowed(0)
         if self._away and self.awaited and self._away.issuperset(self.awaited):
-            allowed = self.terms.absence if allowed is None else min(allowed, self.terms.absence)
+            allowed = self._patience() if allowed is None else min(allowed, self._patience())
         self.deadline = None if allowed is None else base + allowed
+
+    def _patience(self) -> Milliseconds:
+        """How long those who are away are waited for."""
+        return 0 if self._given_up.issuperset(self.awaited) else self.terms.absence
 
     def _rest(self, now: Milliseconds) -> None:
         self._clear()
@@ -170,7 +176,7 @@ class Course:
     def _hurry(self, now: Milliseconds) -> None:
         """Those who are gone are not waited for as long as the others."""
         if self._away.issuperset(self.awaited):
-            soon = now + self.terms.absence
+            soon = now + self._patience()
             self.deadline = soon if self.deadline is None else min(soon, self.deadline)
 
     def _close(self, now: Milliseconds, news: News) -> None:

@@ -106,6 +106,7 @@ class Match(Course):
             return []
         self.minutes.keep(now, "rejoin", player)
         self._away.remove(player)
+        self._given_up.discard(player)
         if player in self.awaited and not self._beat:
             self._set_deadline(self._opened)
         return [(Returned(player), self.position)]
@@ -171,6 +172,8 @@ class Match(Course):
 
     def _miss(self, player: Player) -> None:
         self._misses[player] += 1
+        if player in self._away:
+            self._given_up.add(player)
         terms = self.terms
         if terms.late == "out" or (terms.patience and self._misses[player] >= terms.patience):
             self._faults[self._seat_of[player]] = ("timeout", f"no move within {terms.pace.limit} ms")

@@ -41,7 +41,7 @@ class Terms(Struct, frozen=True):
     gone: Literal["out", "pass", "wait"] = "out"
     """out: of the whole match; pass: the seat stays and passes; wait: the same, and it may come back."""
     absence: Milliseconds = 0
-    """How long a step waits for seats that are gone."""
+    """How long a step waits for seats that are gone: once, until they come back and go again."""
     boards: int = 1
     """So many boards are played by the same players, the seats moved on by one each time."""
 

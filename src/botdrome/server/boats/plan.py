@@ -49,7 +49,7 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     turn_limit: Annotated[float, Meta(ge=0)] = 60.0
     """Seconds before a turn is skipped; 0: never."""
     absence: Annotated[float, Meta(ge=0)] = 5.0
-    """Seconds before a turn of somebody is skipped who is not there."""
+    """Seconds before the first turn of somebody is skipped who is not there; the next ones are skipped at once."""
 
     def __post_init__(self) -> None:
         """ValueError where the parts do not fit together."""
