@@ -130,6 +130,36 @@ def test_a_contest_at_larger_tables_moves_the_seats_on() -> None:
     assert hall.arrive("cleo") == "bob cleo ada"
 
 
+def test_a_contest_at_larger_tables_goes_on_until_every_table_was_formed_with_each_in_front() -> None:
+    wish = Wish("battleship", players=3, contest="cup")
+    book = ContestBook(1, {})
+    hall, names, played = Hall(wish, book), ("ada", "bob", "cleo", "dave"), []
+    for turn in range(200):
+        name = names[turn * 7 % 4 if turn % 3 else turn % 4]
+        waits = any(seeker.name == name for seeker in hall.lobby.waiting(wish))
+        if not waits and (table := tuple(hall.arrive(name).split())):
+            book.note(table)
+            played.append((table[0], frozenset(table)))
+    assert len(played) == len(set(played)) == 4 * 3, "four companies of three, and each of them in front once"
+    assert all(book.complete_for(name, 3) for name in names)
+    assert not book.complete_for("ada", 2), "at tables of two nobody has come"
+
+
+def test_a_contest_alone_is_complete_after_its_games() -> None:
+    book = ContestBook(2, {("ada",): 1})
+    assert not book.complete_for("ada", 1)
+    book.note(("ada",))
+    assert book.complete_for("ada", 1)
+
+
+def test_who_names_an_opponent_sits_at_no_larger_table_and_keeps_nobody_from_it() -> None:
+    hall = Hall(Wish("battleship", players=3))
+    hall.arrive("ada", "cleo")
+    hall.arrive("bob")
+    assert hall.arrive("cleo") == ""
+    assert hall.arrive("dave") == "bob cleo dave"
+
+
 @pytest.mark.parametrize("waiting", [10, 5000])
 def test_thousands_who_wait_are_no_burden(waiting: int) -> None:
     hall = Hall()

@@ -189,6 +189,37 @@ async def test_a_named_opponent_is_waited_for(tmp_path: Path) -> None:
             assert (await three.receive())["state"]["bots"] == ["ada", "cleo"]
 
 
+@pytest.mark.parametrize(
+    ("extra", "why"),
+    [
+        ({"opponent": "ada"}, "nobody plays against itself"),
+        ({"opponent": "house:random", "contest": "cup"}, "the house plays in no contest"),
+        ({"opponent": "bea"}, "bea plays gomoku"),
+    ],
+)
+async def test_who_names_an_opponent_that_can_never_come_is_told_so(tmp_path: Path, extra: dict[str, Any], why: str) -> None:
+    async with server(tmp_path) as house:
+        ada, bea = await registered(house, "ada"), await registered(house, "bea", "gomoku")
+        async with bot(house, bea), bot(house, ada | extra) as one:
+            assert await one.until_closed() == ([{"error": why}], 1000, "")
+            assert await house.arena.store.matches(Wanted()) == []
+
+
+async def test_a_contest_at_tables_of_three_is_told_to_be_complete(tmp_path: Path) -> None:
+    async with server(tmp_path, contest_games=1, contest_wait=0.01) as house:
+        extra = {"contest": "cup", "players": 3}
+        logins = [await registered(house, name, "battleship") | extra for name in ("ada", "bob", "cleo")]
+        firsts = []
+        for _ in range(3):
+            async with bot(house, logins[0]) as one, bot(house, logins[1]), bot(house, logins[2]):
+                firsts.append((await one.receive())["state"]["bots"][0])
+            while house.desk.floor.live():
+                await asyncio.sleep(0)
+        assert sorted(firsts) == ["ada", "bob", "cleo"]
+        async with bot(house, logins[0]) as one:
+            assert await one.until_closed() == ([{"contest": "cup", "complete": True}], 1000, "")
+
+
 async def test_who_was_gone_may_come_back_where_the_format_allows_it(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         ada, bob = [await registered(house, name, "battleship") for name in ("ada", "bob")]

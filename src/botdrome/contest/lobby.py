@@ -1,6 +1,8 @@
 """Lobby: who waits for whom. Longest wait first, never against oneself."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations, islice
 from operator import attrgetter
 from typing import Any
 
@@ -42,32 +44,40 @@ class Seeker(Struct, frozen=True):
 
 
 _arrival = attrgetter("ticket")
+TRIED = 1000
+"""So many companies are looked at for a table of more than two."""
 
 
 class ContestBook:
-    """Who has met whom in a contest, in which order of seats."""
+    """Who has met whom in a contest, and who sat first."""
 
     def __init__(self, each_way: int, met: Mapping[Names, int]) -> None:
         self._each_way = each_way
-        self._met = dict(met)
-        self._names = {name for names in met for name in names}
+        self._met: Counter[tuple[str, frozenset[str]]] = Counter()
+        self._names: defaultdict[int, set[str]] = defaultdict(set)
+        """Those who came, by how many are at their tables."""
+        for names, times in met.items():
+            self.note(names, times)
+            self._names[len(names)].update(names)
 
-    def enter(self, name: str) -> None:
-        self._names.add(name)
+    def enter(self, name: str, players: int = 2) -> None:
+        self._names[players].add(name)
 
     def order(self, names: Names) -> Names | None:
         """How these are to sit: as they are if they may, else moved on; None: they have met often enough."""
         rows = (moved_on(names, by) for by in range(len(names)))
-        return next((row for row in rows if self._met.get(row, 0) < self._each_way), None)
+        company = frozenset(names)
+        return next((row for row in rows if self._met[row[0], company] < self._each_way), None)
 
     def note(self, names: Names, times: int = 1) -> None:
         """A match was matched, or (times -1) came to nothing."""
-        self._met[names] = self._met.get(names, 0) + times
+        self._met[names[0], frozenset(names)] += times
 
-    def complete_for(self, name: str) -> bool:
-        """Whether it has met all others that ever came, and there are some."""
-        others = self._names - {name}
-        return bool(others) and all(self.order((name, other)) is None for other in others)
+    def complete_for(self, name: str, players: int = 2) -> bool:
+        """Whether it has met all others that ever came, at every table that they can form, and there are enough of them."""
+        others = sorted(self._names[players] - {name})
+        companies = combinations(others, players - 1)
+        return len(others) >= players - 1 and all(self.order((name, *company)) is None for company in companies)
 
 
 class Lobby:
@@ -87,7 +97,7 @@ class Lobby:
     def seek(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
         """Those who now play, in the order of their seats, the newcomer among them; None: it waits."""
         if book := self.book(newcomer.wish):
-            book.enter(newcomer.name)
+            book.enter(newcomer.name, newcomer.wish.players)
         table = self._table_for(newcomer)
         if table is None:
             pool = self._pools.setdefault(newcomer.wish, {})
@@ -124,11 +134,18 @@ class Lobby:
         book, others = self.book(newcomer.wish), newcomer.wish.players - 1
         if others == 1:
             return next((table for other in self._waiting_for(newcomer) if (table := _seated((other, newcomer), book))), None)
-        company: list[Seeker] = []
-        for seeker in self._waiting_for(newcomer):
-            if len(company) < others and all(seeker.accepts(other) for other in company):
-                company.append(seeker)
-        return _seated((*company, newcomer), book) if len(company) == others else None
+        for company in self._companies(newcomer, others):
+            if table := _seated((*company, newcomer), book):
+                return table
+        return None
+
+    def _companies(self, newcomer: Seeker, others: int) -> Iterable[tuple[Seeker, ...]]:
+        """Those who may sit together with the newcomer, the longest wait first; of very many not all are looked at.
+
+        Whoever wants to meet one name alone sits at no table of more than two.
+        """
+        waiting = [seeker for seeker in self._waiting_for(newcomer) if seeker.opponent is None]
+        return islice(combinations(waiting, others), TRIED)
 
     def _waiting_for(self, newcomer: Seeker) -> Iterator[Seeker]:
         """Those with whom the newcomer may sit, the longest wait first; of each name the first alone."""

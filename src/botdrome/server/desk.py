@@ -65,10 +65,25 @@ class Desk:
         """Give a bot a table, or let it wait."""
         if self.closing:
             return guest.turn_away({"error": "the server is stopping"}, GOING)
+        if problem := self._cannot_meet(name, wish, opponent):
+            return guest.turn_away({"error": problem})
         seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent)
         if wish.contest is not None and self._lobby.book(wish) is None:
             return self.tasks.start(self._open_book(wish, seeker, guest))
         return self._seek(seeker, guest)
+
+    def _cannot_meet(self, name: str, wish: Wish, opponent: str | None) -> str:
+        """Why nobody could ever come for such a wish, as far as that is known; empty: somebody may."""
+        if opponent is None:
+            return ""
+        known = self.registry.known(opponent)
+        if opponent == name:
+            return "nobody plays against itself"
+        if opponent.startswith("house:"):
+            return "" if wish.contest is None else "the house plays in no contest"
+        if known is not None and known.game != wish.game:
+            return f"{opponent} plays {known.game}"
+        return ""
 
     async def _open_book(self, wish: Wish, seeker: Seeker, guest: Guest) -> None:
         assert wish.contest is not None
@@ -93,7 +108,7 @@ class Desk:
     def _let_wait(self, seeker: Seeker, guest: Guest) -> None:
         settings, contest = self.settings, seeker.wish.contest
         book = self._lobby.book(seeker.wish)
-        if book is not None and book.complete_for(seeker.name):
+        if book is not None and book.complete_for(seeker.name, seeker.wish.players):
             self._loop.call_later(settings.contest_wait, self._close_contest_for, seeker, guest)
         elif settings.house and contest is None and seeker.opponent is None:
             self._loop.call_later(settings.house_wait, self._call_the_house, seeker, guest)
@@ -104,7 +119,7 @@ class Desk:
 
     def _close_contest_for(self, seeker: Seeker, guest: Guest) -> None:
         book = self._lobby.book(seeker.wish)
-        if self._guests.get(seeker.ticket) is guest and book is not None and book.complete_for(seeker.name):
+        if self._guests.get(seeker.ticket) is guest and book is not None and book.complete_for(seeker.name, seeker.wish.players):
             guest.turn_away({"contest": seeker.wish.contest, "complete": True})
 
     def give_up(self, guest: Guest) -> None:
@@ -187,7 +202,7 @@ class Desk:
     def complete(self, wish: Wish, name: str) -> bool:
         """Whether it has met all others of the contest as often as it may."""
         book = self._lobby.book(wish)
-        return book is not None and book.complete_for(name)
+        return book is not None and book.complete_for(name, wish.players)
 
     # The end.
 

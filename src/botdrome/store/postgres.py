@@ -15,7 +15,7 @@ from botdrome.store import schema
 from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.rows import Row
 from botdrome.store.steps import Alter, Find, Lock, Prepared, Put, Run, Step, Take, preparer
-from botdrome.store.store import BadStoreUrl, StoreUnavailable, Unstorable
+from botdrome.store.store import CLAIMED, BadStoreUrl, StoreUnavailable, Unstorable
 
 READERS = 4
 PATIENCE = 60
@@ -24,6 +24,10 @@ GOODBYE = 10
 """Seconds for connections to close in good order."""
 MIGRATING = 4_273_461_907
 """The advisory lock of those who bring the schema up to date."""
+CLAIMING = "5s"
+"""How long a claim waits: a server that was killed may still hold the lock for a moment."""
+SERVING = 4_273_461_908
+"""That of the server whose store it is."""
 NUMBERS = "SELECT nextval('matches_number_seq') FROM generate_series(1, $1::bigint)"
 UNSTORABLE = (
     asyncpg.DataError,
@@ -59,6 +63,8 @@ class Postgres:
         self._url, self._shown = url, shown
         self._writer: Any = None
         self._readers: Any = None
+        self._claimed: Any = None
+        """The connection whose lock says that this is the server's store."""
 
     async def open(self) -> None:
         async with self._explained():
@@ -73,7 +79,17 @@ class Postgres:
         options["server_settings"] = {"application_name": "botdrome", "jit": "off", **settings}
         return asyncpg.create_pool(self._url, min_size=1, max_size=size, **options)
 
+    async def claim(self) -> None:
+        async with self._explained():
+            self._claimed = await asyncpg.connect(self._url, timeout=10, server_settings={"lock_timeout": CLAIMING})
+            try:
+                await self._claimed.execute("SELECT pg_advisory_lock($1)", SERVING)
+            except asyncpg.LockNotAvailableError:
+                raise StoreUnavailable(CLAIMED) from None
+
     async def close(self) -> None:
+        if self._claimed is not None:
+            self._claimed.terminate()
         for pool in (self._readers, self._writer):
             if pool is not None:
                 try:

@@ -21,7 +21,10 @@ from botdrome.store import queries, schema
 from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.rows import Row, as_json
 from botdrome.store.steps import Alter, Find, Lock, Put, Run, Step, Take, followed, preparer
-from botdrome.store.store import StoreUnavailable, Unstorable
+from botdrome.store.store import CLAIMED, StoreUnavailable, Unstorable
+
+if sys.platform != "win32":
+    import fcntl
 
 T = TypeVar("T")
 
@@ -93,12 +96,17 @@ class Sqlite:
         self._loop = asyncio.get_running_loop()
         self._write_thread = ThreadPoolExecutor(1, "store-writer", _give_way)
         self._read_thread = ThreadPoolExecutor(1, "store-reader")
+        self._claimed: int | None = None
+        """The file whose lock says that this is the server's store: the lock goes when the process does, however it ends."""
         self._writer: sqlite3.Connection
         self._reader: sqlite3.Connection
 
     async def open(self) -> None:
         await self._in(self._write_thread, self._open_writer)
         await self._in(self._read_thread, self._open_reader)
+
+    async def claim(self) -> None:
+        await self._in(self._write_thread, self._claim)
 
     async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
         return await self._in(self._write_thread, lambda: self._written(changes))
@@ -112,6 +120,8 @@ class Sqlite:
             if connection := getattr(self, name, None):
                 await self._in(thread, connection.close)
             thread.shutdown()
+        if self._claimed is not None:
+            os.close(self._claimed)
         if self._passing:
             self._passing.cleanup()
 
@@ -128,6 +138,14 @@ class Sqlite:
         with _transaction(self._writer):
             for statement in schema.statements("sqlite", _version(self._writer)):
                 self._writer.execute(statement)
+
+    def _claim(self) -> None:
+        if sys.platform != "win32":
+            self._claimed = os.open(self._path.with_name(self._path.name + "-server"), os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                fcntl.flock(self._claimed, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StoreUnavailable(CLAIMED) from None
 
     def _open_reader(self) -> None:
         self._reader = self._connected()
