@@ -6,11 +6,14 @@ import msgspec
 import pytest
 
 from botdrome.games.chance import Chance
+from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
+from botdrome.match.events import Played, Refused
 from botdrome.server.arena import BadName, check_name, hashed, holds
 from botdrome.server.audience import Audience, Billing
 from botdrome.server.bucket import Bucket
 from botdrome.server.flight import Flight, written
 from botdrome.server.house import house_bot
+from botdrome.server.logbook import Logbook
 from botdrome.store.store import BotEntry
 
 
@@ -36,6 +39,30 @@ def test_a_flight_record_of_an_early_store_is_read_as_well() -> None:
     lines = written(flight.packed("complete"))
     assert written(by_entry) == lines == written(lines)
     assert written(Flight(10).packed("aborted")) == b'{"cause":"aborted"}\n'
+
+
+def test_of_a_long_message_the_beginning_and_the_end_are_kept_and_the_cut_is_marked() -> None:
+    flight = Flight(10_000)
+    flight.out(1, [b"b" * 300 + b"m" * 1000 + b"e" * 200])
+    flight.came(2, b"x" * 400, "accepted")
+    long, whole, _ = [json.loads(line)["message"] for line in written(flight.packed("complete")).splitlines()[:-1]] + [""]
+    assert long == "b" * 250 + " [... 1100 bytes ...] " + "e" * 150
+    assert whole == "x" * 400
+
+
+def test_a_logbook_says_who_let_the_time_run_out_and_that_what_came_then_was_late() -> None:
+    logbook, position = Logbook(2, 10_000), NoughtsAndCrosses().start(2, Chance(1))
+    logbook.silence([0], 5003, 5000)
+    refused = (Refused(0, "it is not your turn", {}, 0), position)
+    logbook.move(0, 5012, b"mine", [refused])
+    logbook.move(0, 5020, b"again", [refused])
+    logbook.silence([1], 6000, 6000)
+    logbook.move(1, 9000, b"right", [(Played(1, {}), position)])
+    zero, one = (written(packed).splitlines() for packed in logbook.packed(("complete", "timeout")))
+    assert [json.loads(line).get("verdict") for line in zero] == [
+        "no answer in time", "late by 12 ms; illegal: it is not your turn", "illegal: it is not your turn", None,
+    ]  # fmt: skip
+    assert [json.loads(line).get("verdict") for line in one] == ["no answer in time", "accepted", None]
 
 
 def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from botdrome.server.flight import written
 from botdrome.store.store import Wanted
 from tests.match.telling import mark
 from tests.server.clients import bot, client, pair, play_noughts, registered, server
@@ -34,6 +35,9 @@ async def test_a_whole_match_is_played_stored_and_closed(tmp_path: Path) -> None
             assert match.status == "ended"
             assert match.result is not None
             assert match.result.winner == 0
+            flight = written(await house.arena.store.flight(match.id, 1) or b"").splitlines()
+            assert json.loads(json.loads(flight[-2])["message"]) == last, "the last that was told is in the flight record"
+            assert json.loads(flight[-1]) == {"cause": "complete"}
             assert await one.until_closed() == ([], 1000, "")
             assert await two.until_closed() == ([], 1000, "")
 

@@ -8,8 +8,10 @@ from msgspec import Struct
 
 from botdrome.match.terms import Milliseconds
 
-SHOWN = 400
-"""Bytes kept of one message."""
+BEGINNING, ENDING = 250, 150
+"""Bytes kept of a long message: of games with large boards the end says what a turn was worth."""
+SHOWN = BEGINNING + ENDING
+"""A message that is no longer is kept whole."""
 OVERHEAD = 80
 """What an entry costs beside its message."""
 
@@ -45,14 +47,14 @@ class Flight:
 
     def out(self, now: Milliseconds, messages: list[bytes]) -> None:
         for message in messages:
-            said = message[:SHOWN]
+            said = message if len(message) <= SHOWN else _shortened(message)
             self._parts.extend((now, False, said, ""))
             self._room -= len(said) + OVERHEAD
         if self._room < 0:
             self._make_room()
 
     def came(self, now: Milliseconds, message: bytes, verdict: str) -> None:
-        said = message[:SHOWN]
+        said = message if len(message) <= SHOWN else _shortened(message)
         self._parts.extend((now, True, said, verdict))
         self._room -= len(said) + OVERHEAD
         if self._room < 0:
@@ -68,6 +70,10 @@ class Flight:
     def packed(self, cause: str) -> bytes:
         """As it is stored: every match has flight records, and few of them are ever read."""
         return PACKER.encode((self._lost, list(self._parts), cause))
+
+
+def _shortened(message: bytes) -> bytes:
+    return b"%b [... %d bytes ...] %b" % (message[:BEGINNING], len(message) - SHOWN, message[-ENDING:])
 
 
 def written(packed: bytes) -> bytes:

@@ -9,14 +9,14 @@ import structlog
 
 from botdrome.games.game import Raw
 from botdrome.match.course import News
-from botdrome.match.events import Cause, Late, Player, Refused, meant_for
+from botdrome.match.events import Cause, Player, meant_for
 from botdrome.match.match import Match
 from botdrome.match.record import jotted
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.audience import Audience, Billing, Spectator
-from botdrome.server.flight import Flight
+from botdrome.server.logbook import Logbook
 from botdrome.server.metronome import Metronome
 from botdrome.store.store import Finish, MatchEntry, Note, Status, Store
 from botdrome.wire.vocabulary import Standing, standing
@@ -65,7 +65,8 @@ class Table:
         self._store = store
         self._listeners: dict[Player, Listener] = {}
         self._tongues: dict[Tongue, tuple[Dialect, dict[Player, None]]] = {}
-        self._flights = [Flight(flight_bytes) for _ in entry.players]
+        self._logbook = Logbook(len(entry.players), flight_bytes)
+        self._flights = self._logbook.flights
         self._loop = asyncio.get_running_loop()
         self._began = 0.0
         self._timers: Timers = metronome if match.terms.pace.beat else self._loop
@@ -74,6 +75,7 @@ class Table:
         self._reason = ""
         self._last: tuple[News, Milliseconds, float]
         """The news of the end, and when they came, on either clock."""
+        self._last_words: dict[Player, list[bytes]] = {}
 
     def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
         """Give a seat to a listener, or to another one than before."""
@@ -100,7 +102,7 @@ class Table:
         if due is not None and now > due:
             self._note_lateness(now - due)
         news = self.match.submit(player, raw, now, move)
-        self._flights[player].came(now, message, _verdict(player, news))
+        self._logbook.move(player, now, message, news)
         self._publish(news, now)
 
     def leave(self, player: Player) -> None:
@@ -176,6 +178,10 @@ class Table:
                 if messages and listener is not None:
                     self._flights[player].out(now, messages)
                     listener.tell(messages)
+        self._show(news, now)
+
+    def _show(self, news: News, now: Milliseconds) -> None:
+        """To those who do not play."""
         for report in self.reporters:
             report(news)
         if self.audience:
@@ -195,7 +201,10 @@ class Table:
         now, due = self.now(), self.match.deadline
         if due is not None and now >= due:
             self._note_lateness(now - due)
+        awaited = set() if self.match.terms.pace.beat or self.match.resting else set(self.match.awaited)
         news = self.match.wake(now)
+        if news and due is not None:
+            self._logbook.silence(awaited & self._listeners.keys(), now, due)
         self._publish(news, now) if news else self._let_look(now)
 
     def _note_lateness(self, late: Milliseconds) -> None:
@@ -234,24 +243,34 @@ class Table:
     def _tell_the_end(self, news: News, now: Milliseconds) -> None:
         """Whatever goes wrong here, the table is cleared."""
         try:
-            self._tell(news, now)
+            for player, messages in self._last_words.items():
+                if (listener := self._listeners.get(player)) is not None:
+                    listener.tell(messages)
+            self._show(news, now)
         except Exception:
             log.exception("the end of a match could not be told", match=self.entry.id)
+
+    def _find_last_words(self) -> None:
+        """What the players will be told of the end: it is in their flight records before these are stored."""
+        news, now, _ = self._last
+        stands = standing(self.match, now)
+        try:
+            for dialect, players in self._tongues.values():
+                told = dialect.on_news(news, stands, players)
+                self._last_words |= {player: told[player] for player in told if told[player] and player in self._listeners}
+        except Exception:
+            log.exception("there are no words for the end of a match", match=self.entry.id)
+        for player, messages in self._last_words.items():
+            self._flights[player].out(now, messages)
 
     def _finish(self) -> Finish:
         result = self.match.result
         assert result is not None
         metrics.MOVES.inc(self.match.minutes.moves)
-        flights = tuple(flight.packed(cause) for flight, cause in zip(self._flights, result.causes, strict=True))
+        notes = self.bookkeeper(self) if self.bookkeeper else ()
+        self._find_last_words()
+        flights = self._logbook.packed(result.causes)
         record = jotted(self.match, self.entry.players)
         status: Status = "aborted" if result.aborted else "ended"
-        notes = self.bookkeeper(self) if self.bookkeeper else ()
         view = self.match.view(None)
         return Finish(self.entry.id, status, int(time() * 1000), result, view, record, flights, self._reason, notes)
-
-
-def _verdict(player: Player, news: News) -> str:
-    for event, _ in news:
-        if isinstance(event, (Refused, Late)) and event.player == player:
-            return f"illegal: {event.why}" if isinstance(event, Refused) else f"late by {event.by} ms"
-    return "accepted"

@@ -83,4 +83,6 @@ def _file(url: URL) -> Path:
 def _shown(url: str) -> str:
     """Without its password, even where it is no proper URL."""
     url = re.sub(r"(?<=[?&]password=)[^&]*", "***", url)
-    return url if url.startswith("sqlite:") else re.sub(r"^([^:/]*(?:://[^:@]*)?):.*@", r"\1:***@", url)
+    if url.startswith("sqlite:"):
+        return url
+    return re.sub(r"(://[^:@]*):.*@" if "://" in url else r"(^[^:/]*):.*@", r"\1:***@", url)
