@@ -9,8 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
+from botdrome.api.graphql import clerk
 from botdrome.app import House
-from tests.server.calling.hosts import Asked, host
+from tests.server.calling.hosts import Asked, Host, host
 from tests.server.clients import PATIENCE, bot, play_noughts, registered, server
 from tests.server.url_hosts import url_bot, with_address
 
@@ -136,17 +137,50 @@ async def test_what_cannot_be_entered(tmp_path: Path) -> None:
                 assert words in answer.json()["error"]
 
 
-async def test_a_slow_bot_does_not_keep_queries_waiting(tmp_path: Path) -> None:
-    """Of the few who work on queries only one waits for a stranger; others are told, and REST goes on."""
+async def silence(_: asyncio.StreamWriter, __: Asked) -> None:
+    await asyncio.Event().wait()
 
-    async def silence(writer: asyncio.StreamWriter, _: Asked) -> None:
-        await asyncio.Event().wait()
 
-    async with server(tmp_path) as house, host(silence) as slow, http(house) as client:
-        first = asyncio.ensure_future(ask(client, REGISTER, name="slow", url=slow.url))
+@asynccontextmanager
+async def registering(client: httpx.AsyncClient, slow: Host, *names: str) -> AsyncIterator[None]:
+    """Bots are being registered that do not answer the challenge."""
+    waiting = [asyncio.ensure_future(ask(client, REGISTER, name=name, url=slow.url)) for name in names]
+    while len(slow.asked) < len(names):
+        slow.heard.clear()
         await asyncio.wait_for(slow.heard.wait(), PATIENCE)
-        said = await ask(client, REGISTER, name="other", url=slow.url)
-        assert said == "Another bot is being called just now: try again in a moment, or over REST."
+    try:
+        yield
+    finally:
+        for request in waiting:
+            request.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_a_slow_bot_keeps_neither_queries_nor_other_bots_waiting(tmp_path: Path) -> None:
+    """More of them are slow than queries are worked on at once."""
+    async with (
+        server(tmp_path) as house,
+        host(silence) as slow,
+        url_bot() as quick,
+        http(house) as client,
+        registering(client, slow, "a", "b", "c", "d", "e"),
+    ):
+        assert (await ask(client, REGISTER, name="quick", url=quick.url))["registerBot"]["bot"]["called"]
         assert "registerBot" in await ask(client, REGISTER, name="plain")
-        first.cancel()
-        await asyncio.gather(first, return_exceptions=True)
+        token = await with_address(house, "called", quick)
+        async with http(house, token) as owner:
+            assert await ask(owner, MOVE, url=quick.url) == {"moveBot": {"called": True}}
+            assert "enterContest" in await ask(owner, ENTER)
+
+
+async def test_not_everybody_can_have_a_bot_called_over_graphql_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clerk, "PHONES", 3)
+    async with (
+        server(tmp_path) as house,
+        host(silence) as slow,
+        http(house) as client,
+        registering(client, slow, "a", "b", "c"),
+    ):
+        said = await ask(client, REGISTER, name="d", url=slow.url)
+        assert said == "Too many bots are being called just now: try again in a moment, or over REST."
+        assert "registerBot" in await ask(client, REGISTER, name="plain")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from botdrome.server.flight import written
+from botdrome.wire import cube_calls
 from tests.server.clients import PATIENCE, client, registered, server
 from tests.server.cubes import NOOP, Asked, Bot, Reply, bot, fence, game, organiser, saying, starts
 
@@ -198,7 +199,6 @@ async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
         (("taken", "connect:taken"), "taken is a registered bot: its token is needed"),
         (("x", "house:nobody"), "There is no bot house:nobody"),
         (("house:x", "http://127.0.0.1:1"), "names that begin with house: are the house's"),
-        (("taken", "http://127.0.0.1:1"), "taken is a registered bot: its token is needed"),
     ],
 )
 async def test_players_who_cannot_be(tmp_path: Path, player: tuple[str, str], details: str) -> None:
@@ -271,3 +271,14 @@ async def test_bombs_outside_the_cube_do_not_add_up_without_end(tmp_path: Path) 
         assert [len(states[tick]["items"]) for tick in (0, 1, 125, 126, 130)] == [0, 8, 1000, 1000, 1000]
         assert states[130]["items"][-1] == {"x": 16, "y": 0, "z": 129, "type": "BOMB"}, "the last are shown"
         assert bots[0].asked[1].body["items"] == states[130]["items"]
+
+
+async def test_a_large_state_goes_out_in_parts_that_nobody_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cube_calls, "LARGE", 0)
+    async with server(tmp_path) as house, bot(saying(EAST, NOOP)) as ann, bot(saying(NOOP)) as bob, organiser(house) as one:
+        await one.new_game(("A", ann.url), ("B", bob.url), playerStartPositions=CORNERS)
+        states = [payload for event, payload in await one.until("GAME_ENDED") if event == "NEXT_TICK"]
+        for name, each in (("A", ann), ("B", bob)):
+            assert [asked.body for asked in each.asked] == [
+                {"currentPlayer": {"name": name, "url": each.url}} | state for state in states
+            ]

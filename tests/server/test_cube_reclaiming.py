@@ -68,6 +68,24 @@ async def test_it_need_not_wait_until_the_old_connection_is_given_up(tmp_path: P
         assert "url" not in (await one.until("GAME_ENDED"))[-1][1]["scores"][0]
 
 
+async def test_who_loses_a_game_so_is_told_and_goes_on_watching(tmp_path: Path) -> None:
+    ann = Patient()
+    async with server(tmp_path) as house, bot(ann) as first, organiser(house) as one, organiser(house) as two:
+        claim = await started(one, ("A", first.url), ("B", first.url))
+        await one.until("NEXT_TICK")
+        for _ in range(2):
+            await two.emit("RECLAIM_GAME", claim)
+            await two.until("GAME_RECLAIMED")
+        assert await fence(one) == [("GAME_TAKEN_OVER", {"id": claim["id"]})], "once: the second time it was no longer its own"
+        assert "GAME_TAKEN_OVER" not in names(await fence(two)), "nobody takes a game away from itself"
+        await one.emit("RECLAIM_GAME", claim)
+        assert names(await one.until("GAME_RECLAIMED")) == ["GAME_RECLAIMED"]
+        assert names(await two.until("GAME_TAKEN_OVER")) == ["GAME_TAKEN_OVER"]
+        await one.emit("STOP_GAME")
+        for each in (one, two):
+            assert (await each.until("GAME_ENDED"))[-1][1]["result"] == "STOPPED"
+
+
 async def test_strangers_cannot(tmp_path: Path) -> None:
     async with server(tmp_path, cube_games=1) as house, bot(Patient()) as first, organiser(house) as one, organiser(house) as two:
         claim = await started(one, ("A", first.url), ("B", first.url))

@@ -10,6 +10,7 @@ from botdrome.games.options import with_options
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
+from botdrome.wire import cube_calls
 from botdrome.wire.cube_calls import CubeCalls, Unreadable, answer_in
 from botdrome.wire.cube_scene import CubeScene
 from botdrome.wire.vocabulary import standing
@@ -43,6 +44,17 @@ def test_the_body_is_that_of_the_original() -> None:
     told = calls.on_news(match.start(), standing(match, 0), (0, 1))
     assert told[0] == [RECORDED.encode()]
     assert b'"currentPlayer":{"name":"Bob","url":"http://127.0.0.1:4702"}' in told[1][0]
+
+
+def test_a_large_state_is_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And says what it would say in one piece."""
+    whole = Called().first
+    monkeypatch.setattr(cube_calls, "LARGE", 10)
+    match = Match(Battlecube(edge=4, starts=((1, 0, 0), (3, 3, 3))), 2, Terms(), seed=1)
+    calls = CubeCalls(CubeScene("abc", ("Ann", "Bob")), ("http://127.0.0.1:4701", "http://127.0.0.1:4702"))
+    told = calls.on_news(match.start(), standing(match, 0), (0, 1))
+    assert {player: json.loads(b"".join(parts)) for player, parts in told.items()} == whole
+    assert told[0][1] is told[1][1]
 
 
 def test_each_step_is_asked_once() -> None:

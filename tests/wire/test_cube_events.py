@@ -8,7 +8,7 @@ from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.cube_events import CubeEvents, Told, ended
-from botdrome.wire.cube_scene import MOST_OUTSIDE, CubeScene, shown_bombs
+from botdrome.wire.cube_scene import CubeScene
 
 NOOP = {"task": "NOOP"}
 EAST = {"task": "MOVE", "direction": "+X"}
@@ -160,11 +160,3 @@ def test_another_edge_is_shown_with_the_next_state() -> None:
     assert game.hear(game.match.amend({"edge": 9}, 5)) == []
     told = game.answers([NOOP], [NOOP])
     assert told[-1][1]["gameInfo"]["edgeLength"] == 9
-
-
-def test_bombs_outside_the_cube_are_shown_and_not_without_end() -> None:
-    inside, outside = [(x, y, 0) for x in range(40) for y in range(40)], [(40, 0, z) for z in range(MOST_OUTSIDE)]
-    assert shown_bombs(outside, 40) == outside
-    assert shown_bombs(inside, 40) == inside
-    assert shown_bombs([*inside, *outside], 40) == [*inside, *outside]
-    assert shown_bombs([(99, 9, 9), (98, 9, 9), *inside, *outside], 40) == [*inside, *outside], "the oldest are left out"

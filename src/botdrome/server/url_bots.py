@@ -6,7 +6,6 @@ asked whether it is there, so that nobody wins against a bot that only does not 
 """
 
 import asyncio
-from collections import Counter
 
 import structlog
 
@@ -15,12 +14,13 @@ from botdrome.formats import FORMATS
 from botdrome.server.asker import ASKER
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.callers import Callers
-from botdrome.server.calling.carriers import SCHEME, carried
+from botdrome.server.calling.carriers import SCHEME
 from botdrome.server.challenge import challenge
 from botdrome.server.connect import ConnectSession
 from botdrome.server.connection import Connection
 from botdrome.server.contest_entries import Entries
 from botdrome.server.desk import Desk
+from botdrome.server.invitations import Invitations, NotComing
 from botdrome.server.places import Places
 from botdrome.server.url_seat import UrlGuest
 from botdrome.store.store import BotEntry, StoreUnavailable
@@ -29,8 +29,6 @@ log = structlog.get_logger()
 
 REST = 10.0
 """Seconds before a bot that did not answer is tried again for a contest."""
-MOST_MATCHES = 200
-"""That one bot plays at once."""
 MOST_CHALLENGES = 64
 """Addresses that are tried at the same time on behalf of strangers, none of whom can have them all tried for itself."""
 
@@ -41,7 +39,7 @@ class UrlBots:
         self._entries = Entries(desk.store)
         self._attending: dict[tuple[Wish, str], UrlGuest | None] = {}
         self._resting: dict[str, float] = {}
-        self._playing: Counter[str] = Counter()
+        self._invitations = Invitations(desk, callers)
         self._challenges = Places(MOST_CHALLENGES)
         self._loop = asyncio.get_running_loop()
         desk.on_wait(self._somebody_waits)
@@ -78,7 +76,7 @@ class UrlBots:
 
     async def enter(self, bot: BotEntry, contest: str) -> None:
         """CallFailed if it has no address, or does not answer there."""
-        url = self._address(bot)
+        url = self._invitations.address(bot)
         if url is None:
             raise CallFailed("it has no address, and is not connected")
         await self._challenge(url, bot.name, bot.game)
@@ -99,19 +97,12 @@ class UrlBots:
             if bot == name:
                 self._attend(_usual(game, contest), bot)
 
-    def _address(self, bot: BotEntry) -> str | None:
-        """Where it is called; None: it connects by itself, or plays no more."""
-        if bot.token_hash is None:
-            return None
-        return carried(bot.name) if bot.name in self._callers.carriers else bot.url
-
     async def _found(self, name: str, game: str) -> str | None:
         try:
-            bot = self._desk.registry.known(name) or await self._desk.registry.find(name)
+            return await self._invitations.find(name, game)
         except StoreUnavailable as problem:
             log.warning("a bot could not be looked up", bot=name, why=str(problem))
             return None
-        return self._address(bot) if bot is not None and bot.game == game else None
 
     # When somebody waits.
 
@@ -127,38 +118,25 @@ class UrlBots:
 
     async def _meet(self, seeker: Seeker, name: str) -> None:
         """Somebody wants to meet the bot of this name, and nobody else."""
-        problem = ""
         url = await self._found(name, seeker.wish.game)
         if url is None:
             return
-        if self._playing[name] >= MOST_MATCHES:
-            problem = f"{name} plays {MOST_MATCHES} matches already"
-        self._playing[name] += 1
         try:
-            if not problem:
-                await challenge(self._callers, url, name, seeker.wish.game)
-        except CallFailed as failure:
-            log.info("a bot does not answer", bot=name, why=str(failure))
-            problem = f"{name} does not answer"
-        finally:
-            self._playing[name] -= 1
-        guest = self._desk.guest_of(seeker)
-        if guest is not None and problem:
-            guest.turn_away({"error": problem})
-        elif guest is not None:
-            self._send(name, url, seeker)
+            bot = await self._invitations.invite(name, url, seeker.wish.game)
+        except NotComing as problem:
+            guest = self._desk.guest_of(seeker)
+            if guest is not None:
+                guest.turn_away({"error": str(problem)})
+        else:
+            self._send(bot, seeker)
 
-    def _send(self, name: str, url: str, seeker: Seeker) -> None:
-        guest = self._guest(name, url)
-        self._desk.seek(guest, name, seeker.wish, seeker.name)
-        if guest.seeker is not None:
-            guest.turn_away({})
-
-    def _guest(self, name: str, url: str) -> UrlGuest:
-        guest = UrlGuest(name, url, self._desk, self._callers)
-        self._playing[name] += 1
-        guest.over.add_done_callback(lambda _: self._playing.subtract([name]))
-        return guest
+    def _send(self, bot: UrlGuest, seeker: Seeker) -> None:
+        """Who was waited for need not wait: where there is no table for it at once, there is none."""
+        waited_for = self._desk.guest_of(seeker) is not None
+        if waited_for:
+            self._desk.seek(bot, bot.name, seeker.wish, seeker.name)
+        if not waited_for or bot.seeker is not None:
+            bot.turn_away({})
 
     # Contests.
 
@@ -193,7 +171,7 @@ class UrlBots:
             return False
         if not self._entered(wish, name):
             return False  # it was withdrawn while it was being asked
-        guest = self._attending[wish, name] = self._guest(name, url)
+        guest = self._attending[wish, name] = self._invitations.guest(name, url)
         self._desk.seek(guest, name, wish)
         return await guest.over
 

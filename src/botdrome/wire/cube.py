@@ -9,7 +9,7 @@ from botdrome.games.battlecube_answer import Cell
 from botdrome.match.terms import Milliseconds, Pace, Terms
 from botdrome.wire.cube_checks import MISSING, Fault, fault, listing, mapping, text, uri, whole
 from botdrome.wire.cube_events import Told, ended, final
-from botdrome.wire.cube_scene import CubeScene, next_tick
+from botdrome.wire.cube_scene import CubeScene
 
 NOT_UNIQUE = "All player names must be unique"
 SAME_START = "Two players have the same start position"
@@ -143,12 +143,11 @@ def claim_in(args: list[Any]) -> tuple[str, str]:
 
 def nobody(game_id: str, setup: CubeSetup) -> list[Told]:
     """The whole game of no players: one tick, and a tie."""
-    view = setup.game.view(None)
-    scene = CubeScene(game_id, ())
+    game, scene = setup.game, CubeScene(game_id, ())
     return [
         ("GAME_STARTED", {"id": game_id}),
-        ("NEXT_TICK", next_tick(game_id, (), view)),
-        ("GAME_ENDED", ended(final(view, stopped=False), scene, ())),
+        ("NEXT_TICK", scene.state(game)),
+        ("GAME_ENDED", ended(final(scene.view(game), stopped=False), scene, ())),
     ]
 
 

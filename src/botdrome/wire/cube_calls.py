@@ -14,6 +14,8 @@ from botdrome.wire.vocabulary import Standing
 
 ASKING = (Began, Played, Out)
 """News after which there is something new to be asked."""
+LARGE = 1 << 16
+"""Bytes of a state that is not copied for each bot: with a great many bombs it has megabytes, and there may be 64 bots."""
 DECODER = msgspec.json.Decoder()
 
 
@@ -36,6 +38,8 @@ class CubeCalls:
         if not asked:
             return {}
         state = self._scene.encoded(position)[1:]
+        if len(state) > LARGE:  # two parts of one body
+            return {player: [self._heads[player], state] for player in asked}
         return {player: [self._heads[player] + state] for player in asked}
 
 

@@ -1,18 +1,17 @@
 """Battlecube's state of play, in the words of its protocol: what organisers are shown and bots are asked with."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from botdrome.games.game import Game, View
+from botdrome.wire.cube_bombs import MOST_OUTSIDE, BombPile
 
 ENCODER = msgspec.json.Encoder()
-MOST_OUTSIDE = 1000
-"""Bombs outside the cube that are shown. They harm nobody, and bots may go on throwing them for as long as a game lasts."""
 
-Cell = tuple[int, int, int]
 Payload = dict[str, Any]
+Items = list[Payload] | msgspec.Raw
+"""The bombs that are shown; where there are many, as JSON."""
 
 
 class CubeScene:
@@ -23,6 +22,7 @@ class CubeScene:
         self._position: Game[Any] | None = None
         self._view: View = {}
         self._state: Payload | None = None
+        self._pile = BombPile()
 
     def view(self, position: Game[Any]) -> View:
         """As anybody may see it."""
@@ -34,14 +34,20 @@ class CubeScene:
     def state(self, position: Game[Any]) -> Payload:
         view = self.view(position)
         if self._state is None:
-            self._state = next_tick(self.game_id, self.names, view)
+            self._state = next_tick(self.game_id, self.names, view, self._items(view))
         return self._state
+
+    def _items(self, view: View) -> Items:
+        bombs = view["bombs"]
+        if len(bombs) > MOST_OUTSIDE:
+            return self._pile.written(bombs, view["edge"])
+        return [{"x": x, "y": y, "z": z, "type": "BOMB"} for x, y, z in bombs]
 
     def encoded(self, position: Game[Any]) -> bytes:
         return ENCODER.encode(self.state(position))
 
 
-def next_tick(game_id: str, names: tuple[str, ...], view: View) -> Payload:
+def next_tick(game_id: str, names: tuple[str, ...], view: View, items: Items) -> Payload:
     """The payload of NEXT_TICK."""
     players = [{"name": names[one["seat"]], "x": one["x"], "y": one["y"], "z": one["z"]} for one in view["players"]]
     return {
@@ -53,14 +59,5 @@ def next_tick(game_id: str, names: tuple[str, ...], view: View) -> Payload:
             "currentTick": view["tick"],
         },
         "players": players,
-        "items": [{"x": x, "y": y, "z": z, "type": "BOMB"} for x, y, z in shown_bombs(view["bombs"], view["edge"])],
+        "items": items,
     }
-
-
-def shown_bombs(bombs: Sequence[Cell], edge: int) -> Sequence[Cell]:
-    """All in the cube, and of those outside the last."""
-    if len(bombs) <= MOST_OUTSIDE:
-        return bombs
-    outside = [cell for cell in bombs if max(cell) >= edge]
-    forgotten = set(outside[:-MOST_OUTSIDE])
-    return [cell for cell in bombs if cell not in forgotten] if forgotten else bombs

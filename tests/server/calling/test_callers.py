@@ -339,6 +339,21 @@ async def test_redirects_are_followed_as_in_the_original(status: str, line: str,
     assert bot.connections == 1
 
 
+async def test_what_many_are_sent_alike_is_sent_with_what_is_for_each() -> None:
+    """Also where a kept line is dead, and where a redirect leads on."""
+    tail = b"x" * 3_000_000
+
+    async def lead(writer: asyncio.StreamWriter, asked: Asked) -> None:
+        writer.write(answer(asked.body[:5]) if "/there" in asked.line else leading("307 On", "/there"))
+        if "/there" in asked.line:
+            writer.close()
+
+    async with host(lead) as bot, callers() as ours:
+        for each in (b"first", b"other"):
+            assert (await ours.post(bot.url, each, LIMIT, tail=tail)).body == each
+        assert {asked.body for asked in bot.asked} == {b"first" + tail, b"other" + tail}
+
+
 async def test_twenty_redirects_are_followed_and_no_more() -> None:
     async def count(writer: asyncio.StreamWriter, asked: Asked) -> None:
         number = int(asked.line.split()[1][1:] or 0)

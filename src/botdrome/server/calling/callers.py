@@ -7,6 +7,7 @@ is made once more on a new one.
 
 import asyncio
 import ssl
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
@@ -33,6 +34,8 @@ class Callers:
     def __init__(self, settings: Settings, lookup: Lookup = ask_the_system) -> None:
         """BadSetting where the configuration cannot be read."""
         self.carriers = Carriers(settings)
+        self.playing: Counter[str] = Counter()
+        """The matches for which bots are being called, by their names."""
         self._fence = Fence(settings)
         self._longest = settings.longest_message
         self._book = AddressBook(self._fence, Places(settings), lookup)
@@ -46,24 +49,26 @@ class Callers:
         limit_seconds: float,
         headers: Mapping[str, str] | None = None,
         redirects: int = MOST_REDIRECTS,
+        tail: bytes = b"",
     ) -> Coroutine[Any, Any, Answer]:
         """The answer, whatever its status; CallFailed with words for the bot's author where there is none.
 
+        `tail` is the rest of the body, where it is large and not for this call alone.
         `connect:NAME` goes to the bot of that name over the line that `botdrome connect` keeps to this server."""
         if url.startswith(SCHEME):
-            return self.carriers.post(url, body, limit_seconds, headers or {})
-        return self._post(url, body, limit_seconds, checked(headers) if headers else (), redirects)
+            return self.carriers.post(url, body + tail, limit_seconds, headers or {})
+        return self._post(url, body, tail, limit_seconds, checked(headers) if headers else (), redirects)
 
-    async def _post(self, url: str, body: bytes, limit_seconds: float, headers: Headers, redirects: int) -> Answer:
+    async def _post(self, url: str, body: bytes, tail: bytes, limit_seconds: float, headers: Headers, redirects: int) -> Answer:
         """The hot path: where a kept line and a turn are free, nothing is waited for but the reply, and little is done."""
         until = self._loop.time() + limit_seconds
         reply = line = None
         try:
-            request = Request("POST", target_of(url), body, headers)
+            request = Request("POST", target_of(url), body, headers, tail)
             places = self._book.at_hand(request.target)
             if places and (line := places[0].free_line()):
                 try:
-                    reply = await line.ask(request.written(), until)
+                    reply = await line.ask(request.written(), until, request.tail)
                 except Silent:
                     pass
                 except Misread:
@@ -138,7 +143,7 @@ class Callers:
 
     async def _talk(self, line: Line, place: Place, request: Request, until: float) -> Reply:
         try:
-            return await line.ask(request.written(), until)
+            return await line.ask(request.written(), until, request.tail)
         finally:
             self._pool.put_back(line, place)
 

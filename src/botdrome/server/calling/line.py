@@ -62,7 +62,7 @@ class Line(asyncio.Protocol):
         self._received = 0
         self._begin_reply()
 
-    def ask(self, request: bytes, until: float) -> asyncio.Future[Reply]:
+    def ask(self, request: bytes, until: float, tail: bytes = b"") -> asyncio.Future[Reply]:
         """The reply to come, or CallFailed. Whoever stops waiting for it must hang up."""
         assert self.usable and self._transport is not None
         self.usable = False
@@ -73,6 +73,8 @@ class Line(asyncio.Protocol):
             self._set_timer()
         waiter = self._waiter = self._loop.create_future()
         self._transport.write(request)
+        if tail:
+            self._transport.write(tail)
         return waiter
 
     def _set_timer(self) -> None:

@@ -35,16 +35,21 @@ class Request(Struct, frozen=True, gc=False):
     target: Target
     body: bytes
     headers: Headers = ()
+    tail: bytes = b""
+    """The rest of the body, where it is large and others are sent the same: it is not copied."""
 
     def written(self) -> bytes:
-        head = _head(self.method, self.target, self.headers)
-        return head + b"\r\n" if self.method == "GET" else b"%bcontent-length: %d\r\n\r\n%b" % (head, len(self.body), self.body)
+        """All but the tail."""
+        head, body = _head(self.method, self.target, self.headers), self.body
+        if self.method == "GET":
+            return head + b"\r\n"
+        return b"%bcontent-length: %d\r\n\r\n%b" % (head, len(body) + len(self.tail), body)
 
     def led_on(self, status: int, target: Target) -> "Request":
         """What a redirect makes of it: 307 and 308 keep method and body. Another host is not told what was for this one."""
         headers = self.headers if target.origin == self.target.origin else ()
         if status in (307, 308):
-            return Request(self.method, target, self.body, headers)
+            return Request(self.method, target, self.body, headers, self.tail)
         return Request("GET", target, b"", headers)
 
 

@@ -11,8 +11,8 @@ from botdrome.wire.cube_calls import Unreadable, answer_in
 
 
 class Calling(Protocol):
-    async def post(self, url: str, body: bytes, limit_seconds: float) -> Answer:
-        """The answer, whatever its status, or CallFailed."""
+    async def post(self, url: str, body: bytes, limit_seconds: float, *, tail: bytes) -> Answer:
+        """The answer, whatever its status, or CallFailed. `tail` is the rest of the body."""
 
 
 class CubeBot:
@@ -25,25 +25,26 @@ class CubeBot:
         self._table, self._player, self._url = table, player, url
         self._calling, self._limit, self._explain = calling, limit, explain
         self._loop = asyncio.get_running_loop()
-        self._question: bytes | None = None
+        self._question: tuple[bytes, bytes] | None = None
+        """A body in two parts, of which the second may be everybody's."""
         self._call: asyncio.Task[None] | None = None
 
     def tell(self, messages: list[bytes]) -> None:
-        self._question = messages[-1]
+        self._question = messages[0], b"".join(messages[1:])
 
     def look(self) -> None:
         if self._question is not None and self._player in self._table.match.awaited:
             question, self._question = self._question, None
-            self._call = self._loop.create_task(self._ask(question))
+            self._call = self._loop.create_task(self._ask(*question))
 
     def dismiss(self, failed: bool) -> None:
         if self._call is not None:
             self._call.cancel()
 
-    async def _ask(self, question: bytes) -> None:
+    async def _ask(self, question: bytes, tail: bytes) -> None:
         body = b""
         try:
-            body = (await self._calling.post(self._url, question, self._limit)).body
+            body = (await self._calling.post(self._url, question, self._limit, tail=tail)).body
             answer = answer_in(body)
         except TooLate as failure:
             self._fail("timeout", str(failure), str(failure), body)

@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-from typing import Any
 
 from botdrome.games.battlecube import TOO_MANY
 from botdrome.games.game import BadOption
@@ -28,7 +27,7 @@ class CubeGame:
         self.key = secrets.token_urlsafe(16)
         """Whoever has it is the organiser."""
         self._urls = tuple(player.url for player in wanted.players)
-        self.report = CubeReport(table, self._urls)
+        self.report = CubeReport(table, tuple(player.name for player in wanted.players), self._urls)
         self._calls = CubeCalls(self.report.scene, self._urls)
         self._bots: list[CubeBot] = []
         self._loop = asyncio.get_running_loop()
@@ -40,11 +39,6 @@ class CubeGame:
     @property
     def id(self) -> str:
         return self._table.entry.id
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """What whoever begins to watch it is told."""
-        return {"id": self.id, "players": list(self._table.entry.players)}
 
     def seat(self, player: Player) -> None:
         """A bot that is called."""

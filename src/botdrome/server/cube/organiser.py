@@ -8,11 +8,13 @@ from typing import Any
 import structlog
 
 from botdrome.games.battlecube import Battlecube
+from botdrome.server.arena import LiveTable
 from botdrome.server.calling.callers import Callers
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.report import CubeReport
-from botdrome.server.cube.seating import Invited, admitted, seated
+from botdrome.server.cube.seating import admitted, invited, seated, send_home
 from botdrome.server.desk import Desk
+from botdrome.server.invitations import Invitations
 from botdrome.server.organiser import Caller
 from botdrome.server.table import Table
 from botdrome.wire.cube import CubeSetup, NewGame, claim_in, error, game_id_in, new_game_in, nobody, update_in
@@ -40,7 +42,7 @@ class CubeOrganiser:
     """Every event of every organiser comes here. Whatever they send, they are answered, and nobody else notices."""
 
     def __init__(self, desk: Desk, callers: Callers) -> None:
-        self._desk, self._callers = desk, callers
+        self._desk, self._callers, self._invitations = desk, callers, Invitations(desk, callers)
         self._visits: dict[Caller, Visit] = {}
         self._owned: dict[str, tuple[Visit, CubeGame]] = {}
         """The games that run, and whose they are, or were before their organiser left."""
@@ -96,9 +98,9 @@ class CubeOrganiser:
 
     async def _set_up(self, visit: Visit, wanted: NewGame) -> None:
         try:
-            invited = await admitted(self._desk, wanted, self._callers)
-            if visit.caller in self._visits:
-                self._begin(visit, self._seated(wanted, invited))
+            game = await self._game(visit, wanted)
+            if game is not None:
+                self._begin(visit, game)
         except Fault as problem:
             visit.complain(problem)
         except Exception:
@@ -107,10 +109,20 @@ class CubeOrganiser:
         finally:
             visit.coming -= 1
 
-    def _seated(self, wanted: NewGame, invited: Invited) -> CubeGame:
-        if self._desk.closing:
-            raise Fault("The server is stopping")
-        return seated(self._desk, wanted, self._callers, invited)
+    async def _game(self, visit: Visit, wanted: NewGame) -> CubeGame | None:
+        """None where the organiser has left meanwhile."""
+        names = await admitted(self._desk, wanted)
+        guests = await invited(self._desk, wanted, self._invitations)
+        game = None
+        try:
+            if self._desk.closing:
+                raise Fault("The server is stopping")
+            if visit.caller in self._visits:
+                game = seated(self._desk, wanted, names, self._callers, guests)
+        finally:
+            if game is None:
+                send_home(guests)
+        return game
 
     def _begin(self, visit: Visit, game: CubeGame) -> None:
         game.report.table.on_over.append(self._disown)
@@ -162,10 +174,11 @@ class CubeOrganiser:
         if not secrets.compare_digest(key.encode(), game.key.encode()):
             raise _not_yours(game_id)
         if before is visit:
-            return visit.caller.emit("GAME_RECLAIMED", game.told)
+            return visit.caller.emit("GAME_RECLAIMED", game.report.told)
         self._check_room(visit)
         before.games.pop(game_id, None)
-        visit.caller.emit("GAME_RECLAIMED", game.told)
+        before.caller.emit("GAME_TAKEN_OVER", {"id": game_id})
+        visit.caller.emit("GAME_RECLAIMED", game.report.told)
         return self._own_by(visit, game)
 
     def _own(self, visit: Visit, game_id: str | None) -> tuple[CubeGame, ...]:
@@ -185,8 +198,7 @@ class CubeOrganiser:
         most = self._desk.settings.cube_games
         if len(visit.watched) >= most:
             raise Fault(f"You watch {most} games already")
-        entry = report.table.entry
-        visit.caller.emit("GAME_WATCHED", {"id": entry.id, "players": list(entry.players)})
+        visit.caller.emit("GAME_WATCHED", report.told)
         report.watch(visit.caller)
         self._add(visit, report)
 
@@ -194,7 +206,7 @@ class CubeOrganiser:
         table = self._desk.floor[game_id]
         if table is None or table.entry.game != Battlecube.name or table.match.result is not None:
             raise _unknown(game_id)
-        return self._reports.get(game_id) or CubeReport(table)
+        return self._reports.get(game_id) or CubeReport(table, table.entry.players)
 
     def _add(self, visit: Visit, report: CubeReport) -> None:
         game_id = report.table.entry.id
@@ -215,11 +227,15 @@ class CubeOrganiser:
 
     def _list(self, visit: Visit, args: list[Any]) -> None:
         games = [
-            {"id": one.id, "players": list(one.players), "currentTick": one.steps, "yours": one.id in visit.games}
+            {"id": one.id, "players": self._players(one), "currentTick": one.steps, "yours": one.id in visit.games}
             for one in self._desk.floor.live()
             if one.game == Battlecube.name
         ]
         visit.caller.emit("GAMES", {"games": games})
+
+    def _players(self, one: LiveTable) -> list[str]:
+        """By the names that their organiser gave, if it has one."""
+        return list(self._reports[one.id].scene.names if one.id in self._reports else one.players)
 
 
 def _unknown(game_id: str) -> Fault:

@@ -6,7 +6,7 @@ from botdrome.server.table import Table
 from botdrome.wire.cube import error
 from botdrome.wire.cube_checks import Fault
 from botdrome.wire.cube_events import CubeEvents, Told, ended
-from botdrome.wire.cube_scene import CubeScene
+from botdrome.wire.cube_scene import CubeScene, Payload
 
 URLs = tuple[str, ...]
 
@@ -14,10 +14,10 @@ URLs = tuple[str, ...]
 class CubeReport:
     """Attached to a table, from whatever position it has reached."""
 
-    def __init__(self, table: Table, urls: URLs = ()) -> None:
-        """`urls` are shown to the organiser alone."""
+    def __init__(self, table: Table, names: tuple[str, ...], urls: URLs = ()) -> None:
+        """`names` are those that the organiser gave; `urls` are shown to the organiser alone."""
         self.table = table
-        self.scene = CubeScene(table.entry.id, table.entry.players)
+        self.scene = CubeScene(table.entry.id, names)
         self.events = CubeEvents(self.scene, table.match.position)
         self.organiser: Caller | None = None
         self._urls = urls
@@ -26,6 +26,11 @@ class CubeReport:
         table.reporters.append(self._report)
         table.watchers.append(self._look)
         table.on_over.append(self._over)
+
+    @property
+    def told(self) -> Payload:
+        """What whoever begins to watch is told first."""
+        return {"id": self.table.entry.id, "players": list(self.scene.names)}
 
     def watch(self, caller: Caller) -> None:
         """From now on; whoever comes while a tick runs is shown its state."""

@@ -7,14 +7,13 @@ from urllib.parse import unquote
 from botdrome.bots.house import HouseBot
 from botdrome.contest.lobby import Seeker
 from botdrome.games.battlecube import Battlecube
-from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.callers import Callers
-from botdrome.server.calling.carriers import SCHEME, carried
-from botdrome.server.challenge import challenge
+from botdrome.server.calling.carriers import SCHEME
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.desk import Desk, Guest
 from botdrome.server.house import HouseSeat, house_bot
-from botdrome.server.registry import Denied
+from botdrome.server.invitations import Invitations, NotComing
+from botdrome.server.registry import Denied, Needed
 from botdrome.server.url_seat import UrlGuest
 from botdrome.wire.cube import CubePlayer, NewGame
 from botdrome.wire.cube_checks import Fault
@@ -24,32 +23,58 @@ Invited = dict[str, UrlGuest]
 """Registered bots with an address, by their names: they are called like in any other match."""
 
 
-async def admitted(desk: Desk, wanted: NewGame, callers: Callers) -> Invited:
-    """Those who are to come; Fault where one cannot, or somebody may not play under the name that was typed in."""
-    for player in wanted.players:
-        own = _own_name(player.url)
-        if own is not None and player.name != own:
-            raise Fault(f"{player.url} plays under its own name, {own}")
-        if not player.url.startswith(NAMED) and not (player.url.startswith(HOUSE) and player.name == player.url):
-            await _admit(desk, player)
+async def admitted(desk: Desk, wanted: NewGame) -> tuple[str, ...]:
+    """The names of the players in the house; Fault where somebody may not play under its name."""
+    return tuple([await _admitted(desk, player) for player in wanted.players])
+
+
+async def _admitted(desk: Desk, player: CubePlayer) -> str:
+    """The original knows no tokens: they are needed only where a bot itself is to be called by its name."""
+    url, own = player.url, _own_name(player.url)
+    if own is not None and player.name != own:
+        raise Fault(f"{url} plays under its own name, {own}")
+    if url.startswith(NAMED) or (url.startswith(HOUSE) and player.name == url):
+        return player.name
+    needed: Needed = "always" if url.startswith(SCHEME) else "never"
+    try:
+        return (await desk.registry.admit(player.name, player.token, Battlecube.name, needed)).name
+    except Denied as problem:
+        raise Fault(str(problem)) from None
+
+
+async def invited(desk: Desk, wanted: NewGame, invitations: Invitations) -> Invited:
+    """Those who are to come, and must be seated or sent home; Fault where one cannot."""
     named = [player.name for player in wanted.players if player.url.startswith(NAMED)]
     absent = [name for name in named if desk.waiting_named(Battlecube.name, name) is None]
-    guests = await asyncio.gather(*[_invited(desk, name, callers) for name in absent])
-    return dict(zip(absent, guests, strict=True))
+    return await _invited(absent, invitations)
 
 
-async def _invited(desk: Desk, name: str, callers: Callers) -> UrlGuest:
-    """A bot that does not wait, but can be called. It is asked first whether it is there."""
-    bot = await desk.registry.find(name)
-    known = bot is not None and bot.game == Battlecube.name and bot.token_hash is not None
-    url = None if bot is None or not known else carried(name) if name in callers.carriers else bot.url
+async def _invited(names: list[str], invitations: Invitations) -> Invited:
+    """Bots that do not wait, but can be called: all of them, or Fault and none."""
+    asked = [_guest(name, invitations) for name in names]
+    came = dict(zip(names, await asyncio.gather(*asked, return_exceptions=True), strict=True))
+    invited = {name: guest for name, guest in came.items() if isinstance(guest, UrlGuest)}
+    for problem in came.values():
+        if isinstance(problem, BaseException):
+            send_home(invited)
+            raise problem
+    return invited
+
+
+async def _guest(name: str, invitations: Invitations) -> UrlGuest:
+    url = await invitations.find(name, Battlecube.name)
     if url is None:
         raise Fault(f"The bot {name} does not wait here for a game")
     try:
-        await challenge(callers, url, name, Battlecube.name)
-    except CallFailed:
-        raise Fault(f"The bot {name} does not answer") from None
-    return UrlGuest(name, url, desk, callers)
+        return await invitations.invite(name, url, Battlecube.name)
+    except NotComing as problem:
+        raise Fault(f"The bot {problem}") from None
+
+
+def send_home(invited: Invited) -> None:
+    """There is no game for them."""
+    for guest in invited.values():
+        guest.turn_away({})
 
 
 def _own_name(url: str) -> str | None:
@@ -59,19 +84,12 @@ def _own_name(url: str) -> str | None:
     return url.removeprefix(NAMED) if url.startswith(NAMED) else None
 
 
-async def _admit(desk: Desk, player: CubePlayer) -> None:
-    try:
-        await desk.registry.admit(player.name, player.token, Battlecube.name)
-    except Denied as problem:
-        raise Fault(str(problem)) from None
-
-
-def seated(desk: Desk, wanted: NewGame, callers: Callers, invited: Invited) -> CubeGame:
-    """The game, about to begin; or Fault, and then nothing has happened."""
+def seated(desk: Desk, wanted: NewGame, names: tuple[str, ...], callers: Callers, invited: Invited) -> CubeGame:
+    """The game, about to begin; or Fault, and then nothing has happened. `names` are those in the house."""
     house = {number: _of_the_house(one) for number, one in enumerate(wanted.players) if one.url.startswith(HOUSE)}
     named = {number: one.name for number, one in enumerate(wanted.players) if one.url.startswith(NAMED)}
     waiting = {number: _waiting(desk, name) for number, name in named.items() if name not in invited}
-    setup, names = wanted.setup, tuple(player.name for player in wanted.players)
+    setup = wanted.setup
     terms = setup.terms(int(desk.settings.cube_limit * 1000))
     table = desk.floor.set_table(setup.game, terms, names, _options(wanted))
     game = CubeGame(table, wanted, callers, desk.settings)

@@ -1,0 +1,69 @@
+"""Invitations: a bot with an address is asked whether it comes to a table, and comes as a guest.
+
+Every way to such a bot leads through here, so that nobody can have it play more than it may by taking another.
+"""
+
+import structlog
+
+from botdrome.server.calling.answer import CallFailed
+from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.carriers import carried
+from botdrome.server.challenge import challenge
+from botdrome.server.desk import Desk
+from botdrome.server.url_seat import UrlGuest
+from botdrome.store.store import BotEntry
+
+log = structlog.get_logger()
+
+MOST_MATCHES = 200
+"""That one bot plays at once, with those for which it is just being asked."""
+
+
+class NotComing(Exception):
+    """A bot cannot be had, with the reason, which begins with its name."""
+
+
+class Invitations:
+    def __init__(self, desk: Desk, callers: Callers) -> None:
+        self._desk, self._callers = desk, callers
+
+    def address(self, bot: BotEntry) -> str | None:
+        """Where it is called; None: it connects by itself, or plays no more."""
+        if bot.token_hash is None:
+            return None
+        return carried(bot.name) if bot.name in self._callers.carriers else bot.url
+
+    async def find(self, name: str, game: str) -> str | None:
+        """The address of a bot that plays this game."""
+        bot = self._desk.registry.known(name) or await self._desk.registry.find(name)
+        return self.address(bot) if bot is not None and bot.game == game else None
+
+    async def invite(self, name: str, url: str, game: str) -> UrlGuest:
+        """NotComing unless it answers, so that nobody wins against a bot that only does not run."""
+        if self._callers.playing[name] >= MOST_MATCHES:
+            raise NotComing(f"{name} plays {MOST_MATCHES} matches already")
+        self._begin(name)
+        try:
+            await challenge(self._callers, url, name, game)
+            return self.guest(name, url)
+        except CallFailed as failure:
+            log.info("a bot does not answer", bot=name, why=str(failure))
+            raise NotComing(f"{name} does not answer") from None
+        finally:
+            self._end(name)
+
+    def guest(self, name: str, url: str) -> UrlGuest:
+        """One who plays from now on, until the match is over or it is turned away."""
+        guest = UrlGuest(name, url, self._desk, self._callers)
+        self._begin(name)
+        guest.over.add_done_callback(lambda _: self._end(name))
+        return guest
+
+    def _begin(self, name: str) -> None:
+        self._callers.playing[name] += 1
+
+    def _end(self, name: str) -> None:
+        playing = self._callers.playing
+        playing[name] -= 1
+        if not playing[name]:
+            del playing[name]
