@@ -163,7 +163,7 @@ def nested(times: int) -> str:
     [
         (nested(5), "The query is nested 13 deep; 12 is allowed."),
         ("{ games(gameType: GOMOKU) { ... on Match { contest { games { ... on Match { id } } } } } }", "The query may cost"),
-        ("{ contests(gameType: GOMOKU) { games { ... on Match { id } } } }", "The query may cost"),
+        ("{ contests(gameType: GOMOKU) { games { ... on Match { id gameType status } } } }", "The query may cost"),
         ("{ games(gameType: GOMOKU) { ... on Match { record } } }", "The query may cost"),
         ("{ games(gameType: GOMOKU) { ... on AnyGame { turns(limit: 1) { step } } } }", "The query may cost"),
         ("{ " + " ".join(f"a{n}: __typename" for n in range(51)) + " }", "The query has 51 aliases; 50 are allowed."),
@@ -187,9 +187,11 @@ async def test_a_query_may_not_ask_for_too_much(http: httpx.AsyncClient, query: 
 async def test_a_query_may_ask_for_a_good_deal(http: httpx.AsyncClient) -> None:
     await ask(http, nested(4))
     full = (
-        "id gameType bots { name owner } contest { name } result { victor { name } reason } board startTime "
-        "marks { X { name } O { name } } turns { space mark time bot { name } }"
+        "id gameType bots { name owner dateRegistered gameType } contest { name gameType } "
+        "result { victor { name owner dateRegistered } reason } board startTime "
+        "marks { X { name owner } O { name owner } } turns { space mark time bot { name owner } }"
     )
+    await ask(http, "{ contests(gameType: NOUGHTS_AND_CROSSES) { name games { ... on NoughtsAndCrossesGame { id } } } }")
     await ask(http, f"{{ games(gameType: NOUGHTS_AND_CROSSES) {{ ... on NoughtsAndCrossesGame {{ {full} }} }} }}")
     query = "query($limit: Int) { games(gameType: GOMOKU, filters: {limit: $limit}) { ... on Match { record } } }"
     await ask(http, query, limit=24)

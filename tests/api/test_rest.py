@@ -221,7 +221,7 @@ async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncCli
     assert await refused(2, ann) == (404, "match m has the seats 0 to 1")
     assert await refused(0, ann, "unknown") == (404, "there is no match 'unknown'")
     store.begin(entry_of("now", "Ann", "Guest"))
-    assert await refused(0, ann, "now") == (404, "there is no flight record for seat 0 of match now yet")
+    assert await refused(0, ann, "now") == (404, "match now runs still; its flight records come when it is over")
     assert await refused(1, ann, "now") == (403, "this is not the token of the bot at seat 1")
     assert (await http.get("/api/v1/matches/m/seats/0/log")).headers["www-authenticate"] == "Bearer"
 

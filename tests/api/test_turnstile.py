@@ -47,7 +47,7 @@ async def test_too_many_requests_are_refused_in_the_words_of_each_api(tmp_path: 
 
 async def test_a_page_says_it_in_plain_words(tmp_path: Path) -> None:
     async with server(tmp_path, **STRICT) as house:
-        refused = await second_answer(house, "/healthz")
+        refused = await second_answer(house, "/")
     assert (refused.status_code, refused.text) == (429, TOO_FAST + "\n")
 
 
@@ -64,7 +64,7 @@ async def test_sockets_of_graphql_count_as_requests(tmp_path: Path) -> None:
 async def test_what_was_sent_with_a_request_that_is_refused_is_not_answered(tmp_path: Path) -> None:
     async with server(tmp_path, **STRICT) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 20)
+        writer.write(b"GET /index.html HTTP/1.1\r\nHost: x\r\n\r\n" * 20)
         told = await reader.read()
         writer.close()
     assert told.count(b"HTTP/1.1 200 OK") == told.count(b"HTTP/1.1 429 ") == told.count(b"HTTP/1.1") // 2 == 1
@@ -73,7 +73,7 @@ async def test_what_was_sent_with_a_request_that_is_refused_is_not_answered(tmp_
 @pytest.mark.parametrize("settings", [{"http_rate_loopback": False}, {"http_rate": 0}])
 async def test_the_servers_own_machine_and_whoever_has_no_limit_are_not_refused(tmp_path: Path, settings: Any) -> None:
     async with server(tmp_path, **STRICT | settings) as house, httpx.AsyncClient(base_url=house.url) as http:
-        assert [(await http.get("/healthz")).status_code for _ in range(20)] == [200] * 20
+        assert [(await http.get("/")).status_code for _ in range(20)] == [200] * 20
 
 
 async def test_players_by_http_have_limits_of_their_own(tmp_path: Path) -> None:
@@ -82,6 +82,14 @@ async def test_players_by_http_have_limits_of_their_own(tmp_path: Path) -> None:
         polls = [await http.post(f"/socket.io/?EIO=4&transport=polling&sid={greeting['sid']}", content="3") for _ in range(5)]
         rules = [await http.get("/bomber/rest/rules") for _ in range(5)]
     assert {answer.status_code for answer in (*polls, *rules)} == {200}
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+async def test_whoever_looks_after_the_server_is_answered_during_a_flood(tmp_path: Path, path: str) -> None:
+    async with server(tmp_path, **STRICT) as house, httpx.AsyncClient(base_url=house.url) as http:
+        assert (await second_answer(house, "/")).status_code == 429
+        assert [(await http.get(path)).status_code for _ in range(3)] == [200] * 3
+        assert (await http.get(f"{path}/more")).status_code == 429
 
 
 @pytest.mark.parametrize("more", ["&sid=nonsense", "&xsid=1", "&sid="])

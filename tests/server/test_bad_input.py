@@ -71,7 +71,7 @@ async def test_further_keys_that_make_no_sense_are_named(tmp_path: Path, extra: 
             assert await one.until_closed() == ([{"authentication": "failed", "why": why}], 1000, "")
 
 
-MALFORMED = [b"", b"{", b"nonsense", b'{"a": NaN}', b"Infinity", b"\xff\xfe", b"[1,]", b'{"mark": "X"', b"\x00", b'"\\ud800"']
+MALFORMED = [b"", b"{", b"nonsense", b'{"a": NaN}', b"Infinity", b"\xff\xfe", b"[1,]", b'{"mark": "X"', b"\x00"]
 
 
 @pytest.mark.parametrize("data", [*MALFORMED, b"[" * 100_000])

@@ -10,6 +10,7 @@ from websockets.exceptions import ConnectionClosed
 
 from botdrome.api import guests
 from botdrome.app import House
+from botdrome.server.door import LONGEST_HEAD
 from botdrome.wire.websocket import MOST_PARTS
 from tests.server.boats import TOKEN, boat_server, sailor
 from tests.server.clients import PATIENCE, bot, client, registered, server
@@ -99,7 +100,7 @@ async def test_a_socket_of_the_http_stack_is_counted_once(tmp_path: Path) -> Non
 async def test_a_head_without_an_end_is_refused(tmp_path: Path, beginning: bytes) -> None:
     more = b"x" * 1000 if beginning[-1:] != b"\n" else b"X: " + b"x" * 1000 + b"\r\n"
     async with server(tmp_path) as house, raw(house, beginning) as one:
-        for _ in range(guests.LONGEST_HEAD // 1000 + 1):
+        for _ in range(LONGEST_HEAD // 1000 + 1):
             one.send(more)
         assert (await one.rest()).startswith(b"HTTP/1.1 431 ")
 
@@ -113,6 +114,7 @@ async def test_a_head_without_an_end_is_refused(tmp_path: Path, beginning: bytes
     ],
 )
 async def test_half_a_request_is_not_waited_for(tmp_path: Path, half: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guests, "HEAD_SENDING", 0.02)
     monkeypatch.setattr(guests, "SENDING", 0.02)
     monkeypatch.setattr(guests, "TICK", 0.01)
     async with server(tmp_path) as house, raw(house, half) as one:

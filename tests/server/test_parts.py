@@ -38,7 +38,7 @@ def test_a_flight_record_of_an_early_store_is_read_as_well() -> None:
     by_entry = msgspec.msgpack.encode((0, entries, "complete"))
     lines = written(flight.packed("complete"))
     assert written(by_entry) == lines == written(lines)
-    assert written(Flight(10).packed("aborted")) == b'{"cause":"aborted"}\n'
+    assert written(Flight(10).packed("aborted"), "the host left") == b'{"cause":"aborted","reason":"the host left"}\n'
 
 
 def test_of_a_long_message_the_beginning_and_the_end_are_kept_and_the_cut_is_marked() -> None:

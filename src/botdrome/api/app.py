@@ -25,10 +25,22 @@ from botdrome.server.arena import Arena
 REPLAYS_AT_ONCE = 2
 
 
-def make_app(arena: Arena) -> Starlette:
-    replays = CapacityLimiter(REPLAYS_AT_ONCE)
-    routes = [*_pages(), *duel_pages(arena), *_graphql(arena, replays), *rest_routes(arena), *_watching(arena, replays)]
-    return Starlette(routes=routes, exception_handlers={HTTPException: _nothing_here})
+class Api(Starlette):
+    """All doors but those that players come in by."""
+
+    def __init__(self, arena: Arena) -> None:
+        replays = CapacityLimiter(REPLAYS_AT_ONCE)
+        self._clerk = Clerk(arena, make_schema(replays))
+        routes = [*_pages(), *duel_pages(arena), *_graphql(self._clerk), *rest_routes(arena), *_watching(arena, replays)]
+        super().__init__(routes=routes, exception_handlers={HTTPException: _nothing_here})
+
+    async def close(self) -> None:
+        """While the store is still there: whoever is being answered gets the answer."""
+        await self._clerk.close()
+
+
+def make_app(arena: Arena) -> Api:
+    return Api(arena)
 
 
 def _pages() -> list[BaseRoute]:
@@ -40,8 +52,7 @@ def _pages() -> list[BaseRoute]:
     ]
 
 
-def _graphql(arena: Arena, replays: CapacityLimiter) -> list[BaseRoute]:
-    clerk = Clerk(arena, make_schema(replays))
+def _graphql(clerk: Clerk) -> list[BaseRoute]:
     door, socket = GraphQLDoor(clerk), GraphQLSocket(clerk)
     paths = ("/graphql", "/graphql/{rest:path}")
     return [*(Route(path, door) for path in paths), *(WebSocketRoute(path, socket) for path in paths)]

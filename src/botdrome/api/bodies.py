@@ -14,9 +14,14 @@ async def body_of(request: Request, limit: int = LARGEST_BODY) -> bytes:
     too_large = Problem(f"the body of a request may have {limit} bytes at most", 413)
     if _announced(request) > limit:
         raise too_large
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
+    body, whole = bytearray(), False
+    while not whole:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        whole = not message.get("more_body", False)
+        del message  # it would be kept as long as the next is waited for, beside its copy
         if len(body) > limit:
             raise too_large
     return bytes(body)

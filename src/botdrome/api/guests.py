@@ -7,29 +7,36 @@ is not waited for.
 import asyncio
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from httptools import HttpParserUpgrade, HttpRequestParser
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from botdrome.api.luggage import BAG, Luggage
 from botdrome.server import metrics
-from botdrome.server.bucket import Bucket
-from botdrome.server.door import Crowd
+from botdrome.server.asker import source_of
+from botdrome.server.door import HEAD_LIMIT, LONGEST_HEAD, Crowd
+from botdrome.server.places import Places
 
-LONGEST_HEAD = 64 << 10
+MOST_FIELDS = 100
+"""Of a head. Each takes some hundred bytes, however short it is."""
+HEAD_SENDING = HEAD_LIMIT
+"""Seconds for the head of a request."""
 SENDING = 30.0
 """Seconds for a request, from its first byte to its last, and from the end of one to the beginning of the next."""
+ENOUGH = BAG
+"""Bytes of a body that are waited for before anybody has to deal with it: most bodies are whole by then."""
+PATIENT = "/graphql", "/api/"
+"""Where nothing is done before a request is whole."""
 READING = 60.0
 """Seconds for some of an answer to be read."""
-PIECE = 4096
-"""Bytes that a WebSocket reads at a time."""
-FRAMES_RATE, FRAMES_BURST = 200.0, 1000
-"""Frames a second from one WebSocket, in the long run, and at once."""
 MOST_AT_ONCE = 32
 """Requests on one connection that wait for the answer to the one before. Few clients ever send two."""
 TICK = 5.0
 """Seconds between two looks at a connection."""
+TOO_MUCH_HEAD = "431 Request Header Fields Too Large"
 
 
 class Place:
@@ -54,9 +61,10 @@ class Place:
 
 
 class HttpGuest(HttpToolsProtocol):
-    def __init__(self, crowd: Crowd, door: Callable[[], asyncio.Protocol], *args: Any) -> None:
+    def __init__(self, crowd: Crowd, door: Callable[[], asyncio.Protocol], room: Places, *args: Any) -> None:
+        """`room` is for what has come of long bodies."""
         super().__init__(*args)
-        self._place, self._door = Place(crowd), door
+        self._place, self._door, self._luggage = Place(crowd), door, Luggage(room)
         self._timer: asyncio.TimerHandle | None = None
         self._head = 0
         """Bytes since the last request ended."""
@@ -65,6 +73,8 @@ class HttpGuest(HttpToolsProtocol):
         """When the request began that is being read, or the last one ended; and when nothing more could be written."""
         self._answering: RequestResponseCycle | None = None
         """What is being answered; `cycle` is what was asked last."""
+        self._later: ASGIApp | None = None
+        """Who will answer it, when more of it is here: an answer that waits for its question takes room."""
         self._leaving = self._sated = False
         """It is told no more; or it is told all that it asked for so far, and listened to no more."""
         self._piece = self._again = b""
@@ -94,17 +104,19 @@ class HttpGuest(HttpToolsProtocol):
             self._upgrade += data
         else:
             self._read(data)
-        if (self._in_head or self._upgrade is not None) and self._head > LONGEST_HEAD and not self.transport.is_closing():
-            self._refuse("431 Request Header Fields Too Large", f"the head of a request has at most {LONGEST_HEAD} bytes")
+        over = self._leaving or self.transport.is_closing()
+        if (self._in_head or self._upgrade is not None) and self._head > LONGEST_HEAD and not over:
+            self._refuse(TOO_MUCH_HEAD, f"the head of a request has at most {LONGEST_HEAD} bytes")
 
     def _read(self, data: bytes) -> None:
         while data:
             self._piece, self._again = data, b""
             super().data_received(data)
             data = self._again
+        self._piece = b""
 
     def send_400_response(self, msg: str) -> None:
-        if not self._sated:
+        if not self._sated and not self._leaving:
             super().send_400_response(msg)
 
     def pause_writing(self) -> None:
@@ -115,10 +127,12 @@ class HttpGuest(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         """Who has asked for something else before, and now wants a WebSocket, may be a bot: that is not for this stack to say."""
+        rest = self._rest()
         if self.cycle is None:
             self._go()
-            return super().handle_websocket_upgrade()
-        self._upgrade = self._request() + self._rest()
+            super().handle_websocket_upgrade()
+            return self.transport.get_protocol().data_received(rest) if rest else None
+        self._upgrade = self._request() + rest
         return self._return_to_the_door() if self.cycle.response_complete else None
 
     def _return_to_the_door(self) -> None:
@@ -156,6 +170,7 @@ class HttpGuest(HttpToolsProtocol):
 
     def _go(self) -> None:
         self._place.leave()
+        self._luggage.drop()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -167,20 +182,38 @@ class HttpGuest(HttpToolsProtocol):
         self._in_head = self._in_request = True
         self._since = self.loop.time()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) >= MOST_FIELDS:
+            self._refuse(TOO_MUCH_HEAD, f"the head of a request has at most {MOST_FIELDS} fields")
+            raise ConnectionAbortedError  # ends the parser's work on what came with it
+        super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         self._in_head = False
         if len(self.pipeline) >= MOST_AT_ONCE:
             self._sated = True
             self.pipeline[0][0].keep_alive = False  # the connection ends with the answer to the last of them
-            raise ConnectionAbortedError  # ends the parser's work on what came with it
+            raise ConnectionAbortedError
         if not self._offers_another():
             super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if not self._luggage.add(len(body), source_of(self.client[0] if self.client else "")[0]):
+            metrics.REFUSED.labels("bodies").inc()
+            self._refuse("503 Service Unavailable", "too much is being sent at once: try again in a moment")
+            raise ConnectionAbortedError
+        super().on_body(body)
+        if self._later is not None and len(self.cycle.body) > ENOUGH:
+            self._begin_to_answer()
 
     def on_message_complete(self) -> None:
         if not self._offers_another():
             super().on_message_complete()
         self._in_request = False
         self._head, self._since = 0, self.loop.time()
+        self._luggage.drop()
+        if self._later is not None:
+            self._begin_to_answer()
 
     def on_response_complete(self) -> None:
         self._since = self.loop.time()
@@ -188,9 +221,26 @@ class HttpGuest(HttpToolsProtocol):
         if self._upgrade is not None and self.cycle.response_complete and not self.transport.is_closing():
             self._return_to_the_door()
 
+    # What is answered.
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._answering = cycle
-        super()._start_asgi_task(cycle, app)
+        self._answering, self._later = cycle, app
+        patient = cycle.scope["path"].startswith(PATIENT) and not cycle.waiting_for_100_continue
+        if not patient or not cycle.more_body or len(cycle.body) > ENOUGH:
+            self._begin_to_answer()
+
+    def _begin_to_answer(self) -> None:
+        cycle, app, self._later = self._answering, self._later, None
+        assert cycle is not None and app is not None
+        super()._start_asgi_task(cycle, partial(self._answer, app))
+
+    async def _answer(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Nobody cancels it but the end of the server."""
+        try:
+            await app(scope, receive, send)
+        except asyncio.CancelledError:
+            if not self.transport.is_closing():
+                self._refuse("503 Service Unavailable", "the server is stopping")
 
     # Who is not waited for.
 
@@ -201,8 +251,15 @@ class HttpGuest(HttpToolsProtocol):
             self.transport.abort()
         elif self.transport.is_closing():
             self._leaving = True
-        elif now - self._since > SENDING and not self.flow.read_paused and self._awaited():
-            self._refuse("408 Request Timeout", f"a request has to be here within {SENDING:g} seconds")
+        elif not self.flow.read_paused and self._awaited() and now - self._since > self._patience:
+            self._refuse(
+                "408 Request Timeout",
+                f"a request has to be here within {SENDING:g} seconds, and its head within {HEAD_SENDING:g}",
+            )
+
+    @property
+    def _patience(self) -> float:
+        return HEAD_SENDING if self._in_head else SENDING
 
     def _awaited(self) -> bool:
         """Whether it is for the client to do something."""
@@ -220,43 +277,3 @@ class HttpGuest(HttpToolsProtocol):
             answering.disconnected = True
             answering.message_event.set()
         self.transport.write_eof() if self.transport.can_write_eof() else self.transport.close()
-
-
-class SocketGuest(WebSocketsSansIOProtocol):
-    """A WebSocket that was a request before, and was counted as such: its place is free."""
-
-    crowd: Crowd
-
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self._place = Place(self.crowd)
-        self._frames = Bucket(FRAMES_RATE, FRAMES_BURST)
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        self._place.take(transport)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._place.leave()
-        super().connection_lost(exc)
-
-    def data_received(self, data: bytes) -> None:
-        """In small pieces, so that a flood of tiny frames is noticed before much work was done for it."""
-        for at in range(0, len(data), PIECE):
-            if self.transport.is_closing():
-                return
-            super().data_received(data[at : at + PIECE])
-        if self.conn.handshake_exc is not None and not self.transport.is_closing():
-            self.transport.write(b"".join(self.conn.data_to_send()))  # uvicorn forgets to, and waits for more
-            self.transport.close()
-
-    def handle_events(self) -> None:
-        if all(self._frames.take() for _ in self.conn.events):
-            return super().handle_events()
-        metrics.REFUSED.labels("flood").inc()
-        return self.transport.abort()
-
-
-def socket_guests(crowd: Crowd) -> type[SocketGuest]:
-    """uvicorn makes the protocols of WebSockets by itself: the class has to know the crowd."""
-    return type("SocketGuestOfTheCrowd", (SocketGuest,), {"crowd": crowd})

@@ -7,7 +7,9 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
-from botdrome.api.guests import HttpGuest, socket_guests
+from botdrome.api.guests import HttpGuest
+from botdrome.api.luggage import luggage_room
+from botdrome.api.socket_guests import socket_guests
 from botdrome.server.door import Crowd, MakeHttp
 
 LONGEST_MESSAGE = 1 << 20
@@ -26,5 +28,5 @@ def http_stack(app: ASGIApp, crowd: Crowd, door: Callable[[], asyncio.Protocol])
         lifespan="off",
     )
     config.load()
-    state, loop = ServerState(), asyncio.get_running_loop()
-    return lambda: HttpGuest(crowd, door, config, state, {}, loop)
+    state, loop, room = ServerState(), asyncio.get_running_loop(), luggage_room()
+    return lambda: HttpGuest(crowd, door, room, config, state, {}, loop)

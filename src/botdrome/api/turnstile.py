@@ -13,6 +13,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from botdrome.api.probes import PATHS
 from botdrome.api.socketio.asking import BAD_REQUEST, Refusal
 from botdrome.server import metrics
 from botdrome.server.asker import ASKER, source_of
@@ -36,7 +37,7 @@ class Turnstile:
         client = scope.get("client")
         source, local = source_of(client[0] if client else "")
         ASKER.set(source)
-        if self._buckets is not None and (self._loopback or not local) and not self._limited_elsewhere(scope):
+        if self._buckets is not None and (self._loopback or not local) and not self._is_exempt(scope):
             seconds = self._buckets.too_fast(source)
             if seconds:
                 metrics.REFUSED.labels("requests").inc()
@@ -62,12 +63,13 @@ class Turnstile:
                 turn.set_result(None)
             self._loop.call_soon(self._turn)
 
-    def _limited_elsewhere(self, scope: Scope) -> bool:
-        """Players of games by HTTP: many may sit behind one address, and each of them is limited by itself."""
+    def _is_exempt(self, scope: Scope) -> bool:
+        """Whoever looks after the server is to see it during a flood as well. Players of games by HTTP: many may sit behind one
+        address, and each of them is limited by itself."""
         path = scope["path"]
         if path.startswith("/socket.io/"):
             return self._has_session(QueryParams(scope["query_string"]).get("sid", ""))
-        return bool(path.startswith("/bomber/"))
+        return path in PATHS or path.startswith("/bomber/")
 
 
 def _refusal(path: str, seconds: int) -> Response:

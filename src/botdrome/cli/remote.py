@@ -103,7 +103,8 @@ def _print_flight(lines: list[dict[str, Any]]) -> None:
     console = Console(highlight=False)
     for line in lines:
         if "cause" in line:
-            console.print(Text(f"the end: {line['cause']}", style="bold"))
+            why = f" ({line['reason']})" if "reason" in line else ""
+            console.print(Text(f"the end: {line['cause']}{why}", style="bold"))
         elif "lost" in line:
             console.print(Text(f"({line['lost']} earlier entries were not kept)", style="dim"))
         else:

@@ -76,8 +76,8 @@ def _shortened(message: bytes) -> bytes:
     return b"%b [... %d bytes ...] %b" % (message[:BEGINNING], len(message) - SHOWN, message[-ENDING:])
 
 
-def written(packed: bytes) -> bytes:
-    """JSON lines: the entries, then the cause of the end. Early stores have them as lines already, or entry by entry."""
+def written(packed: bytes, reason: str = "") -> bytes:
+    """JSON lines: the entries, then the cause of the end, and the reason if the match was broken off. Early stores have them as lines already, or entry by entry."""
     if packed.startswith(b"{"):
         return packed
     lost, parts, cause = UNPACKER.decode(packed)
@@ -88,4 +88,4 @@ def written(packed: bytes) -> bytes:
         text = message.decode(errors="replace")
         lines.append(FlightLine(t, "in", text, verdict, t - asked) if came else FlightLine(t, "out", text))
         asked = asked if came else t
-    return LINES.encode_lines([*lines, {"cause": cause}])
+    return LINES.encode_lines([*lines, {"cause": cause, "reason": reason} if reason else {"cause": cause}])

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextvars import copy_context
 from functools import lru_cache, partial
 from http import HTTPStatus
 from inspect import isawaitable
+from threading import Event
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -29,6 +30,8 @@ from msgspec import Struct
 from botdrome.api.graphql.limits import MOST_TOKENS, Scales
 from botdrome.api.graphql.reading import Reading
 from botdrome.api.graphql.roots import Root
+from botdrome.api.graphql.workers import Workers
+from botdrome.api.problems import Stopping
 from botdrome.api.registration import refusal
 from botdrome.server.arena import Arena
 from botdrome.server.asker import ASKER
@@ -40,12 +43,16 @@ T = TypeVar("T")
 
 AT_ONCE = 2
 """Queries that are worked on at the same time."""
+PHONES = 64
+"""Those that wait for the answer of a bot beside them. Whoever calls the bots decides how many are called, and for whom."""
 MOST_WAITING = 400
 """Of which one address can have half."""
 REMEMBERED = 200
 """Short queries that need not be read and validated again: that is most of the work."""
 SHORT = 4_000
 UNREADABLE = "A value in the query cannot be read."
+LAST_ANSWERS = 5.0
+"""Seconds for the queries that are worked on when the server stops."""
 
 
 class Question(Struct, frozen=True):
@@ -72,11 +79,16 @@ class Unfit(Exception):
 class Clerk:
     def __init__(self, arena: Arena, schema: GraphQLSchema) -> None:
         self.arena, self.schema = arena, schema
-        self._workers, self._waiting = Thinkers(ThreadPoolExecutor(AT_ONCE, "graphql"), monotonic), Places(MOST_WAITING)
+        self._workers = Workers(AT_ONCE, PHONES)
+        self._thinkers, self._waiting = Thinkers(self._workers, monotonic), Places(MOST_WAITING)
         self._known = lru_cache(REMEMBERED)(self._read)
+        self._at_hand: dict[asyncio.Future[Any], Future[Any]] = {}
+        """What those who asked wait for, and what is done for them."""
+        self._closed, self._ended = False, Event()
+        """Whether nothing more is begun, and whether all is over."""
 
     def reading(self, token: str | None) -> Reading:
-        return Reading(self.arena, token, asyncio.get_running_loop())
+        return Reading(self.arena, token, asyncio.get_running_loop(), self._workers.at_the_phone, self._ended)
 
     async def answer(self, question: Question, reading: Reading, by_get: bool = False) -> Answer:
         asker = ASKER.get()
@@ -84,6 +96,8 @@ class Clerk:
             return refused("Too many queries are waiting already; try again in a moment.", HTTPStatus.SERVICE_UNAVAILABLE)
         try:
             return await self._worked(partial(self._work, question, reading, by_get))
+        except Stopping as stopping:
+            return refused(stopping.words, stopping.status)
         finally:
             self._waiting.leave(asker)
 
@@ -92,7 +106,28 @@ class Clerk:
 
     async def _worked(self, work: Callable[[], T]) -> T:
         """Who has had little work done goes before who has had much."""
-        return await asyncio.wrap_future(self._workers.think(ASKER.get(), partial(copy_context().run, work)))
+        if self._closed:
+            raise Stopping
+        thought = self._thinkers.think(ASKER.get(), partial(copy_context().run, work))
+        answer = asyncio.wrap_future(thought)
+        self._at_hand[answer] = thought
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            if self._closed:
+                raise Stopping from None
+            raise
+        finally:
+            del self._at_hand[answer]
+
+    async def close(self) -> None:
+        """What is being worked on is finished; all who still wait for their turn are told that it will not come."""
+        self._closed = True
+        for thought in self._at_hand.values():
+            thought.cancel()
+        if self._at_hand:
+            await asyncio.wait(tuple(self._at_hand), timeout=LAST_ANSWERS)
+        self._ended.set()
 
     def _work(self, question: Question, reading: Reading, by_get: bool) -> Answer:
         try:

@@ -30,8 +30,9 @@ from botdrome.api.paging import LONGEST_LIST, original_limit
 MOST_TOKENS = 2_000
 DEEPEST = 12
 MOST_ALIASES = 50
-HIGHEST_COST = 100_000
-"""Every field costs 1, once for each entry of the lists that it is in."""
+HIGHEST_COST = 250_000
+"""Every field costs 1, once for each entry of the lists that it is in. What the original had can be asked for without limits:
+all that is known of the games, and the games of all contests."""
 
 SIZES = {
     "Query.liveTables": MOST_TABLES,
@@ -62,7 +63,7 @@ LABOUR = {
     "gamesCount": 50,
     "AnyGame.turns": 500,
     "NoughtsAndCrossesGame.turns": 10,
-    "record": 200,
+    "record": 500,
     "Mutation.registerBot": 1_000,
     "Mutation.rotateToken": 1_000,
     "Mutation.revokeToken": 1_000,

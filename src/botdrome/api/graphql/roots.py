@@ -1,41 +1,21 @@
 """Root: what can be asked and changed. Each public method is a field of the schema."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Lock
-
 from botdrome.api.graphql.bots import BotNode, bot_node
 from botdrome.api.graphql.filters import Filters
 from botdrome.api.graphql.matches import ContestNode, LiveNode, MatchNode, games, games_count, match_node
 from botdrome.api.graphql.reading import Info, Reading, storable
 from botdrome.api.live import live_tables
 from botdrome.api.paging import original_limit, original_offset
-from botdrome.api.problems import Problem
 from botdrome.api.registration import check_contest, check_owner
 from botdrome.server.arena import LiveTable
 
 CreatedBot = dict[str, str | BotNode]
-PHONE = Lock()
-
-
-@contextmanager
-def _at_the_phone(url: str | None) -> Iterator[None]:
-    """Queries are worked on by a few, and only one of them may wait for a stranger's answer at a time."""
-    if url is None:
-        yield
-    elif PHONE.acquire(blocking=False):
-        try:
-            yield
-        finally:
-            PHONE.release()
-    else:
-        raise Problem("Another bot is being called just now: try again in a moment, or over REST.", 503)
 
 
 class Root:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._ask, self._store, self._arena = reading.ask, reading.store, reading.arena
+        self._ask, self._call, self._store, self._arena = reading.ask, reading.call, reading.store, reading.arena
 
     # Queries.
 
@@ -79,19 +59,18 @@ class Root:
 
     async def register_bot(self, info: Info, name: str, owner: str, game_type: str, url: str | None = None) -> CreatedBot:
         check_owner(owner)
-        with _at_the_phone(url):
-            bot, token = await self._ask(self._arena.register(game_type, name, owner, url))
+        ask = self._ask if url is None else self._call
+        bot, token = await ask(self._arena.register(game_type, name, owner, url))
         return {"password": token, "bot": bot_node(self._reading, bot)}
 
     async def move_bot(self, info: Info, name: str, url: str | None = None) -> BotNode:
-        with _at_the_phone(url):
-            return bot_node(self._reading, await self._ask(self._arena.move(await self._reading.holder(name), url)))
+        ask, bot = self._ask if url is None else self._call, await self._reading.holder(name)
+        return bot_node(self._reading, await ask(self._arena.move(bot, url)))
 
     async def enter_contest(self, info: Info, contest: str, bot: str) -> ContestNode:
         check_contest(contest)
         entrant = await self._reading.holder(bot)
-        with _at_the_phone(bot):
-            await self._ask(self._arena.outreach.enter(entrant, contest))
+        await self._call(self._arena.outreach.enter(entrant, contest))
         return ContestNode(self._reading, entrant.game, contest)
 
     async def withdraw_from_contest(self, info: Info, contest: str, bot: str) -> ContestNode:

@@ -1,20 +1,19 @@
 """The socket of GraphQL: subscriptions, in graphql-transport-ws and in the older graphql-ws."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from inspect import isawaitable
 from typing import Any
 
 import msgspec
-from graphql import ExecutionResult, GraphQLError, OperationType, subscribe
+from graphql import GraphQLError
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from botdrome.api.bodies import LARGEST_BODY, bearer, lenient_json
-from botdrome.api.graphql.clerk import Clerk, Question, Unfit, outcome, shown
+from botdrome.api.graphql.clerk import Clerk, Unfit, shown
 from botdrome.api.graphql.door import question_in
+from botdrome.api.graphql.subscriptions import Subscriptions
 from botdrome.api.problems import Problem
 from botdrome.api.watching import TooSlow
 from botdrome.wire.websocket import NORMAL, TOO_BIG
@@ -51,7 +50,7 @@ class Closing(Exception):
 
 class GraphQLSocket:
     def __init__(self, clerk: Clerk) -> None:
-        self._clerk = clerk
+        self._subscriptions = Subscriptions(clerk)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         socket = WebSocket(scope, receive, send)
@@ -61,12 +60,12 @@ class GraphQLSocket:
             await socket.close(4406, "Subprotocol not acceptable")
             return
         await socket.accept(offered[0].name)
-        await Conversation(socket, offered[0], self._clerk).hold()
+        await Conversation(socket, offered[0], self._subscriptions).hold()
 
 
 class Conversation:
-    def __init__(self, socket: WebSocket, tongue: Tongue, clerk: Clerk) -> None:
-        self._socket, self._tongue, self._clerk = socket, tongue, clerk
+    def __init__(self, socket: WebSocket, tongue: Tongue, subscriptions: Subscriptions) -> None:
+        self._socket, self._tongue, self._subscriptions = socket, tongue, subscriptions
         self._token = bearer(socket.headers.get("authorization", ""))
         self._greeted = False
         self._operations: dict[str, asyncio.Task[None]] = {}
@@ -153,7 +152,7 @@ class Conversation:
     async def _operate(self, name: str, payload: Message) -> None:
         me = asyncio.current_task()
         try:
-            async with aclosing(self._results(question_in({}, payload))) as results:
+            async with aclosing(self._subscriptions.results(question_in({}, payload), self._token)) as results:
                 async for result in results:
                     await self._say(self._tongue.data, name, result)
             await self._say("complete", name)
@@ -168,21 +167,6 @@ class Conversation:
     async def _fail(self, name: str, errors: list[Message]) -> None:
         with suppress(WebSocketDisconnect, RuntimeError):
             await self._say("error", name, errors if self._tongue.name == "graphql-transport-ws" else errors[0])
-
-    async def _results(self, question: Question) -> AsyncGenerator[Any, None]:
-        reading = self._clerk.reading(self._token)
-        document, operation = await self._clerk.prepare(question)
-        if operation.operation != OperationType.SUBSCRIPTION:
-            yield msgspec.Raw((await self._clerk.answer(question, reading)).body)
-            return
-        stream = subscribe(self._clerk.schema, document, None, reading, question.variables, question.operation)
-        source = await stream if isawaitable(stream) else stream
-        if isinstance(source, ExecutionResult):
-            raise Unfit(source.errors or ())
-        assert isinstance(source, AsyncGenerator)
-        async with aclosing(source) as results:
-            async for result in results:
-                yield outcome(result)
 
     async def _say(self, kind: str, name: str | None = None, payload: Any = None) -> None:
         message: Message = {"type": kind}

@@ -100,8 +100,9 @@ async def flight(arena: Arena, asked: Asked) -> bytes:
         raise Problem(f"this is not the token of the bot at seat {seat}", 403)
     found = await arena.store.flight(entry.id, seat)
     if found is None:
-        raise Problem(f"there is no flight record for seat {seat} of match {entry.id} yet", 404)
-    return written(found)
+        words = "runs still; its flight records come when it is over" if entry.status == "running" else "left no flight records"
+        raise Problem(f"match {entry.id} {words}", 404)
+    return written(found, entry.reason)
 
 
 async def contests(arena: Arena, asked: Asked) -> Contests:

@@ -1,0 +1,61 @@
+"""Probes: what those who run the server ask it: whether it lives, whether it is ready, and how it goes."""
+
+import asyncio
+from collections.abc import Callable
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from botdrome.server.desk import Desk
+from botdrome.store.store import Store, StoreUnavailable
+
+HEALTH, READINESS, METRICS = "/healthz", "/readyz", "/metrics"
+PATHS = frozenset({HEALTH, READINESS, METRICS})
+ANSWERING = 2.0
+"""Seconds that the store has for an answer."""
+KEPT_FOR = 1.0
+"""Seconds for which it is not asked again."""
+
+
+class StoreProbe:
+    """Whether the store answers. However many want to know, it is asked once."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] | None = None) -> None:
+        self._store, self._clock = store, clock or asyncio.get_running_loop().time
+        self._question: asyncio.Future[bool] | None = None
+        self._asked = 0.0
+
+    async def answers(self) -> bool:
+        """A question that gets no answer is not withdrawn: the database would have to be told, and does not listen."""
+        question, now = self._question, self._clock()
+        if question is None or (question.done() and now - self._asked >= KEPT_FOR):
+            question = self._question = asyncio.ensure_future(self._ask())
+            self._asked = now
+        await asyncio.wait([question], timeout=ANSWERING)
+        return question.done() and question.result()
+
+    async def _ask(self) -> bool:
+        try:
+            await self._store.bot("")
+        except StoreUnavailable:
+            return False
+        return True
+
+
+def probe_routes(desk: Desk, store: Store) -> list[Route]:
+    probe = StoreProbe(store)
+
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def readyz(_: Request) -> Response:
+        if desk.closing:
+            return PlainTextResponse("stopping\n", 503)
+        return PlainTextResponse("ready\n") if await probe.answers() else PlainTextResponse("the store does not answer\n", 503)
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    return [Route(HEALTH, healthz), Route(READINESS, readyz), Route(METRICS, metrics)]

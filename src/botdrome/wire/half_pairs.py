@@ -1,0 +1,24 @@
+"""Half pairs: JSON can name half of a pair of surrogates, `\\ud800`. JavaScript reads that; UTF-8 has nothing for it."""
+
+import re
+from typing import Any
+
+from botdrome.wire.battlebot import DECODER
+
+ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # both halves
+    rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"  # one of them
+    rb"|\\.",  # a backslash that may be part of nothing else
+    re.DOTALL,
+)
+UNKNOWN = rb"\ufffd"
+"""The character that stands for one that is not known: so JavaScript writes a half where it writes UTF-8."""
+
+
+def without_halves(json: bytes) -> bytes:
+    return ESCAPE.sub(lambda escape: UNKNOWN if escape[1] else escape[0], json)
+
+
+def reread(message: bytes) -> Any:
+    """The value in a message that could not be read: whatever it has of halves is not the reason any more."""
+    return DECODER.decode(without_halves(message))

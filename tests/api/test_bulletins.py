@@ -1,0 +1,124 @@
+"""Bulletins: one list of tables for all who ask for it in the same words."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from botdrome.api.graphql.bulletins import GROUP, Bulletins
+from tests.api.serving import until
+from tests.api.tables import HandTables, entry_of
+
+pytestmark = pytest.mark.anyio
+
+
+class Press:
+    """Makes issues, and counts them."""
+
+    def __init__(self, tables: HandTables) -> None:
+        self._tables, self.made = tables, 0
+        self.problem: Exception | None = None
+
+    async def __call__(self) -> bytes:
+        self.made += 1
+        if self.problem is not None:
+            raise self.problem
+        return b" ".join(sorted(table.id.encode() for table in self._tables.live()))
+
+
+@pytest.fixture
+def press(tables: HandTables) -> Press:
+    return Press(tables)
+
+
+async def following(bulletins: Bulletins, press: Press, many: int, words: bytes = b"") -> list[AsyncGenerator[bytes, None]]:
+    """Those who have been told that there are no tables."""
+    followers = [bulletins.follow(words, press) for _ in range(many)]
+    assert [await anext(one) for one in followers] == [b""] * many
+    return followers
+
+
+async def left(*followers: AsyncGenerator[bytes, None]) -> None:
+    for one in followers:
+        await one.aclose()
+
+
+async def test_an_issue_is_made_once_for_all(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+    followers = await following(Bulletins(tables), press, 3 * GROUP + 1)
+    assert press.made == 1
+    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
+    news = [asyncio.ensure_future(anext(one)) for one in followers]
+    await asyncio.sleep(0)
+    tables.open(entry_of("a", "Ann", "Bob"))
+    assert await asyncio.gather(*news) == [b"a"] * len(followers)
+    assert press.made == 2
+    await left(*followers)
+    assert not tables.tellers
+
+
+async def test_other_words_are_another_bulletin(tables: HandTables, press: Press) -> None:
+    bulletins = Bulletins(tables)
+    followers = [*await following(bulletins, press, 2), *await following(bulletins, press, 2, b"other")]
+    assert (press.made, len(tables.tellers)) == (2, 2)
+    await left(*followers)
+
+
+async def test_who_comes_late_is_told_how_it_is_now(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+    bulletins = Bulletins(tables)
+    first = await following(bulletins, press, 1)
+    tables.open(entry_of("a", "Ann", "Bob"))
+    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
+    late = bulletins.follow(b"", press)
+    assert await anext(late) == b"a"
+    await left(*first, late)
+
+
+async def test_what_has_not_changed_is_not_told(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
+    (one,) = await following(Bulletins(tables), press, 1)
+    news = asyncio.ensure_future(anext(one))
+    for made in (2, 3):
+        tables._tell()
+        await until(lambda made=made: press.made == made)  # type: ignore[misc]
+    tables.open(entry_of("a", "Ann", "Bob"))
+    assert await news == b"a"
+    await left(one)
+
+
+async def test_who_is_slow_is_told_the_latest(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
+    (slow,) = await following(Bulletins(tables), press, 1)
+    for made, name in enumerate("abc", 2):
+        tables.open(entry_of(name, "Ann", "Bob"))
+        await until(lambda made=made: press.made == made)  # type: ignore[misc]
+    assert await anext(slow) == b"a b c"
+    await left(slow)
+
+
+async def test_one_that_cannot_be_made_ends_for_all(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
+    bulletins = Bulletins(tables)
+    followers = await following(bulletins, press, 2)
+    news = [asyncio.ensure_future(anext(one)) for one in followers]
+    press.problem = ValueError("no")
+    tables._tell()
+    assert [type(each) for each in await asyncio.gather(*news, return_exceptions=True)] == [ValueError] * 2
+    assert not tables.tellers
+    with pytest.raises(ValueError, match="no"):
+        await anext(bulletins.follow(b"", press))
+    assert not tables.tellers
+    press.problem = None
+    await left(*await following(bulletins, press, 1))
+
+
+async def test_who_leaves_while_it_waits_keeps_nobody_waiting(
+    tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
+    followers = await following(Bulletins(tables), press, 3)
+    gone, *others = [asyncio.ensure_future(anext(one)) for one in followers]
+    await asyncio.sleep(0)
+    gone.cancel()
+    tables.open(entry_of("a", "Ann", "Bob"))
+    assert await asyncio.gather(*others) == [b"a"] * 2
+    await left(*followers)
