@@ -234,6 +234,7 @@ async def test_who_was_gone_may_come_back_where_the_format_allows_it(tmp_path: P
             (live,) = house.desk.floor.live()
             async with bot(house, ada | {"match": live.id}) as again:
                 state = (await again.receive())["state"]
+                assert state["match"] == live.id
                 assert state["phase"] == "placement"
                 assert state["you"] == 1
                 async with bot(house, bob | {"match": live.id}) as twice:

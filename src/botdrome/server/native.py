@@ -27,7 +27,7 @@ CLOSING = 0.01
 
 
 def battlebot(entry: MatchEntry) -> Battlebot:
-    return Battlebot(entry.game, entry.players, entry.started)
+    return Battlebot(entry.game, entry.players, entry.started, entry.id)
 
 
 def _wish(login: Login) -> Wish:

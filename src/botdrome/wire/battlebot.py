@@ -52,9 +52,9 @@ def greeting(game: str, name: str) -> bytes:
 class Battlebot:
     """Speaks to the players of one match who speak this tongue."""
 
-    def __init__(self, game: str, names: tuple[str, ...], epoch: int) -> None:
-        """`epoch` is when the match starts, in milliseconds since 1970."""
-        self._game, self._names, self._epoch = game, names, epoch
+    def __init__(self, game: str, names: tuple[str, ...], epoch: int, match: str = "") -> None:
+        """`epoch` is when the match starts, in milliseconds since 1970; `match` its id, where it has one."""
+        self._game, self._names, self._epoch, self._match = game, names, epoch, match
         self._bots = names
         self._boards: tuple[BoardResult, ...] = ()
         self._alike, self._update = game in SAME_FOR_ALL, update_of(game)
@@ -122,7 +122,7 @@ class Battlebot:
         return None
 
     def _told(self, standing: Standing, turn: Message | None = None, why: str = "", result: Result | None = None) -> Scene:
-        return Scene(self._names, self._bots, standing.time_left, standing.strikes, self._boards, result, turn, why)
+        return Scene(self._names, self._bots, standing.time_left, standing.strikes, self._boards, result, turn, why, self._match)
 
     def _turn(self, event: Played, standing: Standing) -> Message | None:
         """The turn that was played, where it was one player's and no secret."""

@@ -43,6 +43,8 @@ IS_DEAD = Response(DEAD, DEAD, "your user is dead")
 IS_OVER = Response(CANNOT_MOVE, GAME_OVER, "the game is over")
 HAS_NOT_BEGUN = Response(CANNOT_MOVE, NOT_STARTED, "the game has not begun")
 CAME_LATE = Response(CANNOT_MOVE, TOO_LATE, "the round of that state_number is over")
+IS_AHEAD = Response(CANNOT_MOVE, TOO_LATE, "the round of that state_number has not begun")
+"""There is one word for every state_number but that of the round that runs."""
 
 
 def read_action(value: Any) -> str:

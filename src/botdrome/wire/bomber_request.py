@@ -88,15 +88,13 @@ def unquoted(text: bytes) -> str:
 
 
 def read_name(value: Any) -> str:
-    """A user's name: 1 to 32 printable characters without a slash."""
+    """A user's name: 1 to 32 printable characters without a slash, and not nothing but blanks."""
     if value is None or value == "":
         raise BadRequest("MISSING_FIELD", "user_name is missing")
     if not isinstance(value, str):
         raise BadRequest("BAD_NAME", "user_name is text")
-    if len(value) > LONGEST_NAME or not value.isprintable() or "/" in value or value != value.strip():
-        raise BadRequest(
-            "BAD_NAME", f"user_name has 1 to {LONGEST_NAME} printable characters, no slash, and no blank at its ends"
-        )
+    if len(value) > LONGEST_NAME or not value.isprintable() or "/" in value or not value.strip():
+        raise BadRequest("BAD_NAME", f"user_name has 1 to {LONGEST_NAME} printable characters, not only blanks, and no slash")
     return value
 
 

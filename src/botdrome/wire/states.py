@@ -26,6 +26,8 @@ class Scene(Struct, frozen=True):
     turn: Message | None
     why: str = ""
     """Why a move was not taken."""
+    match: str = ""
+    """Its id, with which a bot can come back to it."""
 
 
 Update = Callable[[Scene, View], Message]
@@ -44,6 +46,8 @@ def any_game(scene: Scene, view: View) -> Message:
         "timeLeft": scene.time_left,
         "result": _full_result(scene),
     }
+    if scene.match:
+        state["match"] = scene.match
     if scene.boards:
         state["boardsPlayed"] = [dict(zip(scene.names, board.places, strict=True)) for board in scene.boards]
     return {"state": state} | _kept(turn=scene.turn, why=scene.why)
