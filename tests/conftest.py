@@ -1,5 +1,6 @@
 """For all tests."""
 
+import logging
 import os
 from collections.abc import Iterator
 
@@ -15,3 +16,7 @@ def logs_as_they_were() -> Iterator[None]:
     """A command that was tried has its logs go where the test looked; nobody looks there any more."""
     yield
     structlog.reset_defaults()
+    root = logging.getLogger()
+    for handler in [one for one in root.handlers if isinstance(one.formatter, structlog.stdlib.ProcessorFormatter)]:
+        root.removeHandler(handler)
+    root.setLevel(logging.WARNING)

@@ -87,6 +87,15 @@ def test_progress_is_shown_every_second(
     assert lines == [("25", "1"), ("50", "2"), ("75", "3"), ("100", "4")]
 
 
+def test_progress_without_a_game_that_was_finished_has_no_average(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter(range(1000))
+    monkeypatch.setattr(boat_trial, "monotonic", lambda: next(seconds))
+    assert run_trial(TrialOptions(bot="skipper", positions=1, seed=1, width=8, height=8, jobs=1, test_db=tmp_path)) == 1
+    assert "100 %  1 of 1 positions, no game was finished, 1.0 positions a second\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -117,6 +126,8 @@ def test_a_bot_that_sinks_nothing_is_told_where_it_failed(tmp_path: Path, capsys
     assert run_trial(TrialOptions(bot="skipper", positions=7, seed=1, width=8, height=8, jobs=1, test_db=tmp_path)) == 1
     printed = capsys.readouterr().out
     assert "not sunk         7\n" in printed
+    assert "shots            no game was finished\n" in printed
+    assert "average" not in printed
     assert "  position 1, turn 128: not sunk after 128 turns\n" in printed
     assert "  ... and 2 more\n" in printed
     entries = kept(tmp_path, f"test.8x8.skipper-{__version__}.ini")
@@ -150,7 +161,10 @@ def test_watching_waits_after_every_shot(
     assert run_trial(TrialOptions(bot="pilot", positions=3, seed=1, watch=True, test_db=tmp_path)) == 130
     printed = capsys.readouterr().out
     assert printed.count("Enter: the next shot") == 4
-    assert re.findall(r"round (\d+), goal 17: pilot (?:hits|misses) Skipper at x", printed) == ["0", "1", "2", "3"]
+    shots = re.findall(r"(?m)round (\d+), goal 17: pilot (?:hits|misses) Skipper at [a-j]\d+$", printed)
+    assert shots == ["0", "1", "2", "3"]
+    assert "   a b c d e f g h i j \n 1 " in printed, "squares are called as in the client"
+    assert "positions        0" in printed and "no game was finished" in printed
     assert not list(tmp_path.iterdir()), "no position was finished"
 
 

@@ -79,7 +79,8 @@ class Desk:
         await self._hand.click(offset=(lines[y].index(text) + column, y + line), button=button)
 
     async def resize(self, width: int, height: int) -> None:
-        await self._hand.resize_terminal(width, height)
+        with self.app._context():
+            await self._hand.resize_terminal(width, height)
 
     async def ends(self) -> None:
         await asyncio.wait_for(self.app.ended.wait(), PATIENCE)
@@ -209,7 +210,7 @@ async def test_random_boards_fit_the_screen_and_are_drawn_anew() -> None:
         await desk.type("r")
         await desk.see("9 by chance", without=board)
         await desk.resize(30, 20)
-        await desk.see("2-2 take")
+        await desk.see("own  2 take")
         await desk.type("5")
         await desk.resize(120, 60)
         await desk.see("9 by chance")

@@ -46,19 +46,21 @@ class Player:
 
 
 @asynccontextmanager
-async def at_sea(folder: Path, *words: str) -> AsyncIterator[tuple[Player, int]]:
+async def at_sea(
+    folder: Path, *words: str, plan: RoomPlan = SMALL, columns: int = 80, lines: int = 24
+) -> AsyncIterator[tuple[Player, int]]:
     """A player in a terminal, and the port of the server."""
-    async with server(folder, xbs_port=-1, boats=(SMALL,)) as house:
+    async with server(folder, xbs_port=-1, boats=(plan,)) as house:
         port = house.ports["xbs"]
-        terminal = Terminal("boats", "--port", str(port), *words)
+        terminal = Terminal("boats", "--port", str(port), *words, columns=columns, lines=lines)
         try:
             yield Player(terminal), port
         finally:
             terminal.close()
 
 
-def opponent(port: int, user: str = "bob") -> "asyncio.Task[bool]":
-    voyage = Voyage(Charter(port=port, user=user, fleet=BOB), Pilot(HOUSE["battleship"]["random"], 1), Chance(1))
+def opponent(port: int, user: str = "bob", fleet: str = BOB) -> "asyncio.Task[bool]":
+    voyage = Voyage(Charter(port=port, user=user, fleet=fleet), Pilot(HOUSE["battleship"]["random"], 1), Chance(1))
     voyage.name = user
     return asyncio.create_task(Account(voyage, lambda line: None).run())
 

@@ -87,6 +87,7 @@ def test_who_comes_when_all_boards_are_given_out_is_told_so() -> None:
         first = Sailor(port)
         first.hear_until("G")
         second = Sailor(port)
+        assert second.hear() == "G|1.2.0|boat trial|N|2|2|2|17|8|8|5|A5|B4|C3|D3|E2", "as a server greets"
         assert second.hear() == "game is full"
         assert second.hear() == ""
         second.close()

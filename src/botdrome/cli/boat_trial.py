@@ -14,14 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.boat_trial_figures import Figures
 from botdrome.cli.boat_trial_file import keep, trial_file
-from botdrome.cli.pictures.battleship import picture
+from botdrome.cli.boats.sheet import Panel, Sheet
 from botdrome.cli.problems import REFUSED, Refusal, complain
 from botdrome.cli.tables import duration_text
-from botdrome.client.boats_lines import PORT
+from botdrome.client.boats_lines import PORT, place, shown
 from botdrome.client.program import CannotStart
 from botdrome.games.game import View
 from botdrome.runner.boat_harbour import Harbour, harbour_hunts
@@ -31,6 +32,8 @@ from botdrome.runner.boat_trial import FLEET, GAME, SKIPPER, Hunt, Trial, Watch
 INTERRUPTED = 130
 LEAST_SIDE, LONGEST_SIDE = 8, 22
 TCP = "tcp"
+WATCHED_WIDTH = 80
+UNFINISHED = "no game was finished"
 
 
 class TrialOptions(Struct, frozen=True, kw_only=True):
@@ -137,6 +140,16 @@ def _interruptible(report: "Report") -> Iterator[None]:
         report.interrupted = True
 
 
+def shot_seen(view: View, bot: str) -> Text:
+    """The last shot and the board that it went to, with the boats; squares are called as in the client."""
+    last, head = view["last"], f"round {view['round']}, goal {view['goal']}: {shown(bot)}"
+    deed = "skips" if "skip" in last else "hits" if last["hit"] else "misses"
+    where = "" if "skip" in last else f" {SKIPPER} at {place(last['x'], last['y'])}"
+    heads = Text(f"   {SKIPPER}", "bold"), Text(f"   {view['scores'][0]} hit")
+    sheet = Sheet(1, view["width"], view["height"], WATCHED_WIDTH)
+    return Text(f"{head} {deed}{where}\n").append_text(sheet.draw([Panel(heads, "".join(view["own"]))]))
+
+
 class Report:
     def __init__(self, options: TrialOptions, trial: Trial, entry: Entry) -> None:
         self._trial, self.entry = trial, entry
@@ -171,9 +184,10 @@ class Report:
 
     def _progress(self, seconds: float) -> None:
         figures, trial = self._figures, self._trial
+        shots = f"{figures.average:.2f} shots on average" if figures.sunk else UNFINISHED
         line = (
             f"{100 * figures.hunted // trial.positions:3} %  {figures.hunted} of {trial.positions} positions, "
-            f"{figures.average:.2f} shots on average, {figures.hunted / seconds:.1f} positions a second"
+            f"{shots}, {figures.hunted / seconds:.1f} positions a second"
         )
         if not sys.stdout.isatty():
             return self.say(line)
@@ -189,8 +203,7 @@ class Report:
 
     def _pause(self, view: View) -> None:
         """After every shot until somebody presses Enter."""
-        shown = view | {"fleets": (view["boards"][0], view["own"])}
-        self._console.print(picture(shown, (self.entry.name, SKIPPER)))
+        self._console.print(shot_seen(view, self.entry.name))
         self._console.print("Enter: the next shot; q and Enter: the end ", end="")
         answer = sys.stdin.readline()
         if not answer or answer.strip().lower() == "q":
@@ -211,14 +224,18 @@ class Report:
 
     def _lines(self, figures: Figures, seconds: float) -> list[tuple[str, str]]:
         clock = "of CPU time" if self._trial.bot.startswith("house:") else "by the clock"
-        return [
-            ("positions", f"{figures.hunted}, {figures.unique} of them unique"),
+        a_shot = f"{duration_text(figures.seconds_a_shot)} a shot {clock}, " if figures.turns else ""
+        shots = [
             ("minimum shots", str(figures.least)),
             ("maximum shots", str(figures.most)),
             ("average shots", f"{figures.average:.2f}, +- {1.96 * figures.error:.2f} at 95 %"),
             ("perfect games", str(figures.perfect)),
+        ]
+        return [
+            ("positions", f"{figures.hunted}, {figures.unique} of them unique"),
+            *(shots if figures.sunk else [("shots", UNFINISHED)]),
             ("not sunk", str(len(figures.faults))),
-            ("time", f"{duration_text(figures.seconds_a_shot)} a shot {clock}, {seconds:.1f} s in all"),
+            ("time", f"{a_shot}{seconds:.1f} s in all"),
         ]
 
     def _keep(self, figures: Figures, seconds: float) -> None:

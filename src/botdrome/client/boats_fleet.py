@@ -20,6 +20,11 @@ class Layout:
         self._summary = summary
         self._steps = [WATER * summary.squares]
 
+    def suits(self, game: Summary) -> bool:
+        """Whether that game has the same board and the same boats."""
+        mine = self._summary
+        return (mine.width, mine.height, mine.boats) == (game.width, game.height, game.boats)
+
     @property
     def squares(self) -> str:
         return self._steps[-1]

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Generator
 
-from botdrome.runner.boat_lines import LineGame
+from botdrome.runner.boat_lines import LineGame, offer
 from botdrome.runner.boat_trial import Hunt, Trial, Watch
 from botdrome.wire.framing import Lines
 from botdrome.wire.xbs import FULL
@@ -36,6 +36,10 @@ class Harbour:
 
     def next_game(self) -> LineGame | None:
         return LineGame(self._trial, self._waiting.pop(), self._watch) if self._waiting else None
+
+    def full_offer(self) -> bytes:
+        """Servers show their game first also to those for whom there is no seat."""
+        return offer(self._trial, started=False, joined=2)
 
     def moored(self, mooring: "Mooring") -> None:
         self._moorings.add(mooring)
@@ -83,7 +87,7 @@ class Mooring(asyncio.Protocol):
         self._transport, self._game = transport, self._harbour.next_game()
         self._harbour.moored(self)
         if self._game is None:
-            transport.write(FULL + b"\n")
+            transport.write(self._lines.pack([self._harbour.full_offer(), FULL]))
             transport.close()
             return
         self._say([self._game.offer()])

@@ -34,6 +34,11 @@ REFUSALS = 1000
 """Shots that are refused, on one board, before a bot has to go."""
 
 
+def offer(trial: Trial, started: bool, joined: int) -> bytes:
+    boats = boats_in(FLEET)
+    return Offer(b"boat trial", 2, 2, boats.squares, trial.width, trial.height, boats.names).info(started, joined)
+
+
 class LineGame:
     """Against an opponent that skips. The bot has the first turn."""
 
@@ -57,10 +62,7 @@ class LineGame:
         return self._talk is not None
 
     def offer(self) -> bytes:
-        trial, boats = self._trial, boats_in(FLEET)
-        squares = boats.squares
-        offered = Offer(b"boat trial", 2, 2, squares, trial.width, trial.height, boats.names)
-        return offered.info(self.begun, 2 if self.begun else 1)
+        return offer(self._trial, self.begun, 2 if self.begun else 1)
 
     def hunt(self) -> Hunt:
         end = self._match.position

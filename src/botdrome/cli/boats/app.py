@@ -12,8 +12,9 @@ from botdrome.cli.boats.account import reason
 from botdrome.cli.boats.pages import Invitation, Knocking, Lost, Naming, Page, Result
 from botdrome.cli.boats.placing import LayingOut, Placing
 from botdrome.cli.boats.playing import Room, Sea
+from botdrome.cli.boats.widgets import Key
 from botdrome.client.boats import Phase, Said
-from botdrome.client.boats_fleet import given_fleet
+from botdrome.client.boats_fleet import Layout, given_fleet
 from botdrome.client.boats_lines import Unsuited
 from botdrome.client.boats_voyage import Voyage, WayBack
 
@@ -28,10 +29,10 @@ class BoatsApp(App[None]):
     CSS = """
     #head { height: 1; width: 1fr; }
     #notice { height: 1; }
-    #text { height: auto; }
-    #sea { height: auto; max-height: 75%; }
-    Placing #sea, LayingOut #sea { height: 1fr; max-height: 100%; }
-    Naming #text, Invitation #text, Knocking #text, Lost #text { height: 1fr; }
+    #body { height: 1fr; }
+    #sea, #words { height: auto; }
+    Placing #sea, LayingOut #sea { height: 1fr; }
+    Naming #words, Invitation #words, Knocking #words, Lost #words { height: 1fr; }
     #log { height: 1fr; min-height: 2; border-top: ascii ansi_blue; }
     """
 
@@ -43,9 +44,12 @@ class BoatsApp(App[None]):
         """Why the program ends without a game."""
         self.trouble = ""
         """Why the last attempt to connect failed."""
+        self._layout: Layout | None = None
         self._way_back = way_back or WayBack(voyage)
         self._step: type[Page] = Invitation
         """Between the invitation and the joining."""
+        self._ahead: list[Key] | None = None
+        """Keys that were typed while the next page is on its way; None: none is."""
         self._due = False
         self._leaving = False
 
@@ -134,6 +138,14 @@ class BoatsApp(App[None]):
     def lay_out(self) -> None:
         self._go(LayingOut)
 
+    @property
+    def layout(self) -> Layout:
+        """The own board as far as it is laid out: it stays while somebody looks at others, but not for another game."""
+        game = self.voyage.boats.game
+        if self._layout is None or not self._layout.suits(game):
+            self._layout = Layout(game)
+        return self._layout
+
     def take(self, fleet: str) -> None:
         self.voyage.boats.fleet = fleet
         self._with_name()
@@ -146,7 +158,21 @@ class BoatsApp(App[None]):
 
     def _go(self, page: type[Page]) -> None:
         self._step = page
-        self.call_later(self._open, page)
+        self._ahead = []
+        self.call_later(self._turn_to, page)
+
+    async def _turn_to(self, page: type[Page]) -> None:
+        await self._open(page)
+        ahead, self._ahead = self._ahead or [], None
+        for key in ahead:
+            self.press(*key)
+
+    def press(self, name: str, character: str | None) -> None:
+        """A key is for the page that is to come, if one is: who types ahead is not to lose anything."""
+        if self._ahead is not None:
+            self._ahead.append((name, character))
+        elif isinstance(self.screen, Page):
+            self.screen.press(name, character)
 
     async def join(self, name: str) -> None:
         try:

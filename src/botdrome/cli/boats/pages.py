@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from botdrome.cli.boats.account import farewell, result_lines
-from botdrome.cli.boats.widgets import Messages, Pane, Prompt
+from botdrome.cli.boats.widgets import Body, Messages, Pane, Prompt
 from botdrome.client.boats import Boats
 from botdrome.client.boats_lines import Summary, Unsuited, shown
 
@@ -22,6 +22,8 @@ SCROLLING = {
     "up": "up", "down": "down", "home": "home", "end": "end", "pageup": "pageup", "pagedown": "pagedown",
     "u": "up", "d": "down", "h": "home", "e": "end",
 }  # fmt: skip
+
+SCROLLED = {"sea": "the boards", "words": "the text", "log": "the messages"}
 
 
 def key_line(text: str) -> Text:
@@ -41,6 +43,8 @@ class Page(Screen[None]):
     def __init__(self, harbour: "BoatsApp") -> None:
         super().__init__()
         self.harbour = harbour
+        self._wheel = -1
+        """The pane that the keys scroll: the last one, where the messages are, unless somebody changed it."""
 
     @property
     def boats(self) -> Boats:
@@ -48,12 +52,14 @@ class Page(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="head")
-        yield from self.body()
+        with Body(id="body"):
+            yield from self.body()
         yield Static(id="notice")
         yield Prompt()
 
     def body(self) -> Iterator[Widget]:
-        yield Static(id="text")
+        with Pane(id="words"):
+            yield Static(id="text")
 
     def on_mount(self) -> None:
         self.renew()
@@ -76,13 +82,15 @@ class Page(Screen[None]):
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
-        self.press(event.key, event.character)
+        self.harbour.press(event.key, event.character)
 
     def press(self, name: str, character: str | None) -> None:
         if self.prompt.press(name, character):
             return
         key = character.lower() if character and character.isprintable() else name
-        if key in self.KEYS:
+        if key == "tab":
+            self._change_pane()
+        elif key in self.KEYS:
             self.notice("")
             getattr(self, f"do_{self.KEYS[key]}")()
         elif key in SCROLLING:
@@ -96,9 +104,14 @@ class Page(Screen[None]):
     def other_key(self, key: str) -> None:
         """A key that is none of KEYS and does not scroll."""
 
+    def _change_pane(self) -> None:
+        panes = self.query(Pane)
+        if len(panes) > 1:
+            self._wheel = (self._wheel + 1) % len(panes)
+            self.notice(f"the keys scroll {SCROLLED[str(panes[self._wheel].id)]}")
+
     def turn_wheel(self, key: str) -> None:
-        for pane in self.query(Pane):
-            pane.move(key)
+        self.query(Pane)[self._wheel].move(key)
 
     def dialog(self, questions: Callable[[], Awaitable[None]]) -> None:
         """Ask, while the game goes on."""
@@ -112,7 +125,7 @@ class Page(Screen[None]):
         except Unsuited as problem:
             self.notice(str(problem))
         for key in self.prompt.rest():
-            self.press(*key)
+            self.harbour.press(*key)
 
     def do_leave(self) -> None:
         self.harbour.leave()
@@ -145,7 +158,8 @@ class Invitation(Page):
     def renew(self) -> None:
         self.head("A game of boats")
         self.text(described(self.boats.game, self.boats.game.joined))
-        self.prompt.hint(key_line("join?  Yes  No"))
+        question = "come back to your game?" if self.boats.returning else "join?"
+        self.prompt.hint(key_line(f"{question}  Yes  No"))
 
     def do_join(self) -> None:
         self.harbour.accept()
@@ -190,7 +204,7 @@ class Result(Page):
     KEYS: ClassVar = {"q": "leave", "enter": "leave", "escape": "leave", "r": "redraw"}
 
     def body(self) -> Iterator[Widget]:
-        yield Static(id="text")
+        yield from super().body()
         yield Messages(id="log")
 
     def renew(self) -> None:

@@ -11,9 +11,8 @@ from textual.widget import Widget
 from botdrome.cli.boats.pages import Page, key_line
 from botdrome.cli.boats.sheet import ABOVE, Panel, Sheet
 from botdrome.cli.boats.widgets import Boards, Pane
-from botdrome.client.boats_fleet import Draft, Layout
+from botdrome.client.boats_fleet import Draft
 from botdrome.client.boats_lines import Unsuited
-from botdrome.games.fleet import WATER
 
 if TYPE_CHECKING:
     from botdrome.cli.boats.app import BoatsApp
@@ -62,7 +61,7 @@ class Placing(Page):
 
     def _show(self) -> None:
         game = self.boats.game
-        boards = [WATER * game.squares, *self._drawn][: self._shown]
+        boards = [self.harbour.layout.squares, *self._drawn][: self._shown]
         names = ["your own", *(["by chance"] * len(self._drawn))]
         panels = [
             Panel((Text(f"   {number} {name}", "bold"), Text()), squares)
@@ -70,7 +69,8 @@ class Placing(Page):
         ]
         self.query_one(Boards).show(panels, game.width, game.height)
         self.head(f"{game.title}: choose your board")
-        self.prompt.hint(key_line(f"1 lay out your own  2-{len(panels)} take that board  Redraw  Quit"))
+        numbers = f"2-{len(panels)}" if len(panels) > 2 else "2"
+        self.prompt.hint(key_line(f"1 lay out your own  {numbers} take that board  Redraw  Quit"))
 
     def other_key(self, key: str) -> None:
         if key in "123456789":
@@ -93,7 +93,7 @@ class LayingOut(Page):
 
     def __init__(self, harbour: "BoatsApp") -> None:
         super().__init__(harbour)
-        self._layout = Layout(self.boats.game)
+        self._layout = harbour.layout
         self._south = False
 
     def body(self) -> Iterator[Widget]:
@@ -106,9 +106,7 @@ class LayingOut(Page):
         self.query_one(Boards).show([panel], game.width, game.height)
         way = "south" if self._south else "east"
         self.head(f"{game.title}: " + (f"next {boat}, to the {way}" if boat else "all boats are placed"))
-        self.prompt.hint(
-            key_line("South  East  Undo  Done  Quit") + Text("  Esc back; a click puts a boat, the other button turns")
-        )
+        self.prompt.hint(key_line("South  East  Undo  Done  Quit") + Text("  Esc back; click: put, other button: turn"))
 
     def do_south(self) -> None:
         self._turn(True)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.widget import Widget
-from textual.widgets import Static
 
 from botdrome.cli.boats.pages import Page, described, key_line
 from botdrome.cli.boats.sheet import Panel
@@ -79,7 +78,7 @@ class Room(Company):
     """Waiting for the others."""
 
     def body(self) -> Iterator[Widget]:
-        yield Static(id="text")
+        yield from super().body()
         yield Messages(id="log")
 
     def renew(self) -> None:
@@ -109,14 +108,12 @@ def heads(boats: Boats, number: int, captain: Captain) -> tuple[Text, Text]:
 class Sea(Company):
     """The game: all boards, messages and keys."""
 
-    KEYS: ClassVar = Company.KEYS | {"s": "shoot", "k": "skip", "v": "view", "tab": "change_pane"}
+    KEYS: ClassVar = Company.KEYS | {"s": "shoot", "k": "skip", "v": "view"}
 
     def __init__(self, harbour: "BoatsApp") -> None:
         super().__init__(harbour)
         self._own = False
         """The own board is shown with its boats."""
-        self._wheel = "#log"
-        """The pane that the keys scroll."""
 
     def body(self) -> Iterator[Widget]:
         with Pane(id="sea"):
@@ -178,10 +175,3 @@ class Sea(Company):
     def do_view(self) -> None:
         self._own = not self._own
         self.renew()
-
-    def do_change_pane(self) -> None:
-        self._wheel = "#sea" if self._wheel == "#log" else "#log"
-        self.notice("the keys scroll the boards" if self._wheel == "#sea" else "the keys scroll the messages")
-
-    def turn_wheel(self, key: str) -> None:
-        self.query_one(self._wheel, Pane).move(key)

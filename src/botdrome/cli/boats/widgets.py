@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
@@ -18,6 +18,8 @@ from botdrome.client.boats import Said
 
 Key = tuple[str, str | None]
 """Its name and, if it has one, its character."""
+LEAST_MESSAGES, SHARE_OF_MESSAGES = 2, 6
+"""Lines that messages have, with the line above them: so many at least, and one of so many where that is more."""
 LONGEST_TEXT = 1000
 """Letters of an answer."""
 
@@ -78,11 +80,21 @@ class Messages(Pane, can_focus=False):
     def compose(self) -> ComposeResult:
         yield Static(id="said")
 
+    def on_mount(self) -> None:
+        self.anchor()
+
     def show(self, said: Sequence[Said]) -> None:
-        at_foot = self.scroll_offset.y >= self.max_scroll_y
         self.query_one("#said", Static).update(Text("\n".join(map(message_line, said))))
-        if at_foot:
-            self.call_after_refresh(self.scroll_end, animate=False)
+
+
+class Body(Vertical):
+    """What is between the head and the bottom of a page. Whatever is above the messages leaves them some lines, and scrolls."""
+
+    def on_resize(self, event: events.Resize) -> None:
+        height = event.size.height
+        *others, _ = self.query(Pane)
+        for pane in others:
+            pane.styles.max_height = max(1, height - max(LEAST_MESSAGES, height // SHARE_OF_MESSAGES))
 
 
 class Prompt(Static):
@@ -91,7 +103,7 @@ class Prompt(Static):
     It has no focus to win or lose: the page hands it every key, so that nothing typed ahead is lost.
     """
 
-    DEFAULT_CSS = "Prompt { height: 1; width: 1fr; }"
+    DEFAULT_CSS = "Prompt { height: auto; min-height: 1; max-height: 3; width: 1fr; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,7 +134,8 @@ class Prompt(Static):
             return
         line = Text(f"{self._question} ", "bold")
         if not self._choices:
-            room = max(1, self.app.size.width - len(line) - 1)
+            width = self.app.size.width
+            room = max(width // 2, width - len(line) - 1)
             line.append(self._typed[-room:], "not bold").append(" ", "reverse")
         self.update(line)
 
