@@ -14,6 +14,7 @@ import pytest
 
 from botdrome.cli.host_words import Puzzled, headline, order_in
 from botdrome.server.boats.plan import RoomPlan
+from tests.cli.screens import Terminal
 from tests.server.boats import BOARD, TOKEN, Line, boat_server, sailor
 from tests.server.clients import PATIENCE
 
@@ -102,7 +103,7 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
         ann, bob = await joined(port, "ann"), await joined(port, "bob")
         await typist.until("2 of 9 joined: ann, bob")
         typist.type("help", "show", "message good luck", "tell bob you too", "nonsense", "leave", "start")
-        for expected in ("boot PLAYER", "Tea: 2 to 9 players", "said to all", "said to bob", "started: "):
+        for expected in (r"boot \[#GAME\] PLAYER", "Tea: 2 to 9 players", "said to all", "said to bob", "started: "):
             await typist.until(expected)
         told = await bob.until("S|")
         assert [line for line in told if line.startswith("M|")] == ["M||good luck", "M||you too"]
@@ -119,7 +120,7 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
     assert sorted(file.name for file in (tmp_path / "db").iterdir()) == ["game.Tea.ini", "player.ann.ini", "player.bob.ini"]
     status, output, _ = await run("stats", "--db", db)
     assert status == 0
-    assert "Tea: 1 games, 0 of them aborted" in output
+    assert "Tea: 1 game, 0 aborted" in output
     _, output, _ = await run("stats", "Tea", "--db", db)
     assert f"player.{first}.total.score=1\n" in output
     _, output, _ = await run("stats", first, "--player", "--json", "--db", db, "--db-dir", str(tmp_path / "copy"))
@@ -157,6 +158,27 @@ async def test_full_tables_start_by_themselves_until_the_host_quits(tmp_path: Pa
         assert await typist.end() == 0
 
 
+async def test_who_quits_at_a_terminal_is_asked_first(tmp_path: Path) -> None:
+    terminal = Terminal("host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}")
+    try:
+        terminal.see("0 of 9 joined")
+        terminal.press("quit\n")
+        terminal.see("close the room? [y/N]")
+        terminal.press("\nmessage on we go\n")
+        terminal.see("said to all")
+        terminal.press("q\ny\n")
+        terminal.see("the room is closed")
+        assert terminal.end() == 0
+    finally:
+        terminal.close()
+
+
+async def test_statistics_of_a_store_that_is_not_there_make_none(tmp_path: Path) -> None:
+    file = tmp_path / "no.db"
+    status, _, error = await run("stats", "--db", f"sqlite:///{file}")
+    assert (status, f"{file}: there is no such store" in error, file.exists()) == (1, True, False)
+
+
 async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Path) -> None:
     words = ("--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", "--max", "2", "-a", "-r", "-t", "Tea")
     async with console(*words) as typist:
@@ -190,11 +212,12 @@ async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) 
     ("words", "complaint"),
     [
         (("--max", "1"), "max is from min"),
+        (("--min", "0"), "min: expected `int` >= 2, not 0"),
         (("--width", "3"), "width: expected"),
         (("--title", "a|b"), "a title has"),
         (("--config", "/nowhere/at/all"), "/nowhere/at/all"),
         (("--port", "0"), "a game needs one"),
-        (("--bind-address", "203.0.113.1"), "cannot listen"),
+        (("--bind-address", "203.0.113.1"), "is no address of this machine"),
     ],
 )
 async def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...], complaint: str) -> None:
@@ -218,6 +241,10 @@ async def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str
         ("skip #2 too slow", {"do": "skip", "reason": "too slow", "game": 2}),
         ("k slow", {"do": "skip", "reason": "slow"}),
         ("abort #3", {"do": "abort", "game": 3}),
+        ("message #2 well done", {"do": "message", "text": "well done", "game": 2}),
+        ("message #2nd place!", {"do": "message", "text": "#2nd place!"}),
+        ("tell #2 ann well done", {"do": "message", "to": "ann", "text": "well done", "game": 2}),
+        ("boot #2 ann lee", {"do": "boot", "player": "ann lee", "game": 2}),
         (" clear ", {"do": "clear"}),
         ("help", {"do": "help"}),
     ],
@@ -226,9 +253,19 @@ def test_what_is_typed(typed: str, order: dict[str, Any]) -> None:
     assert order_in(typed) == order
 
 
-@pytest.mark.parametrize("typed", ["dance", "tell", "startle"])
-def test_what_makes_no_sense(typed: str) -> None:
-    with pytest.raises(Puzzled):
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("dance", "'dance' is no command"),
+        ("tell", "who?"),
+        ("tell #2", "who?"),
+        ("startle", "'startle' is no command"),
+        ("blacklist", "blacklist player NAME"),
+        ("blacklist foo bar", "blacklist address ADDRESS"),
+    ],
+)
+def test_what_makes_no_sense(typed: str, words: str) -> None:
+    with pytest.raises(Puzzled, match=re.escape(words)):
         order_in(typed)
 
 

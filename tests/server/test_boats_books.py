@@ -113,9 +113,23 @@ async def test_what_the_original_counted_goes_on(tmp_path: Path) -> None:
     game, ann = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
     assert (game["gameCount"], game["total.hits"], game["player.a.b.total.turns"]) == (4, 61, 120)
     assert (ann["gamesPlayed"], ann["total.turns"]) == (8, 100)
+    assert game["player.a.b.total.games"] == 3, "the original does not count that: it is the title's"
     game, ann = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
     assert (game["gameCount"], ann["gamesPlayed"]) == (5, 9), "and it is taken over once"
     assert read_folder(folder)[1]["ann"]["gamesPlayed"] == 9
+
+
+async def test_a_player_of_the_originals_has_as_many_games_as_the_title_had(tmp_path: Path) -> None:
+    folder = tmp_path / "db"
+    folder.mkdir()
+    (folder / "game.Tea.ini").write_text(ORIGINAL_GAME.replace("a.b", "ann"))
+    (folder / "game.Odd.ini").write_text("name=Odd\nplayer.ann.total.turns=7\n")
+    for games in (4, 5):
+        game, _ = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
+        assert (game["player.ann.total.games"], game["player.ann.total.turns"]) == (games, 117 + games)
+    async with boat_server(tmp_path) as house:
+        lines = await house.arena.store.notes(GAMES)
+        assert (lines["Tea|bob"]["total.games"], lines["Odd|ann"]["total.games"]) == (2, 0)
 
 
 async def test_a_folder_that_cannot_be_written_disturbs_no_game(tmp_path: Path) -> None:

@@ -143,6 +143,9 @@ async def test_an_address_on_the_blacklist_hears_nothing(tmp_path: Path) -> None
         async with line(house) as again:
             assert await again.rest() == []
         assert "error" in await order(one, do="blacklist address", address="")
+        for nonsense in ("nonsense", "localhost", "127.0.0.0/8", "1.2.3"):
+            assert "is not the address" in (await order(one, do="blacklist address", address=nonsense))["error"]
+        assert the_room(house).banned_addresses == {"127.0.0.1"}
         await order(one, do="clear")
         async with sailor(house, "ann"):
             pass
@@ -166,13 +169,66 @@ async def test_one_of_several_games_is_named_by_its_number(tmp_path: Path) -> No
         sailors(house, "ann", "bob") as (ann, _),
         sailors(house, "carl", "dora") as (carl, _),
     ):
-        assert await order(one, do="abort") == {"error": "which game? They are numbered from 1 to 2"}
+        assert await order(one, do="abort") == {"error": "which game? #1, #2"}
         assert "error" in await order(one, do="abort", game=3)
         assert "error" in await order(one, do="abort", game="2")
         assert await order(one, do="abort", game=2) == {"done": "aborted"}
         assert await carl.rest() == ["F|aborted|0|2", "R|carl|0|0|0|", "R|dora|0|0|0|"]
         assert await order(one, do="skip", reason="only one left") == {"done": "the turn of ann is skipped"}
         await ann.until("N|bob")
+
+
+async def test_a_game_keeps_its_number_and_the_next_one_has_it_before_it_starts(tmp_path: Path) -> None:
+    async with (
+        boat_server(tmp_path) as house,
+        host(house) as one,
+        sailors(house, "ann", "bob") as (ann, _),
+        sailors(house, "carl", "dora") as (carl, dora),
+        sailor(house, "ed") as ed,
+    ):
+        assert await order(one, do="abort", game=1) == {"done": "aborted"}
+        assert (await ann.rest())[0] == "F|aborted|0|2"
+        assert await order(one, do="abort", game=1) == {"error": "which game? #2"}
+        assert await order(one, do="abort", game=3) == {"error": "which game? #2"}, "it has not started"
+        assert await order(one, do="message", game=3, text="soon") == {"done": "said to all in that game"}
+        assert await order(one, do="message", game=2, text="go on") == {"done": "said to all in that game"}
+        assert await order(one, do="message", game=1, text="hello?") == {"error": "which game? #2, #3"}
+        await ed.expect("M||soon")
+        await dora.expect("M||go on")
+        await one.send({"do": "show"})
+        while not (shown := await one.receive()).get("asked"):
+            pass
+        assert (shown["room"]["gathers"], [game["number"] for game in shown["room"]["games"]]) == (3, [2])
+        assert await order(one, do="skip", game=2, reason="slow") == {"done": "the turn of carl is skipped"}
+        await carl.until("N|dora")
+
+
+async def test_who_could_be_several_in_as_many_games_is_not_guessed_at(tmp_path: Path) -> None:
+    async with (
+        boat_server(tmp_path) as house,
+        host(house) as one,
+        sailors(house, "ann", "bob") as (_, bob),
+        sailors(house, "anna", "bob") as (_, bobby),
+        sailor(house, "bo") as bo,
+    ):
+        several = "{!r} could be in several games, name one: {}".format
+        assert await order(one, do="boot", player="1") == {"error": several("1", "#1, #2, #3")}
+        assert await order(one, do="boot", player="bob") == {"error": several("bob", "#1, #2")}
+        assert await order(one, do="message", to="an", text="x") == {"error": several("an", "#1, #2")}
+        assert await order(one, do="message", to="ann", text="x") == {"done": "said to ann"}, "a whole name is one alone"
+        assert await order(one, do="message", to="bo", text="you") == {"done": "said to bo"}
+        await bo.expect("M||you")
+        assert await order(one, do="boot", game=2, player="2") == {"done": "bob is booted"}
+        assert await bobby.rest() == ["booted"]
+        assert await order(one, do="message", game=1, to="BO", text="still here") == {"done": "said to bob"}
+        await bob.expect("M||still here")
+        assert await order(one, do="boot", game=1, player="anna") == {"error": "there is no player 'anna'"}
+
+
+async def test_of_many_games_some_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.server.boats.orders.LISTED", 1)
+    async with boat_server(tmp_path) as house, host(house) as one, sailors(house, "ann", "bob"), sailors(house, "ann", "bob"):
+        assert await order(one, do="abort") == {"error": "which game? #1 and 1 more"}
 
 
 async def test_when_the_host_quits_all_are_told(tmp_path: Path) -> None:
@@ -183,6 +239,7 @@ async def test_when_the_host_quits_all_are_told(tmp_path: Path) -> None:
             assert await carl.rest() == ["F|aborted|0|1", "R|carl|0|0|0|"]
             while not (await one.receive())["room"]["over"]:
                 pass
+            assert await order(one, do="message", game=1, text="anybody?") == {"error": "no game runs"}
         async with line(house) as late:
             assert (await late.rest())[-1] == "game is full"
 

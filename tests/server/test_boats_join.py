@@ -138,7 +138,7 @@ async def test_a_registered_bot_needs_its_token(tmp_path: Path) -> None:
         token = (await registered(house, "robot", "battleship"))["password"]
         await registered(house, "drone", "bumblebots")
         await one.receive()
-        one.send(f"J|robot|{BOARD}", f"J|robot|{BOARD}|guess", f"J|drone|{BOARD}", f"J|robot|{BOARD}|{token}")
+        one.send(f"J|robot|{BOARD}", f"J|robot|{BOARD}|guess", f"J|drone|{BOARD}|guess", f"J|robot|{BOARD}|{token}")
         refused = "E|robot is a registered bot: its token is needed"
         await one.expect(refused, refused, "E|drone is a registered bot: its token is needed", "J|robot")
 
@@ -198,9 +198,67 @@ async def test_where_the_next_game_gathers_who_brings_a_fleet_joins_that(tmp_pat
             assert (await back.until("G|"))[-1] == G.format("Y", 2)
 
 
+async def test_nobody_who_takes_a_name_at_the_next_table_keeps_its_owner_from_coming_back(tmp_path: Path) -> None:
+    async with (
+        boat_server(tmp_path, RoomPlan(absence=100)) as house,
+        sailor(house, "ann", "sec") as ann,
+        sailor(house, "bob") as bob,
+    ):
+        await bob.until("N|")
+        await ann.close()
+        await bob.until("B|ann|disconnected|")
+        async with sailor(house, "ann") as stranger, line(house) as again:
+            await again.receive()
+            again.send("J|ann||sec", "G")
+            await again.expect("J|ann", f"Y|{BOARD}")
+            assert (await again.until("G|"))[-1] == G.format("Y", 2)
+            stranger.send("G")
+            await stranger.expect(G.format("N", 1))
+
+
+async def test_who_proves_that_an_empty_seat_is_its_own_comes_back_to_it_whatever_board_it_sends(tmp_path: Path) -> None:
+    """Like a bot that has crashed and begins as it always does. A wrong secret proves nothing, nor does a seat that is taken."""
+    other = BOARD[::-1]
+    async with (
+        boat_server(tmp_path, RoomPlan(absence=100)) as house,
+        sailor(house, "ann", "sec") as ann,
+        sailor(house, "bob") as bob,
+    ):
+        await bob.until("N|")
+        await ann.close()
+        await bob.until("B|ann|disconnected|")
+        async with line(house) as again, line(house) as more, line(house) as next_ann:
+            await again.receive()
+            again.send(f"J|ann|{other}|sec")
+            await again.expect("J|ann", f"Y|{BOARD}")
+            await more.receive()
+            more.send("J|ann||sec", f"J|ann|{other}|sec", "G")
+            await more.expect("E|name in use", "J|ann", G.format("N", 1))
+            await more.close()
+            await again.close()
+            await bob.until("B|ann|disconnected|")
+            await next_ann.receive()
+            next_ann.send(f"J|ann|{other}|guess", "G")
+            await next_ann.expect("J|ann", G.format("N", 1))
+
+
+async def test_a_registered_bot_that_begins_again_is_back_in_its_game(tmp_path: Path) -> None:
+    async with boat_server(tmp_path, RoomPlan(absence=100)) as house, line(house) as robot, sailor(house, "ann") as ann:
+        token = (await registered(house, "robot", "battleship"))["password"]
+        await robot.receive()
+        robot.send(f"J|robot|{BOARD}|{token}")
+        await ann.until("N|")
+        await robot.close()
+        await ann.until("B|robot|disconnected|")
+        async with line(house) as again:
+            await again.receive()
+            again.send(f"J|robot|{BOARD}|{token}")
+            await again.expect("J|robot", f"Y|{BOARD}")
+
+
 async def test_who_joins_and_stays_silent_keeps_its_place_and_who_does_not_join_is_closed(tmp_path: Path) -> None:
     async with boat_server(tmp_path, WAITING, waiting_limit=0.05) as house, sailor(house, "ann") as ann, line(house) as idle:
-        assert len(await idle.rest()) == 1
+        assert await idle.rest() == [G.format("N", 1).replace("|2|2|", "|2|3|"), "you did not join in time"]
         ann.send("P|here")
         await ann.expect("P|here")
 

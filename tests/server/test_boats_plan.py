@@ -42,7 +42,7 @@ def test_the_later_version_calls_boats_ships() -> None:
         ("name=x\nboat=A9\n", "x: boats: 'A9' is not a boat"),
         ("name=x\nboat=A3\nmaxPlayers=1\n", "x: max is from min"),
         ("name=x\nboat=A3\nmaxPlayers=10\n", "x: max is from min"),
-        ("name=x\nboat=A3\nminPlayers=1\n", "Expected `int` >= 2"),
+        ("name=x\nboat=A3\nminPlayers=1\n", "min: expected `int` >= 2, not 1"),
         ("name=x\nboat=A3\nwidth=27\n", "x: battleship: width: expected `int` <= 26"),
         ("name=x|y\nboat=A3\n", "a title has 1 to 60 printable characters"),
         ("name=x\nboat=A3\npointGoal=4\n", "x: goal: 4 is more than the 3 squares"),

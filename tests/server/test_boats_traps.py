@@ -60,9 +60,9 @@ async def test_who_does_not_read_is_cut_off_and_the_game_goes_on(tmp_path: Path)
                 with suppress(ConnectionError):
                     await asyncio.get_running_loop().sock_sendall(deaf, asks)
                 await asyncio.sleep(0)
-            await ann.until("B|deaf|disconnected|")
+            await ann.until("B|deaf|comm error|")
             ann.send("K")
-            await ann.until("K|deaf|disconnected")
+            await ann.until("K|deaf|comm error")
         deaf.close()
 
 

@@ -17,8 +17,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.app import House, open_house, stop_signal
 from botdrome.cli.host_words import HELP, Puzzled, headline, order_in, pictured
+from botdrome.cli.logs import configure_logs
 from botdrome.cli.problems import REFUSED, complain
-from botdrome.cli.serve import configure_logs
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
 from botdrome.server.settings import BadSetting, Settings, load_settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
@@ -141,10 +141,19 @@ class Bridge:
                 continue
             if order["do"] == "leave" and not self._stays:
                 break
-            await self._act(order, socket)
+            if order["do"] != "quit" or await self._is_sure(typed):
+                await self._act(order, socket)
         if not self._stays:
             await asyncio.sleep(0)
             await socket.close()
+
+    async def _is_sure(self, typed: "asyncio.Queue[str | None]") -> bool:
+        """Whoever sits at a terminal is asked, as in the original; a script knows what it wants."""
+        if not sys.stdin.isatty():
+            return True
+        self._console.print("abort all games and close the room? \\[y/N]", highlight=False)
+        answer = await typed.get() or ""
+        return answer.strip().lower() in ("y", "yes")
 
     async def _act(self, order: dict[str, Any], socket: ClientConnection) -> None:
         match order["do"]:

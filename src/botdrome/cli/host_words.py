@@ -10,9 +10,9 @@ Order = dict[str, Any]
 
 HELP = """\
   start                      the game of those who have joined
-  message TEXT               to all players
-  tell PLAYER TEXT           to one
-  boot PLAYER                close its connection; it may come back
+  message [#GAME] TEXT       to all players
+  tell [#GAME] PLAYER TEXT   to one
+  boot [#GAME] PLAYER        close its connection; it may come back
   blacklist player NAME      boot it, and do not let it in again
   blacklist address ADDRESS  the same for all who come from there
   clear                      empty the blacklist
@@ -22,6 +22,7 @@ HELP = """\
   show                       the room
   leave                      end this console, and nothing else
 PLAYER is a name, the beginning of one, or a number; "in quotes" if it has blanks.
+#GAME is the number of a game, like #2, and needed where there are several; `show` lists them.
 The original's keys s m b p a c k r q do as well."""
 
 KEYS = {
@@ -32,6 +33,8 @@ WORDS = (
     "start", "message", "tell", "boot", "blacklist player", "blacklist address", "clear", "skip", "abort", "quit",
     "show", "leave", "help",
 )  # fmt: skip
+IN_A_GAME = ("message", "tell", "boot", "skip", "abort")
+"""Those that may be for one game alone."""
 
 
 class Puzzled(Exception):
@@ -41,17 +44,17 @@ class Puzzled(Exception):
 def order_in(typed: str) -> Order:
     """The order in a line, or Puzzled; those that are for the console alone have the same form."""
     word, rest = _command(typed.strip())
-    number = re.match(r"#(\d{1,9})\s*", rest) if word in ("skip", "abort") else None
+    number = re.match(r"#(\d{1,9})(?:\s+|$)", rest) if word in IN_A_GAME else None
     game = {"game": int(number[1])} if number else {}
     rest = rest[number.end() :] if number else rest
     match word:
         case "message":
-            return {"do": "message", "text": rest}
+            return {"do": "message", "text": rest} | game
         case "tell":
             player, text = _quoted(rest)
-            return {"do": "message", "to": player, "text": text}
+            return {"do": "message", "to": player, "text": text} | game
         case "boot":
-            return {"do": word, "player": _quoted(rest)[0] if rest.startswith('"') else rest}
+            return {"do": word, "player": _quoted(rest)[0] if rest.startswith('"') else rest} | game
         case "blacklist player":
             return {"do": word, "player": _quoted(rest)[0] if rest.startswith('"') else rest}
         case "blacklist address":
@@ -68,6 +71,8 @@ def _command(typed: str) -> tuple[str, str]:
     first, _, rest = typed.partition(" ")
     if first.lower() in KEYS:
         return KEYS[first.lower()], rest.strip()
+    if first == "blacklist":
+        raise Puzzled("it is `blacklist player NAME` or `blacklist address ADDRESS`")
     raise Puzzled(f"{first!r} is no command; `help` lists them")
 
 
@@ -103,7 +108,7 @@ def pictured(room: dict[str, Any]) -> list[Table | Text]:
     about = f"{room['title']}: {room['min']} to {room['max']} players, boards of {size}, goal {room['goal']}"
     parts: list[Table | Text] = [Text(about, style="bold"), Text(f"boats: {' '.join(room['boats'])}")]
     if room["gathering"]:
-        table = Table("", "joined", "address", box=None)
+        table = Table("", f"game {room['gathers']}, not started", "address", box=None)
         for number, player in enumerate(room["gathering"], 1):
             table.add_row(str(number), Text(player["name"]), player["address"])
         parts.append(table)

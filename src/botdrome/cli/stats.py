@@ -11,16 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.cli.problems import complain
+from botdrome.cli.stores import existing, store_url
 from botdrome.server.boats.books import GAMES, PLAYERS, Books, titles
 from botdrome.server.boats.ini import write_files, written
-from botdrome.server.settings import Settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 
 
 def show_stats(name: str | None, player: bool, db: str, as_json: bool, db_dir: Path | None) -> int:
     """Of everything, or of one title or player."""
     try:
-        books = asyncio.run(_read(Settings(db=db).store_url))
+        books = asyncio.run(_read(existing(store_url(db))))
         if db_dir is not None:
             write_files(db_dir, {(kind, one): books.lines(kind, one) for kind, one in _all(books)})
     except (BadStoreUrl, StoreUnavailable, OSError) as problem:
@@ -73,5 +73,6 @@ def _show_all(books: Books) -> None:
                 played = line.get("total.games") or max(1, games)
                 row = [f"{line.get(f'total.{key}', 0) / played:.2f}" for key in ("score", "turns")]
                 table.add_row(Text(who), str(line.get("total.firstPlace", 0)), *row, str(line.get("total.skips", 0)))
-        console.print(Text(f"{title}: {games} games, {page.get('total.aborted', 0)} of them aborted", style="bold"))
+        count = "1 game" if games == 1 else f"{games} games"
+        console.print(Text(f"{title}: {count}, {page.get('total.aborted', 0)} aborted", style="bold"))
         console.print(table)

@@ -27,6 +27,10 @@ class StreamSession(Session, Protocol):
         """Nothing more comes; the connection is closed after this, with a word or without."""
         return
 
+    def cut_off(self) -> None:
+        """It leaves too much unread: the connection is about to be lost for that."""
+        return
+
     def heard_all(self) -> bool:
         """Nothing more comes. True: an answer is under way, after which the session closes; otherwise the client is gone."""
 
@@ -111,6 +115,8 @@ class Tcp(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Too much is unread: cut it off."""
+        if self._session is not None:
+            self._session.cut_off()
         if self._transport is not None:
             self._transport.abort()
 

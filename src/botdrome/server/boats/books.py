@@ -94,14 +94,25 @@ class Books:
 async def open_books(store: Store, folder: Path | None) -> Books:
     """What the store has; what only a folder of the original's has is taken over."""
     games, players = await store.notes(GAMES), await store.notes(PLAYERS)
+    new_games: Pages = {}
+    new_players: Pages = {}
     if folder is not None:
         found_games, found_players = await asyncio.to_thread(read_folder, folder)
-        new = [Note(GAMES, name, value) for name, value in found_games.items() if name.partition("|")[0] not in games]
-        new += [Note(PLAYERS, name, value) for name, value in found_players.items() if name not in players]
-        await store.keep(new)
-        games |= {note.name: note.value for note in new if note.book == GAMES}
-        players |= {note.name: note.value for note in new if note.book == PLAYERS}
-    return Books(games, players, folder)
+        new_games = {name: value for name, value in found_games.items() if name.partition("|")[0] not in games}
+        new_players = {name: value for name, value in found_players.items() if name not in players}
+    new_games |= _seeded(games | new_games)
+    await store.keep([Note(GAMES, *page) for page in new_games.items()] + [Note(PLAYERS, *page) for page in new_players.items()])
+    return Books(games | new_games, players | new_players, folder)
+
+
+def _seeded(games: Pages) -> Pages:
+    """The original does not count a player's games under a title: whoever has none here gets those of the title."""
+    seeded = {}
+    for name, value in games.items():
+        title, sign, _ = name.partition("|")
+        if sign and "total.games" not in value:
+            seeded[name] = value | {"total.games": games.get(title, {}).get("gameCount", 0)}
+    return seeded
 
 
 def game_page(games: Pages, title: str) -> Value:

@@ -1,5 +1,6 @@
 """Company: those who have joined a boat game, before it starts and while it runs."""
 
+import hmac
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -29,6 +30,8 @@ class Sailor:
 
     def __init__(self, name: bytes, text: str, board: bytes = b"", secret: bytes = b"") -> None:
         self.name, self.board, self.secret = name, board, secret
+        self.registered = False
+        """It has shown the token of the registered bot of this name."""
         self.text = text
         """The name in the rest of the house."""
         self.taunts = Taunts()
@@ -43,14 +46,21 @@ class Sailor:
         """It plays by this protocol, whether it is here or not."""
         return self.guest is None and self.house is None
 
+    def proves_to_be(self, other: "Sailor") -> bool:
+        """Nobody else can show what it has shown. Somebody without a secret proves nothing."""
+        if other.registered or not other.secret:
+            return other.registered and self.registered
+        return hmac.compare_digest(other.secret, self.secret)
+
     def tell(self, lines: list[bytes]) -> None:
         if self.client is not None:
             self.client.tell(lines)
 
 
 class Company:
-    def __init__(self, offer: Offer, sailors: Iterable[Sailor] = ()) -> None:
-        self.offer, self.sailors = offer, list(sailors)
+    def __init__(self, offer: Offer, number: int, sailors: Iterable[Sailor] = ()) -> None:
+        self.offer, self.number, self.sailors = offer, number, list(sailors)
+        """The number is the host's word for a game, from the first who joins it to its end."""
 
     @property
     def started(self) -> bool:

@@ -19,8 +19,8 @@ class BoatGame(Company):
 
     started = True
 
-    def __init__(self, offer: Offer, sailors: Sequence[Sailor], table: Table, chance: Chance) -> None:
-        super().__init__(offer, sailors)
+    def __init__(self, offer: Offer, number: int, sailors: Sequence[Sailor], table: Table, chance: Chance) -> None:
+        super().__init__(offer, number, sailors)
         self.table = table
         self.crew = Crew([sailor.name for sailor in sailors], [sailor.taunts for sailor in sailors], chance)
         self._aim = Aim(self.crew.names, offer.width, offer.height)

@@ -1,6 +1,7 @@
 """Orders: what a host can have done in its room."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from ipaddress import ip_address
 from typing import Any
 
 from botdrome.server.boats.company import Company, Sailor
@@ -9,6 +10,9 @@ from botdrome.server.boats.room import Room
 from botdrome.wire.xbs import BOOTED, plain, player_called, text_of
 
 Order = dict[str, Any]
+
+LISTED = 10
+"""Numbers of games in one answer."""
 
 
 class BadOrder(Exception):
@@ -36,9 +40,9 @@ def _message(order: Order, room: Room) -> str:
     if not text:
         raise BadOrder("there is no text")
     if not order.get("to"):
-        for company in room.companies:
+        for company in _companies(order, room):
             company.announce(text)
-        return "said to all"
+        return "said to all in that game" if "game" in order else "said to all"
     company, sailor = _somebody(order, "to", room)
     company.announce(text, sailor)
     return f"said to {text_of(sailor.name)}"
@@ -69,9 +73,13 @@ def _ban_player(order: Order, room: Room) -> str:
 
 
 def _ban_address(order: Order, room: Room) -> str:
-    address = _text(order, "address").strip()
-    if not address:
+    words = _text(order, "address").strip()
+    if not words:
         raise BadOrder("there is no address")
+    try:
+        address = str(ip_address(words))
+    except ValueError:
+        raise BadOrder(f"{words!r} is not the address of a computer, like 192.0.2.7") from None
     room.banned_addresses.add(address)
     for sailor in [sailor for company in room.companies for sailor in company.from_address(address)]:
         _throw_out(sailor)
@@ -124,19 +132,52 @@ def _text(order: Order, key: str) -> str:
 
 def _game(order: Order, room: Room) -> BoatGame:
     """By its number; it need not be given where there is one alone."""
-    number = order.get("game", 1 if len(room.games) == 1 else 0)
     if not room.games:
         raise BadOrder("no game runs")
-    if type(number) is not int or not 1 <= number <= len(room.games):
-        raise BadOrder(f"which game? They are numbered from 1 to {len(room.games)}")
-    return room.games[number - 1]
+    if "game" not in order and len(room.games) == 1:
+        return room.games[0]
+    game = next((game for game in room.games if _is_number_of(game, order)), None)
+    if game is None:
+        raise BadOrder(f"which game? {_listed(room.games)}")
+    return game
+
+
+def _is_number_of(company: Company, order: Order) -> bool:
+    number = order.get("game")
+    return type(number) is int and number == company.number
+
+
+def _listed(companies: Iterable[Company]) -> str:
+    numbers = [f"#{number}" for number in sorted(company.number for company in companies)]
+    return ", ".join(numbers[:LISTED]) + (f" and {len(numbers) - LISTED} more" if len(numbers) > LISTED else "")
+
+
+def _companies(order: Order, room: Room) -> list[Company]:
+    """Those that are meant: the game of that number, be it one that gathers, or all."""
+    companies = list(room.companies)
+    if "game" not in order:
+        return companies
+    meant = [company for company in companies if _is_number_of(company, order)]
+    if not meant:
+        raise BadOrder(f"which game? {_listed(companies)}" if companies else "no game runs")
+    return meant
 
 
 def _somebody(order: Order, key: str, room: Room) -> tuple[Company, Sailor]:
-    """By the name, its beginning, or the number at the table; those who have gathered are looked at first."""
+    """By the name, its beginning, or the number at the table. A whole name goes before the beginning of another; whoever could be
+    several in as many games is not guessed at."""
     word = plain(_text(order, key))
-    for company in room.companies:
-        found = player_called(word, [sailor.name for sailor in company.sailors])
-        if found is not None:
-            return company, company.sailors[found]
-    raise BadOrder(f"there is no player {text_of(word)!r}")
+    companies = _companies(order, room)
+    found = [(company, sailor) for company in companies if (sailor := company.called(word)) is not None]
+    if not found:
+        found = [(company, sailor) for company in companies if (sailor := _called(word, company)) is not None]
+    if not found:
+        raise BadOrder(f"there is no player {text_of(word)!r}")
+    if len(found) > 1:
+        raise BadOrder(f"{text_of(word)!r} could be in several games, name one: {_listed(company for company, _ in found)}")
+    return found[0]
+
+
+def _called(word: bytes, company: Company) -> Sailor | None:
+    found = player_called(word, [sailor.name for sailor in company.sailors])
+    return None if found is None else company.sailors[found]

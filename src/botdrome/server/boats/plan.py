@@ -120,4 +120,6 @@ def make_plan(values: Mapping[str, Any]) -> RoomPlan:
     try:
         return msgspec.convert(dict(values), RoomPlan)
     except msgspec.ValidationError as problem:
-        raise BadPlan(str(problem).partition(" - at ")[0]) from None
+        words, _, where = str(problem).partition(" - at ")
+        key = where.strip("`").removeprefix("$").lstrip(".")
+        raise BadPlan(f"{key}: {words[:1].lower()}{words[1:]}, not {values[key]!r}" if key in values else words) from None

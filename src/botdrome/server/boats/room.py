@@ -1,7 +1,6 @@
 """Room: where boat games of one kind are played; one gathers, any number run."""
 
 import asyncio
-import hmac
 import secrets
 from collections.abc import Callable, Iterator
 
@@ -33,7 +32,8 @@ class Room:
         self.games: list[BoatGame] = []
         self.banned_names: set[bytes] = set()
         self.banned_addresses: set[str] = set()
-        self.gathering: Gathering | None = Gathering(self.offer)
+        self._opened = 1
+        self.gathering: Gathering | None = Gathering(self.offer, self._opened)
         """None: there is no game to join now."""
         self.on_change: set[Callable[[], None]] = set()
         self._closed = False
@@ -90,20 +90,31 @@ class Room:
         return gathering
 
     def _rejoined(self, client: Client, sailor: Sailor) -> BoatGame | None:
-        """The game at which it has a seat already. Where another game can be joined, who brings a fleet wants that one."""
+        """The game at which it has a seat already. Where another game can be joined, who brings a fleet wants that one, unless it
+        proves that an empty seat is its own: whoever else may have come under its name since then must not keep it out."""
+        seats = [(game, seat) for game in self.games if (seat := game.called(sailor.name)) is not None]
+        own = self._back_at_one([(game, seat) for game, seat in seats if sailor.proves_to_be(seat)], client)
+        if own is not None:
+            return own
         gathering = self.gathering
-        if gathering is not None and any(sailor.text == other.text for other in gathering.sailors):
+        if gathering is not None and any(sailor.text == other.text or sailor.name == other.name for other in gathering.sailors):
             raise TryAgain("name in use")
         if gathering is not None and sailor.board.strip(b"."):
             return None
-        seats = [(game, seat) for game in self.games if (seat := game.called(sailor.name)) is not None]
+        if not seats:
+            return None
+        again = self._back_at_one([(game, seat) for game, seat in seats if not seat.secret and not sailor.secret], client)
+        if again is None:
+            raise TryAgain("name in use")
+        return again
+
+    def _back_at_one(self, seats: list[tuple[BoatGame, Sailor]], client: Client) -> BoatGame | None:
+        """The first of these games that has an empty seat for it."""
         for game, seat in seats:
-            if seat in game.absent and hmac.compare_digest(seat.secret, sailor.secret):
+            if seat in game.absent:
                 seat.address = client.address
                 if game.rejoin(seat, client):
                     return game
-        if seats:
-            raise TryAgain("name in use")
         return None
 
     def joined(self, company: Company) -> None:
@@ -165,7 +176,7 @@ class Room:
         self.chance.shuffle(sailors)
         names = tuple(sailor.text for sailor in sailors)
         table = self._desk.floor.set_table(plan.game, plan.terms, names, plan.options)
-        game = BoatGame(self.offer, sailors, table, Chance(secrets.randbits(48)))
+        game = BoatGame(self.offer, gathering.number, sailors, table, Chance(secrets.randbits(48)))
         table.bookkeeper = lambda _: self._books.noted(plan, game)
         table.on_over.append(lambda table: self._over(game, table))
         table.watchers.append(self.changed)
@@ -189,7 +200,8 @@ class Room:
         """Another game can be joined, if there is to be one."""
         tables = self.plan.tables
         if self.gathering is None and self.plan.repeat and not self._closed and (not tables or len(self.games) < tables):
-            self.gathering = Gathering(self.offer)
+            self._opened += 1
+            self.gathering = Gathering(self.offer, self._opened)
 
     def changed(self) -> None:
         if self.on_change:

@@ -23,7 +23,8 @@ def shown(room: Room) -> dict[str, Any]:
         "autoStart": plan.auto_start,
         "over": room.over,
         "gathering": None if gathering is None else _company(gathering),
-        "games": [_game(number, game) for number, game in enumerate(room.games, 1)],
+        "gathers": None if gathering is None else gathering.number,
+        "games": [_game(game) for game in room.games],
         "blacklist": {
             "players": sorted(text_of(name) for name in room.banned_names),
             "addresses": sorted(room.banned_addresses),
@@ -39,7 +40,7 @@ def _sailor(sailor: Sailor) -> dict[str, Any]:
     return {"name": text_of(sailor.name), "address": sailor.address}
 
 
-def _game(number: int, game: BoatGame) -> dict[str, Any]:
+def _game(game: BoatGame) -> dict[str, Any]:
     tally, awaited = Tally(game), game.table.match.awaited
     rows = []
     for at, sailor in enumerate(game.sailors):
@@ -55,7 +56,7 @@ def _game(number: int, game: BoatGame) -> dict[str, Any]:
             }
         )
     return {
-        "number": number,
+        "number": game.number,
         "match": game.table.entry.id,
         "squares": sum(int(boat[1:]) for boat in game.offer.boats),
         "players": rows,

@@ -39,6 +39,9 @@ CHAT_RATE, CHAT_BURST = 2.0, 20
 """Messages to others a second in the long run, and at once."""
 LONGEST_REASON = 200
 """Bytes of a reason that the others are told."""
+TOO_LATE = b"you did not join in time"
+COMM_ERROR = b"comm error"
+"""What the original calls it when somebody could not be written to."""
 HELD = 100
 """Lines that may follow a J before it is answered."""
 
@@ -54,11 +57,12 @@ class BoatSession(StreamSession):
         self._sailor: Sailor | None = None
         self._held: list[bytes] | None = None
         self._over = self._heard_all = False
+        self._lost_by = b""
         settings = desk.settings
         self._bucket = Bucket(settings.message_rate, settings.message_burst)
         self._chat = Bucket(CHAT_RATE, CHAT_BURST)
         limit = settings.waiting_limit
-        self._timer = asyncio.get_running_loop().call_later(limit, self.send_off, b"") if limit else None
+        self._timer = asyncio.get_running_loop().call_later(limit, self.send_off, TOO_LATE) if limit else None
         self._strangers: dict[bytes, Callable[[list[bytes], bytes], None]] = {
             b"G": self._info, b"P": self._ping, b"J": self._join, b"L": self._leave,
         }  # fmt: skip
@@ -104,8 +108,11 @@ class BoatSession(StreamSession):
         self._heard_all = self._held is not None and not self._over
         return self._heard_all
 
+    def cut_off(self) -> None:
+        self._lost_by = COMM_ERROR
+
     def lost(self) -> None:
-        self._depart(b"")
+        self._depart(self._lost_by)
 
     def _may_send(self) -> bool:
         """Shots and skips need a turn; of all else there must not be too much."""
@@ -180,17 +187,18 @@ class BoatSession(StreamSession):
         return self._desk.tasks.start(self._admit(sailor))
 
     async def _admit(self, sailor: Sailor) -> None:
-        """A name that is a registered bot's needs its token; the token of anybody else protects the seat."""
+        """A name that is a registered battleship bot's needs its token; the token of anybody else protects the seat."""
         try:
-            bot = await self._desk.registry.admit(sailor.text, sailor.secret.decode("latin-1") or None, "battleship")
+            admission = await self._desk.registry.admit(sailor.text, sailor.secret.decode("latin-1") or None, "battleship")
         except Denied as denial:
             self.tell([retry(plain(str(denial)))])
         except Exception:
             log.exception("a bot could not be looked up")
             self.send_off(b"the names cannot be read")
         else:
-            if bot is not None:
-                sailor.secret = b""
+            sailor.text = admission.name
+            if admission.bot is not None:
+                sailor.secret, sailor.registered = b"", True
             self._take_seat(sailor)
         held, self._held = self._held or [], None
         for line in held:
