@@ -243,6 +243,7 @@ async def test_bad_frames_are_declined_and_the_socket_goes_on(tmp_path: Path) ->
             await socket.socket.send(body)
             answer = await socket.receive()
             assert answer.get("response", "DECLINED") == "DECLINED"
+            assert answer["state_number"] == 0 and answer["time_left"] > 0
         await socket.send({"user_name": "Ada"})
         assert "user_id" in await socket.receive()
         await socket.send({"user_name": "Ada", "password": "other"})

@@ -112,10 +112,6 @@ async def test_a_native_bot_that_wants_something_else_is_left_alone(tmp_path: Pa
             async with bot(house, wish):
                 await one.register("Ada")
                 assert (await one.state())["phase"] == "REGISTRATION"
-        twin = await native(house, "Bob", 2, rounds=9)
-        async with bot(house, twin):
-            answer = await one.ask("POST", json={"user_name": "Bob"})
-            assert (answer.status_code, answer.json()["information"]) == (403, "NAME_TAKEN"), "it is a registered bot's"
 
 
 async def test_a_registered_bot_plays_with_its_token_and_can_ask_why(tmp_path: Path) -> None:

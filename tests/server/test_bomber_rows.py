@@ -86,7 +86,9 @@ async def test_row_32_a_late_action_counts_for_the_round_that_runs_unless_it_nam
         late = await one.act(ada, "PLACE_BOMB", state_number=1)
         assert (late["response"], late["information"], late["state_number"]) == ("CANNOT_MOVE", "TOO_LATE", 2)
         early = await one.act(ada, "PLACE_BOMB", state_number=3)
-        assert early["information"] == "TOO_LATE"
+        assert (early["information"], early["state_number"]) == ("TOO_LATE", 2)
+        assert early["detail"] == "the round of that state_number has not begun"
+        assert late["detail"] == "the round of that state_number is over"
         assert (await one.act(ada, "WAIT"))["state_number"] == 2
         told = await one.round((bob, "WAIT"))
         assert not [tile for tile in told["actual_state"].values() if tile["field_type"] == "OCCUPIED_BOMB"]
@@ -187,9 +189,10 @@ async def test_row_39_names_are_short_printable_and_without_a_slash(tmp_path: Pa
             assert answer.json()["response"] == "DECLINED"
         assert (await one.ask("POST", "/register/%ff")).json()["information"] == "BAD_MESSAGE"
         assert (await one.post({"user_name": 17}))["information"] == "BAD_NAME"
+        assert (await one.post({"user_name": "  "}))["information"] == "BAD_NAME"
         await one.register("x" * 32)
-        await one.register("Ada")
-        assert sorted(user["user_name"] for user in (await one.state())["users"]) == ["Ada", "x" * 32]
+        await one.register(" Ada ")
+        assert sorted(user["user_name"] for user in (await one.state())["users"]) == [" Ada ", "x" * 32]
 
 
 async def test_row_40_registration_that_is_closed(tmp_path: Path) -> None:
@@ -220,6 +223,7 @@ async def test_row_42_an_unknown_user_may_look_and_not_act(tmp_path: Path) -> No
         assert "user_position" not in await one.state("f" * 32)
         answer = await one.ask("POST", json={"user_id": "f" * 32, "action": "UP"})
         assert (answer.status_code, answer.json()["response"], answer.json()["information"]) == (404, "DECLINED", "UNKNOWN_USER")
+        assert (answer.json()["state_number"], answer.json()["time_left"] > 0) == (1, True)
 
 
 async def test_row_43_unknown_actions_and_missing_fields(tmp_path: Path) -> None:
@@ -238,6 +242,11 @@ async def test_row_43_unknown_actions_and_missing_fields(tmp_path: Path) -> None
             told = answer.json()
             assert (answer.status_code, told["response"], told["information"]) == (400, "DECLINED", word)
             assert " " in told["detail"]
+            assert (told["state_number"], told["time_left"] > 0) == (1, True)
+        unreadable = await one.post(b"{", f"/action/{ada}")
+        assert (unreadable["information"], unreadable["state_number"]) == ("BAD_MESSAGE", 1)
+        nowhere = (await one.client.post("/bomber/rooms/nowhere/rest", content=b"{")).json()
+        assert (nowhere["information"], "state_number" in nowhere) == ("BAD_MESSAGE", False)
         for word in ("bomb", "Place_Bomb", "BOMB", "wait"):
             assert (await one.act(ada, word))["response"] == "ACCEPTED"
 
@@ -304,6 +313,37 @@ async def test_row_48_the_next_state_can_be_waited_for_and_is_pushed(tmp_path: P
             assert (await one.state(after=1))["state_number"] == 2
             pushed = await socket.receive()
             assert (pushed["state_number"], len(pushed["actual_state"])) == (2, 13)
+            assert "user_position" not in pushed
+
+
+async def test_row_48_states_are_pushed_to_the_user_that_the_query_names(tmp_path: Path) -> None:
+    async with room(tmp_path) as (house, one):
+        ada, bob = await one.begin("Ada", "Bob")
+        async with client(house, f"/bomber/rest?state=list&user_id={ada}") as socket:
+            pushed = await socket.receive()
+            assert pushed["user_position"] == pushed["users"][0]["position"]
+            await socket.send({"action": "PLACE_BOMB"})
+            assert (await socket.receive())["response"] == "ACCEPTED"
+            await one.act(bob, "WAIT")
+            pushed = await socket.receive()
+            assert (pushed["state_number"], pushed["user_position"]) == (2, pushed["users"][0]["position"])
+            await socket.send({"action": "STATE", "user_id": bob})
+            assert (await socket.receive())["user_position"] == pushed["users"][1]["position"]
+
+
+async def test_row_48_a_user_of_a_game_that_is_gone_is_nobody_in_the_next(tmp_path: Path) -> None:
+    rooms = STEPS.replace("rest=3600", "rest=0,rounds=1")
+    async with room(tmp_path, rooms) as (house, one), client(house, "/bomber/rest") as socket:
+        await socket.receive()
+        await socket.send({"user_name": "Ada"})
+        ada, bob = (await socket.receive())["user_id"], await one.register("Bob")
+        assert (await socket.receive())["user_position"]
+        await one.act(ada, "WAIT")
+        await one.act(bob, "WAIT")
+        assert [(await socket.receive())["phase"] for _ in range(2)] == ["FINISHED", "REGISTRATION"]
+        await one.begin("Cyd", "Dan")
+        pushed = await socket.receive()
+        assert (pushed["phase"], "user_position" in pushed, "alive" in pushed) == ("PLAYING", False, False)
 
 
 async def test_row_49_everything_is_public_but_user_ids(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from botdrome.server.arena import hashed
-from botdrome.server.registry import Denied
+from botdrome.server.registry import Admission, Denied, Needed
 from tests.server.clients import registered, server
 
 pytestmark = pytest.mark.anyio
@@ -16,10 +16,10 @@ async def test_a_name_is_its_bots_and_any_other_is_free(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         token = (await registered(house, "ada", "gomoku"))["password"]
         admit = house.desk.registry.admit
-        bot = await admit("ada", token, "gomoku")
-        assert bot is not None and bot.name == "ada"
-        assert await admit("bob", None, "gomoku") is None
-        assert await admit("bob", {"any": "thing"}, "gomoku") is None
+        ada = await admit("ada", token, "gomoku")
+        assert ada.bot is not None and ada.bot.name == ada.name == "ada"
+        assert await admit("bob", None, "gomoku") == Admission("bob")
+        assert await admit("bob", {"any": "thing"}, "gomoku") == Admission("bob")
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,32 @@ async def test_who_is_denied_is_told_why(tmp_path: Path, name: str, token: objec
             await house.desk.registry.admit(name, right if token == "right" else token, game)
 
 
+@pytest.mark.parametrize("token", [None, ""])
+@pytest.mark.parametrize(("needed", "game"), [("in its game", "battleship"), ("never", "battleship"), ("never", "gomoku")])
+async def test_where_no_token_is_needed_a_guest_has_a_name_of_its_own(
+    tmp_path: Path, token: object, needed: Needed, game: str
+) -> None:
+    async with server(tmp_path) as house:
+        await registered(house, "ada", "gomoku")
+        admit = house.desk.registry.admit
+        assert await admit("ada", token, game, needed) == Admission("ada (guest)")
+        assert await admit("ada (guest)", token, game, needed) == Admission("ada (guest) (guest)"), "or it could be that one's"
+        wrong: object
+        for wrong in ("wrong", {}, 7):
+            with pytest.raises(Denied, match="its token is needed"):
+                await admit("ada", wrong, game, needed)
+        with pytest.raises(Denied, match="its token is needed"):
+            await admit("ada", token, game, "always")
+
+
 async def test_a_token_that_another_server_has_changed_is_the_token(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         old = (await registered(house, "ada", "gomoku"))["password"]
         admit = house.desk.registry.admit
         await admit("ada", old, "gomoku")
         await house.desk.store.change_token("ada", hashed("new"))
-        bot = await admit("ada", "new", "gomoku")
-        assert bot is not None and bot.name == "ada"
+        ada = await admit("ada", "new", "gomoku")
+        assert ada.bot is not None and ada.bot.name == ada.name == "ada"
         with pytest.raises(Denied, match="its token is needed"):
             await admit("ada", old, "gomoku")
 

@@ -165,7 +165,7 @@ def test_a_form_has_so_many_fields_and_no_more() -> None:
     assert unquoted(b"a%20b%zz%e2%82%ac+") == "a b%zz€+"
 
 
-@pytest.mark.parametrize("name", ["A", "x" * 32, "Zoë the 2nd", "a%b", "🐝", 'O\'Hara \\ "q"'])
+@pytest.mark.parametrize("name", ["A", "x" * 32, "Zoë the 2nd", "a%b", " Ada", "Ada ", "🐝", 'O\'Hara \\ "q"'])
 def test_good_names(name: str) -> None:
     assert read_name(name) == name
 
@@ -181,7 +181,8 @@ def test_good_names(name: str) -> None:
         ("a/b", "BAD_NAME"),
         ("a\nb", "BAD_NAME"),
         ("a\x00", "BAD_NAME"),
-        (" Ada", "BAD_NAME"),
+        ("  ", "BAD_NAME"),
+        ("Ada\u00a0", "BAD_NAME"),
         ("\u202eevil", "BAD_NAME"),
         (json.loads('"\\ud800"'), "BAD_NAME"),
     ],

@@ -18,6 +18,8 @@ from botdrome.store.store import BotEntry, NameTaken, Store
 from botdrome.wire.names import can_be_shown
 
 LONGEST_NAME = 64
+GUEST = " (guest)"
+"""How names in the house end that are those of guests who came under the name of a registered bot."""
 
 
 class BadName(Exception):
@@ -101,6 +103,8 @@ class Arena:
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """A new bot and its token, which is shown this once. BadName, TooMany, NameTaken or CallFailed where it cannot be."""
         check_name(name)
+        if name.endswith(GUEST):
+            raise BadName(f"names that end with{GUEST} are those of guests")
         if self._registrations is not None and not self._registrations.take():
             raise TooMany("too many bots are being registered: try again in a moment")
         if url is not None:

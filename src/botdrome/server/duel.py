@@ -37,6 +37,7 @@ class DuelSession(StreamSession):
         self._timer = asyncio.get_running_loop().call_later(settings.login_limit, self._fail, late)
         self._bucket = Bucket(settings.message_rate, settings.message_burst)
         self._login: DuelLogin | None = None
+        self.name = self.called = ""
         self._admitted = self._heard_all = False
         self._wants = False
         """It has asked for an opponent before it was free."""
@@ -51,11 +52,6 @@ class DuelSession(StreamSession):
         self.tell = connection.send
         self.seeker: Seeker | None = None
         self.last_opponent: str | None = None
-
-    @property
-    def name(self) -> str:
-        assert self._login is not None
-        return self._login.name
 
     # What the client does.
 
@@ -142,7 +138,8 @@ class DuelSession(StreamSession):
     async def _admit(self, login: DuelLogin) -> None:
         words = ""
         try:
-            await self._desk.registry.admit(login.name, login.token, GAME)
+            admission = await self._desk.registry.admit(login.name, login.token, GAME)
+            self.name, self.called = admission.name, login.name
         except Denied as problem:
             words = str(problem)
         except Exception:

@@ -34,10 +34,11 @@ NUMBERS = 100_001
 class Duellist(Guest, Protocol):
     """A guest who stays for many matches."""
 
+    name: str
+    """In the house."""
+    called: str
+    """The name that it gave, by which those on this protocol know it."""
     last_opponent: str | None
-
-    @property
-    def name(self) -> str: ...
 
     def make_way(self, newcomer: "Duellist") -> None:
         """Somebody else came under the same name: hand over the seat, if there is one, and go."""
@@ -143,8 +144,9 @@ class DuelHall:
         """The tongue of all who are here: one for each match."""
         dialect = self._dialects.get(entry.id)
         if dialect is None:
-            boards = FORMATS[entry.game].terms.boards
-            dialect = self._dialects[entry.id] = Duel(entry.players, self.table.take_ids(boards), _question_ids())
+            boards, present = FORMATS[entry.game].terms.boards, self._present
+            names = tuple(present[name].called if name in present else name for name in entry.players)
+            dialect = self._dialects[entry.id] = Duel(names, self.table.take_ids(boards), _question_ids())
         return dialect
 
     def notes(self, table: Table) -> tuple[Note, ...]:

@@ -77,11 +77,15 @@ def _shortened(message: bytes) -> bytes:
 
 
 def written(packed: bytes, reason: str = "") -> bytes:
-    """JSON lines: the entries, then the cause of the end, and the reason if the match was broken off. Early stores have them as lines already, or entry by entry."""
+    """JSON lines: the entries, then the cause of the end, and the reason if the match was broken off.
+
+    Early stores have them as lines already, or entry by entry.
+    """
     if packed.startswith(b"{"):
         return packed
     lost, parts, cause = UNPACKER.decode(packed)
-    entries = parts if parts and isinstance(parts[0], list) else [parts[at : at + ENTRY] for at in range(0, len(parts), ENTRY)]
+    by_entry = parts and isinstance(parts[0], list)
+    entries = parts if by_entry else [parts[at : at + ENTRY] for at in range(0, len(parts), ENTRY)]
     lines: list[Any] = [{"lost": lost}] if lost else []
     asked = 0
     for t, came, message, verdict in entries:

@@ -1,15 +1,30 @@
 """Registry: the bots that may log in, kept at hand so that a login need not wait for the store."""
 
 from collections import OrderedDict
+from typing import Literal
 
-from botdrome.server.arena import BadName, check_name, holds
+from msgspec import Struct
+
+from botdrome.server.arena import GUEST, BadName, check_name, holds
 from botdrome.store.store import BotEntry, Store
 
 KEPT = 10_000
 
+Needed = Literal["always", "in its game", "never"]
+"""Where whoever comes under the name of a registered bot needs its token. Where it does not, it is a guest without one."""
+
 
 class Denied(Exception):
     """Somebody cannot play under a name, with the reason."""
+
+
+class Admission(Struct, frozen=True):
+    """Somebody may play under a name."""
+
+    name: str
+    """Its name in the house. That of a registered bot is for the bot alone: to clients a guest is known by the one it gave."""
+    bot: BotEntry | None = None
+    """None: it is a guest."""
 
 
 class Registry:
@@ -31,8 +46,8 @@ class Registry:
                 self._known.popitem(last=False)
         return bot
 
-    async def admit(self, name: str, token: object, game: str) -> BotEntry | None:
-        """For protocols that know names only: the registered bot, or None for a guest of that name; Denied if it is neither."""
+    async def admit(self, name: str, token: object, game: str, needed: Needed = "in its game") -> Admission:
+        """For protocols that know names only: as the registered bot, or as a guest; Denied if it is neither."""
         try:
             check_name(name)
         except BadName as problem:
@@ -42,12 +57,14 @@ class Registry:
         if bot is None or not holds(bot, given):
             bot = await self.find(name)  # what is at hand may be out of date, where servers share a store
         if bot is None:
-            return None
+            return Admission(name + GUEST if name.endswith(GUEST) else name)  # else it could be another's name in the house
+        if token in (None, "") and (needed == "never" or (needed == "in its game" and bot.game != game)):
+            return Admission(name + GUEST)
         if not holds(bot, given):
             raise Denied(f"{name} is a registered bot: its token is needed")
         if bot.game != game:
             raise Denied(f"{name} is registered for {bot.game}")
-        return bot
+        return Admission(name, bot)
 
     def forget(self, name: str) -> None:
         self._known.pop(name, None)

@@ -1,5 +1,6 @@
 """Counter: what becomes of one of the document's messages, whichever way it came."""
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import structlog
@@ -15,6 +16,7 @@ from botdrome.wire.bomber import (
     DECLINED,
     HAS_NOT_BEGUN,
     IS_ACCEPTED,
+    IS_AHEAD,
     IS_DEAD,
     IS_OVER,
     OVERWRITTEN,
@@ -32,6 +34,10 @@ class Reply(Protocol):
     """Takes the status and the body of an answer, the body in one piece or in two."""
 
     def __call__(self, status: int, body: bytes, rest: bytes = b"", /) -> None: ...
+
+
+Entered = Callable[[Mailbox], None]
+"""Told which user has registered, before that is answered."""
 
 
 MOVES = {word: ({"action": word}, b'{"action":"%s"}' % word.encode()) for word in WORDS}
@@ -52,12 +58,12 @@ def registers(message: Message) -> bool:
     return message.get("action") is None and "user_name" in message
 
 
-def serve(room: Room, message: Message, shape: Shape, with_state: bool, reply: Reply) -> None:
+def serve(room: Room, message: Message, shape: Shape, with_state: bool, reply: Reply, entered: Entered = lambda _: None) -> None:
     """Answer a message; a registration later than at once. BadRequest if it cannot be understood."""
     action = message.get("action")
     if registers(message):
         name, password = read_name(message["user_name"]), _password(message.get("password"))
-        return room.desk.tasks.start(_register(room, name, password, shape, reply))
+        return room.desk.tasks.start(_register(room, name, password, shape, reply, entered))
     if action is None:
         raise BadRequest("MISSING_FIELD", "action is missing, or user_name if this is a registration")
     if wants_state(message):
@@ -74,9 +80,9 @@ def _password(value: Any) -> str | None:
 # Registration.
 
 
-async def _register(room: Room, name: str, password: str | None, shape: Shape, reply: Reply) -> None:
+async def _register(room: Room, name: str, password: str | None, shape: Shape, reply: Reply, entered: Entered) -> None:
     try:
-        bot = await room.desk.registry.admit(name, password, room.game.name)
+        admission = await room.desk.registry.admit(name, password, room.game.name, "never")
     except Denied as words:
         return reply(FORBIDDEN, declined(shape, "NAME_TAKEN", str(words)))
     except Exception:
@@ -84,13 +90,14 @@ async def _register(room: Room, name: str, password: str | None, shape: Shape, r
         return reply(UNAVAILABLE, declined(shape, "UNAVAILABLE", "names cannot be looked up now"))
     if room.desk.closing:
         return reply(UNAVAILABLE, declined(shape, "CLOSING", "the server is stopping"))
-    known = room.named(name)
+    known = room.named(admission.name)
     if not room.registering:
         return reply(CONFLICT, _closed(room, known is not None, shape))
-    if known is not None and bot is None and not known.fits(password):
+    if known is not None and admission.bot is None and not known.fits(password):
         return reply(CONFLICT, declined(shape, "NAME_TAKEN", f"{name} has registered with another password"))
     time_left = room.time_left()
-    user = known or room.enter(name, password)
+    user = known or room.enter(name, admission.name, password)
+    entered(user)
     return reply(OK, shape.spelled({"user_id": user.user_id, "time_left": time_left}))
 
 
@@ -111,7 +118,7 @@ def _act(room: Room, message: Message, shape: Shape, with_state: bool, reply: Re
         raise BadRequest("MISSING_FIELD", "user_id is missing")
     user = room.user(user_id)
     if user is None:
-        return reply(NOT_FOUND, declined(shape, "UNKNOWN_USER", "there is no such user_id in this room"))
+        return reply(NOT_FOUND, declined(shape, "UNKNOWN_USER", "there is no such user_id in this room", **room.moment()))
     response, counted = _outcome(room, user, word, number)
     fields = response.fields(room.plan.wrapped_responses)
     if with_state:
@@ -136,8 +143,9 @@ def _outcome(room: Room, user: Mailbox, word: str, number: int | None) -> tuple[
         table.note(player, note, "not taken: the user is dead")
         return IS_DEAD, running
     if number is not None and number != running:
-        table.note(player, note, "not taken: too late")
-        return CAME_LATE, running
+        ahead = number > running
+        table.note(player, note, "not taken: too early" if ahead else "not taken: too late")
+        return IS_AHEAD if ahead else CAME_LATE, running
     table.submit(player, move, note)
     return _verdict(room, user, table, word, running)
 

@@ -13,8 +13,8 @@ class Mailbox:
     present = True
     """Who is silent stands still, and may speak again."""
 
-    def __init__(self, name: str, password: str | None, tongue: Tongue) -> None:
-        self.name, self.tongue = name, tongue
+    def __init__(self, user_name: str, password: str | None, tongue: Tongue) -> None:
+        self.user_name, self.tongue = user_name, tongue
         self.user_id = secrets.token_hex(16)
         """A secret between the room and the user."""
         self.player: Player | None = None

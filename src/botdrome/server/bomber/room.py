@@ -24,6 +24,8 @@ from botdrome.wire.bomber_shape import Shape
 from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
 
 Push = Callable[[], None]
+Moment = dict[str, int]
+"""The number of a state, and the milliseconds that are left of it."""
 
 
 class Room:
@@ -38,6 +40,8 @@ class Room:
         self._due = 0.0
         """When the phase is over, if that is known."""
         self._refused: dict[Player, Response] = {}
+        self._seated: tuple[str, ...] = ()
+        """Those at the table, by the names that the states have for them."""
         self._wish = Wish(self.game.name, plan.players, in_a_wish(plan.options))
         self._stop_waiting = desk.on_wait(self._somebody_waits)
         self._open()
@@ -47,6 +51,7 @@ class Room:
         self._timer = self.table = None
         self._users: dict[str, Mailbox] = {}
         self._names: dict[str, Mailbox] = {}
+        """By their names in the house."""
         self._turn(State(REGISTRATION, 0, (self.game.height, self.game.width), ()))
 
     def close(self) -> None:
@@ -67,15 +72,20 @@ class Room:
     def named(self, name: str) -> Mailbox | None:
         return self._names.get(name)
 
-    def enter(self, name: str, password: str | None) -> Mailbox:
-        """A new user. The room is open, and nobody has that name."""
-        user = Mailbox(name, password, self._tongue)
+    def enter(self, user_name: str, name: str, password: str | None) -> Mailbox:
+        """A new user. The room is open, and nobody has that name in the house."""
+        user = Mailbox(user_name, password, self._tongue)
         self._users[user.user_id] = self._names[name] = user
-        self._note(State(REGISTRATION, 0, self.state.size, tuple(self._names)))
+        self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
         if self._timer is None:
             self._set_timer(self.plan.registration, self._time_is_over)
         self._start_if_full()
         return user
+
+    def _shown(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The names that users gave. Where a guest meets the very bot whose name it gave, those of the house tell them apart."""
+        given = tuple(self._names[name].user_name if name in self._names else name for name in names)
+        return given if len(set(given)) == len(given) else names
 
     # The states.
 
@@ -125,6 +135,10 @@ class Room:
             return self.time_left()
         return (self.game.rounds - max(0, self.state.number - 1)) * self.plan.round + int(self.plan.rest * 1000)
 
+    def moment(self) -> Moment:
+        """What also those are told whose request could not be understood."""
+        return {"state_number": self.state.number, "time_left": self.time_left()}
+
     def _set_timer(self, seconds: float, work: Callable[[], None]) -> None:
         self._due = monotonic() + seconds
         self._timer = self._loop.call_later(seconds, work)
@@ -163,6 +177,7 @@ class Room:
             sitters.append(self.desk.recruit(seeker))
         names += self._house_names(self.plan.players - len(names))
         sitters += [None] * (len(names) - len(sitters))
+        self._seated = self._shown(tuple(names))
         table = self.table = self.desk.floor.set_table(self.game, self.plan.terms, tuple(names), self.plan.options)
         table.reporters.append(self._hear)
         table.on_over.append(self._over)
@@ -201,7 +216,7 @@ class Room:
         assert self.table is not None
         match, entry = self.table.match, self.table.entry
         phase = PLAYING if match.result is None else FINISHED
-        self._turn(State(phase, match.steps + 1, self.state.size, entry.players, entry.id, match.view(None), match.result))
+        self._turn(State(phase, match.steps + 1, self.state.size, self._seated, entry.id, match.view(None), match.result))
 
     def refused(self, player: Player) -> Response | None:
         """Why the action that was just submitted is not taken."""
@@ -209,6 +224,6 @@ class Room:
 
     def _over(self, table: Table) -> None:
         if self.state.phase != FINISHED:  # nobody was told the result: it could not be stored
-            entry, view = table.entry, table.match.view(None)
-            self._turn(State(FINISHED, table.match.steps + 1, self.state.size, entry.players, entry.id, view))
+            view = table.match.view(None)
+            self._turn(State(FINISHED, table.match.steps + 1, self.state.size, self._seated, table.entry.id, view))
         self._set_timer(self.plan.rest, self._open)

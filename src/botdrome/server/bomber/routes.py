@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from botdrome.server.bomber.counter import BAD, NOT_FOUND, OK, declined, registers, serve, wants_state
-from botdrome.server.bomber.room import Room
+from botdrome.server.bomber.room import Moment, Room
 from botdrome.server.bomber.rooms import Rooms, summary
 from botdrome.server.bomber.waits import Wait
 from botdrome.server.exchange import Answer, Exchange, Headers
@@ -71,8 +71,8 @@ class Ask(Struct, eq=False):
     def show(self, value: object) -> None:
         self.reply(OK, self.shape.spelled(value))
 
-    def refuse(self, status: int, word: str, sentence: str, headers: Headers = ()) -> None:
-        body = declined(self.shape, word, sentence)
+    def refuse(self, status: int, word: str, sentence: str, headers: Headers = (), moment: Moment | None = None) -> None:
+        body = declined(self.shape, word, sentence, **(moment or {}))
         self.exchange.answer(Answer(status, body, self.shape.content_type, OPEN + headers))
 
 
@@ -125,7 +125,7 @@ class Routes:
                 raise _not_allowed(methods)
             return verb(ask, rest)
         except BadRequest as fault:
-            return ask.refuse(BAD, fault.word, fault.sentence)
+            return ask.refuse(BAD, fault.word, fault.sentence, moment=self._moment(path))
         except Astray as fault:
             return ask.refuse(fault.status, fault.word, fault.sentence, fault.headers)
 
@@ -144,6 +144,13 @@ class Routes:
         if path[0] != b"rest" or verb not in self._verbs:
             raise Astray(NOT_FOUND, "UNKNOWN_PATH", "there is nothing here; see /bomber/rest/rules")
         return Route(room, *self._verbs[verb], unquoted(b"/".join(path[2:]).removesuffix(b"/")))
+
+    def _moment(self, path: bytes) -> Moment | None:
+        """In the room that is meant, if there is such a one."""
+        try:
+            return self._search(path).room.moment()
+        except (Astray, BadRequest):
+            return None
 
     # The document's messages.
 

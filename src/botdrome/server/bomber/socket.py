@@ -1,7 +1,9 @@
 """Socket: the Bomberman API over a WebSocket. One message a frame, and every new state is pushed."""
 
+from collections.abc import Mapping
+
 from botdrome.server import metrics
-from botdrome.server.bomber.counter import BAD, OK, Reply, declined, registers, serve
+from botdrome.server.bomber.counter import BAD, OK, declined, registers, serve
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.room import Room
 from botdrome.server.bomber.rooms import Rooms
@@ -13,7 +15,7 @@ from botdrome.wire.bomber_shape import DEFAULT, Shape, read_shape
 
 
 def bomber_socket(rooms: Rooms, target: str) -> MakeSession:
-    """Who receives a WebSocket that was opened at this target; its query says how states are spelled."""
+    """Who receives a WebSocket that was opened at this target; its query says how states are spelled and who asks."""
     path, _, query = target.encode("latin-1").partition(b"?")
     words = path.split(b"/")[2:]
 
@@ -23,22 +25,25 @@ def bomber_socket(rooms: Rooms, target: str) -> MakeSession:
             if room is None:
                 raise BadRequest("UNKNOWN_ROOM", "there is no such room; see /bomber/rooms")
             fields = read_form(query)
-            return BomberSession(connection, room, read_shape(fields), read_switch(fields.get("with_state"), "with_state"))
+            return BomberSession(connection, room, read_shape(fields), fields)
         except BadRequest as fault:
-            return BomberSession(connection, rooms.first, DEFAULT, False, fault)
+            return BomberSession(connection, rooms.first, DEFAULT, {}, fault)
 
     return receive
 
 
 class BomberSession:
     def __init__(
-        self, connection: Connection, room: Room, shape: Shape, with_state: bool, fault: BadRequest | None = None
+        self, connection: Connection, room: Room, shape: Shape, query: Mapping[str, str], fault: BadRequest | None = None
     ) -> None:
-        self._connection, self._room, self._shape, self._with_state = connection, room, shape, with_state
+        self._connection, self._room, self._shape = connection, room, shape
+        self._with_state = read_switch(query.get("with_state"), "with_state")
         settings = room.desk.settings
         self._bucket = Bucket(settings.message_rate, settings.message_burst)
-        self._user: Mailbox | None = None
-        """The last one that was spoken for."""
+        self._asks = query.get("user_id")
+        """Whose messages those are that name no user."""
+        self._user_id = self._asks
+        """Of the user that was spoken for last: a user_id ends with its game, the socket does not."""
         if fault is None:
             room.pushes[self._push] = None
             self._push()
@@ -53,27 +58,22 @@ class BomberSession:
         try:
             fields = read_message(message)
             if registers(fields):
-                return serve(self._room, fields, self._shape, False, self._registered(str(fields["user_name"])))
-            self._user = self._room.user(fields.get("user_id")) or self._user
+                return serve(self._room, fields, self._shape, False, self._reply, self._speak_for)
+            user = self._room.user(fields.setdefault("user_id", self._asks))
+            if user is not None:
+                self._speak_for(user)
             return serve(self._room, fields, self._shape, self._with_state, self._reply)
         except BadRequest as fault:
-            return self._reply(BAD, declined(self._shape, fault.word, fault.sentence))
+            return self._reply(BAD, declined(self._shape, fault.word, fault.sentence, **self._room.moment()))
 
-    def _registered(self, name: str) -> Reply:
-        """Remembers who it is that has registered here."""
-
-        def reply(status: int, body: bytes, rest: bytes = b"") -> None:
-            if status == OK:
-                self._user = self._room.named(name)
-            self._reply(status, body, rest)
-
-        return reply
+    def _speak_for(self, user: Mailbox) -> None:
+        self._user_id = user.user_id
 
     def lost(self) -> None:
         self._room.pushes.pop(self._push, None)
 
     def _push(self) -> None:
-        self._reply(OK, *self._room.told(self._shape, self._user))
+        self._reply(OK, *self._room.told(self._shape, self._room.user(self._user_id)))
 
     def _reply(self, status: int, body: bytes, rest: bytes = b"") -> None:
         self._connection.send([body + rest])
