@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import signal
-import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,14 +10,12 @@ from time import time
 from typing import NamedTuple, Protocol
 
 import structlog
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount
 
-from botdrome.api.app import make_app
+from botdrome.api.app import Api, make_app
 from botdrome.api.live_spectator import live_spectator
+from botdrome.api.probes import probe_routes
 from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
 from botdrome.api.stack import http_stack
@@ -38,17 +35,16 @@ from botdrome.server.door import Crowd, Door, Welcome
 from botdrome.server.duel import duel_door
 from botdrome.server.duel_hall import DuelHall
 from botdrome.server.duel_table import open_duel_table
-from botdrome.server.keep_alive import keep_alive
+from botdrome.server.listening import MakeProtocol, listen, secured
 from botdrome.server.native import NativeSession
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.url_bots import UrlBots
 from botdrome.server.websocket import MakeSession
-from botdrome.store.opening import open_store
+from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 from botdrome.store.store import Store
 
 log = structlog.get_logger()
 
-MakeProtocol = Callable[[], asyncio.BaseProtocol]
 USUAL = {"duel_port": Settings().duel_port, "xbs_port": Settings().xbs_port}
 """Ports on which a server listens without being told: where somebody else does so already, it goes without."""
 COLLECTIONS = 100, 20, 700
@@ -108,6 +104,7 @@ class Parts(NamedTuple):
 
     desk: Desk
     arena: Arena
+    api: Api
     callers: Callers
     duel: DuelHall
     boats: Harbours
@@ -118,11 +115,11 @@ class Parts(NamedTuple):
 
     @property
     def with_guests(self) -> tuple[Room, ...]:
-        return self.duel, self.boats, self.cube, self.bomber, self.url_bots
+        return self.api, self.duel, self.boats, self.cube, self.bomber, self.url_bots
 
 
 async def open_house(settings: Settings) -> House:
-    store = await open_store(settings.store_url)
+    store = await _own_store(settings)
     servers: dict[str, asyncio.Server] = {}
     try:
         parts = await _furnish(settings, store)
@@ -141,6 +138,20 @@ async def open_house(settings: Settings) -> House:
     return house
 
 
+async def _own_store(settings: Settings) -> Store:
+    """That of the settings, for this server alone."""
+    try:
+        store = await open_store(settings.store_url)
+        try:
+            await store.claim()
+        except BaseException:
+            await store.close()
+            raise
+    except (BadStoreUrl, StoreUnavailable) as problem:
+        raise BadSetting(f"db: {problem}") from None
+    return store
+
+
 async def _furnish(settings: Settings, store: Store) -> Parts:
     desk, crowd, callers = Desk(store, settings), Crowd(settings), Callers(settings)
     duel = DuelHall(desk, await open_duel_table(store))
@@ -149,15 +160,15 @@ async def _furnish(settings: Settings, store: Store) -> Parts:
     registrations = Bucket(settings.registration_rate, settings.registration_burst)
     arena = Arena(store, desk.floor, desk.registry, duel.table, url_bots, registrations)
     cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
-    return Parts(desk, arena, callers, duel, boats, cube, BomberApi(desk, crowd), url_bots, crowd)
+    return Parts(desk, arena, make_app(arena), callers, duel, boats, cube, BomberApi(desk, crowd), url_bots, crowd)
 
 
 async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, asyncio.Server]) -> None:
     """All that listens, put in by name as soon as it does. Clients of the originals know no TLS."""
     front = _front_door(settings, parts)
-    servers["http"] = await _listen(settings, "port", settings.port, front, _tls(settings))
+    servers["http"] = await listen(settings, "port", settings.port, front, secured(settings))
     doors: list[tuple[str, str, int, MakeProtocol]] = [
-        ("bomber", "bomber_port", settings.bomber_port, front),
+        ("bomber", "bomber_port", settings.bomber_port, _bomber_door(settings, parts)),
         ("cube", "cube_port", settings.cube_port, socketio_door(parts.cube, parts.crowd, settings)),
         ("duel", "duel_port", settings.duel_port, duel_door(parts.duel, parts.crowd)),
         *[(one.name, one.key, one.port, boat_door(one, parts.desk, parts.crowd)) for one in parts.boats.all],
@@ -165,24 +176,11 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
     for name, key, port, door in doors:
         if port:
             try:
-                servers[name] = await _listen(settings, key, port, door)
+                servers[name] = await listen(settings, key, port, door)
             except BadSetting as problem:
                 if port != USUAL.get(key):
                     raise
                 log.warning("the usual port is taken: this protocol is not served", problem=str(problem))
-
-
-async def _listen(
-    settings: Settings, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None = None
-) -> asyncio.Server:
-    """`key` is the setting that names the port; -1: any free one."""
-    port, loop = max(0, port), asyncio.get_running_loop()
-    try:
-        server = await loop.create_server(make, settings.host, port, ssl=secure, backlog=2048)
-    except OSError as error:
-        raise BadSetting(f"{key}: cannot listen on {settings.host}:{port}: {error.strerror}") from None
-    keep_alive(server)
-    return server
 
 
 def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
@@ -214,30 +212,24 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
     return door
 
 
-def _tls(settings: Settings) -> ssl.SSLContext | None:
-    if not settings.tls_cert:
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        context.load_cert_chain(settings.tls_cert, settings.tls_key or None)
-    except (OSError, ssl.SSLError) as error:
-        raise BadSetting(f"tls_cert: {error}") from None
-    return context
+def _bomber_door(settings: Settings, parts: Parts) -> MakeProtocol:
+    """A door behind which there is the Bomberman API and nothing else: it knows no TLS, so no passwords are to come this way."""
+    bomber = parts.bomber
+
+    def shortcut(target: bytes) -> asyncio.Protocol | None:
+        return bomber.shortcut(target, door)
+
+    def door() -> Door:
+        return Door(bomber.receive_socket, http, parts.crowd, settings, shortcut)
+
+    app = Starlette(routes=[Mount("/bomber", bomber.asgi)])
+    http = http_stack(Turnstile(app, settings), parts.crowd, door)
+    return door
 
 
 def _http_app(parts: Parts) -> Starlette:
-    async def healthz(_: Request) -> Response:
-        return PlainTextResponse("ok\n")
-
-    async def readyz(_: Request) -> Response:
-        return PlainTextResponse("stopping\n", 503) if parts.desk.closing else PlainTextResponse("ready\n")
-
-    async def metrics(_: Request) -> Response:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
-
-    routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
-    mounts = [Mount("/socket.io", parts.cube), Mount("/bomber", parts.bomber.asgi), Mount("/", make_app(parts.arena))]
-    return Starlette(routes=[*routes, *mounts])
+    mounts = [Mount("/socket.io", parts.cube), Mount("/bomber", parts.bomber.asgi), Mount("/", parts.api)]
+    return Starlette(routes=[*probe_routes(parts.desk, parts.arena.store), *mounts])
 
 
 @asynccontextmanager

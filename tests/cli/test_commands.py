@@ -119,6 +119,11 @@ def test_a_bot_that_fails_to_start_in_the_middle_ends_it_with_status_1(tmp_path:
 # games
 
 
+def test_what_stands_in_brackets_is_no_markup() -> None:
+    assert "the first cell of each seat, [x, y, z]; none: drawn by lot" in run("games", "battlecube").stdout
+    assert "there is no game '[chess]'" in run("games", "[chess]").stderr
+
+
 def test_games_lists_every_game_with_options_and_examples() -> None:
     text = run("games").stdout
     for row in FORMATS.values():

@@ -1,36 +1,50 @@
 """What `botdrome serve` does beside serving."""
 
 import io
+import re
+from pathlib import Path
 
+import httpx
 import pytest
-import structlog
+from rich.console import Console
 
-from botdrome.cli.serve import Unfailing, configure_logs
-from botdrome.server.settings import Settings
-
-
-def test_a_log_that_cannot_be_written_disturbs_nobody() -> None:
-    closed = io.StringIO()
-    closed.close()
-    Unfailing(closed).write("nobody hears this")
-    Unfailing(closed).flush()
+from botdrome.cli.serve import show
+from botdrome.server.boats.plan import RoomPlan
+from tests.server.boats import boat_server
+from tests.server.clients import server
 
 
-def test_logs_go_on_when_standard_error_is_closed() -> None:
-    stream = io.StringIO()
-    configure_logs(Settings(log_format="json"))
-    structlog.configure(logger_factory=structlog.WriteLoggerFactory(Unfailing(stream)))  # type: ignore[arg-type]
-    log = structlog.get_logger()
-    log.info("before")
-    written = stream.getvalue()
-    stream.close()
-    log.info("after")
-    assert '"before"' in written
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
 
 
-def test_a_log_that_goes_to_a_file_has_no_colours(capsys: pytest.CaptureFixture[str]) -> None:
-    configure_logs(Settings())
-    structlog.get_logger().info("stopping", seconds=30)
-    line = capsys.readouterr().err
-    assert "stopping" in line and "seconds=30" in line
-    assert "\x1b" not in line
+@pytest.mark.anyio
+async def test_rooms_that_share_a_port_are_shown(tmp_path: Path) -> None:
+    rooms = [RoomPlan(title="Duels"), RoomPlan(title="Tea party"), RoomPlan(title="Own", port=-1)]
+    console = Console(file=io.StringIO(), record=True)
+    async with boat_server(tmp_path, *rooms) as house:
+        show(house, console)
+        lines = console.export_text().splitlines()
+        assert f"  boat games (TCP)        127.0.0.1:{house.ports['xbs']} (Duels, Tea party)" in lines
+        assert f"  xbs Own                 127.0.0.1:{house.ports['xbs Own']}" in lines
+
+
+@pytest.mark.anyio
+async def test_the_screen_says_where_to_watch_and_what_stopping_means(tmp_path: Path) -> None:
+    console = Console(file=io.StringIO(), record=True)
+    async with server(tmp_path, drain=25.0) as house, httpx.AsyncClient() as http:
+        show(house, console)
+        text = console.export_text()
+        shown = dict(re.findall(r"^  (\S.*?)  +(\S.*)$", text, re.MULTILINE))
+        assert (await http.get(shown["matches that run"])).status_code == 200
+        assert shown["watch one"] == f"botdrome watch MATCH --server {house.url}"
+    assert "Ctrl-C stops: running matches get 25 seconds to end. A second one stops at once." in text
+
+
+@pytest.mark.anyio
+async def test_the_screen_does_not_promise_time_where_there_is_none(tmp_path: Path) -> None:
+    console = Console(file=io.StringIO(), record=True)
+    async with server(tmp_path, drain=0.0) as house:
+        show(house, console)
+    assert "Ctrl-C stops: running matches are aborted. A second one stops at once." in console.export_text()

@@ -182,6 +182,18 @@ async def test_health_readiness_and_metrics(tmp_path: Path) -> None:
         assert (await http.get("/readyz")).status_code == 503
 
 
+async def test_what_the_http_stack_logs_is_json_where_that_is_asked_for(tmp_path: Path) -> None:
+    async with serving(tmp_path, "--set", "log_format=json") as running:
+        host, port = running.url.removeprefix("ws://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"GARBAGE\r\n\r\n")
+        assert b"400 Bad Request" in await asyncio.wait_for(reader.read(), PATIENCE)
+        writer.close()
+        assert running.process.stderr is not None
+        line = json.loads(await asyncio.wait_for(running.process.stderr.readline(), PATIENCE))
+        assert (line["level"], line["event"]) == ("warning", "Invalid HTTP request received.")
+
+
 async def test_two_servers_cannot_have_one_port(tmp_path: Path) -> None:
     async with serving(tmp_path) as running:
         port = running.url.rpartition(":")[2]
@@ -197,9 +209,13 @@ async def test_two_servers_cannot_have_one_port(tmp_path: Path) -> None:
     [
         (["--set", "colour=red"], "there is no setting 'colour'"),
         (["--set", "colour"], "a setting is KEY=VALUE, not 'colour'"),
-        (["--db", "mysql://x"], "mysql"),
+        (["--db", "mysql://x"], "db: mysql://x: "),
+        (["--db", "sqlite:////dev/null/x.db"], "db: sqlite:////dev/null/x.db: "),
+        (["--db", "postgresql://nobody:x@127.0.0.1:1/x"], "db: postgresql://nobody:***@127.0.0.1:1/x: "),
+        (["--host", "no.such.host.invalid"], "host: cannot listen on 'no.such.host.invalid'"),
         (["--config", "/no/such/file.toml"], "No such file"),
-        (["--set", "tls_cert=/no/such/cert.pem"], "tls_cert: "),
+        (["--set", "tls_cert=/no/such/cert.pem"], "tls_key: it has to be given with tls_cert"),
+        (["--set", "tls_key=/no/such/[key].pem", "--set", "tls_cert=/dev/null"], "tls_key: /no/such/[key].pem: No such file"),
     ],
 )
 async def test_settings_that_cannot_be_are_named_and_nothing_starts(tmp_path: Path, words: list[str], problem: str) -> None:

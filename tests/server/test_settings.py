@@ -36,6 +36,17 @@ def test_the_environment_is_named_too() -> None:
         load_settings({}, {"BOTDROME_MESSAGE_BURST": "none"}, None)
 
 
+@pytest.mark.parametrize("name", ["BOTDROME_NOSUCH", "BOTDROME_port", "BOTDROME_", "BOTDROME_PORT_3000_TCP"])
+def test_a_variable_that_is_no_setting_is_named(name: str) -> None:
+    with pytest.raises(BadSetting, match=f"there is no setting for the variable {name}$"):
+        load_settings({}, {name: "x"}, None)
+
+
+def test_variables_of_other_commands_are_left_alone() -> None:
+    others = {"BOTDROME_SERVER": "http://arena", "BOTDROME_TOKEN": "x", "BOTDROMEDARY": "x"}
+    assert load_settings({}, others | {"BOTDROME_HOST_TOKEN": "y"}, None) == Settings(host_token="y")
+
+
 @pytest.mark.parametrize("text", ["port = ", "port = 1\nport = 2", b"\xff"])
 def test_a_file_that_is_not_toml_is_named(tmp_path: Path, text: str | bytes) -> None:
     file = tmp_path / "bad.toml"

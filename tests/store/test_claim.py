@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import open_house
-from botdrome.server.settings import Settings
+from botdrome.server.settings import BadSetting, Settings
 from botdrome.store import postgres as postgres_store
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry, StoreUnavailable
@@ -32,7 +32,7 @@ async def test_a_second_server_on_a_store_does_not_start(tmp_path: Path) -> None
     settings = Settings(port=0, db=f"sqlite:///{tmp_path}/store.db", duel_port=0, xbs_port=0)
     house = await open_house(settings)
     try:
-        with pytest.raises(StoreUnavailable, match="another server is using this store"):
+        with pytest.raises(BadSetting, match=r"db: .*another server is using this store"):
             await open_house(settings)
     finally:
         await house.close()

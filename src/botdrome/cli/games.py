@@ -45,7 +45,7 @@ def _options(row: Format) -> RenderableType:
         return Text("options: none")
     table = Table("option", "default", "meaning", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for option in options:
-        table.add_row(option.name, msgspec.json.encode(option.default).decode(), option.description)
+        table.add_row(*map(Text, (option.name, _json(option.default), option.description)))
     return table
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from rich.console import Console
+from rich.text import Text
 
 from botdrome.formats import FORMATS, Format
 from botdrome.games.game import BadOption
@@ -18,7 +19,7 @@ class Refusal(Exception):
 
 
 def complain(words: object) -> None:
-    Console(stderr=True).print(f"[bold red]botdrome:[/] {words}", highlight=False, soft_wrap=True)
+    Console(stderr=True).print(Text("botdrome: ", style="bold red").append(str(words), "not bold default"), soft_wrap=True)
 
 
 def format_called(name: str) -> Format:

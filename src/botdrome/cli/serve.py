@@ -1,21 +1,19 @@
 """`botdrome serve`: the server, and the screen that it shows when it starts."""
 
 import asyncio
-import logging
 import os
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any
 
-import structlog
 from rich.console import Console
 from rich.text import Text
 
 from botdrome.app import House, serve
+from botdrome.cli.logs import configure_logs
 from botdrome.cli.problems import REFUSED, complain
-from botdrome.server.settings import BadSetting, Settings, load_settings
+from botdrome.server.boats.harbour import Harbours
+from botdrome.server.settings import BadSetting, load_settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.login import GAMES
 
@@ -51,37 +49,11 @@ def _loop_run(work: Any) -> None:
         uvloop.run(work)
 
 
-class Unfailing:
-    """Standard error may be closed while the server runs: no conversation is to break off for the sake of a line in a log."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> None:
-        with suppress(OSError, ValueError):
-            self._stream.write(text)
-
-    def flush(self) -> None:
-        with suppress(OSError, ValueError):
-            self._stream.flush()
-
-
-def configure_logs(settings: Settings) -> None:
-    """Everything goes to standard error: one event a line, as text or as JSON."""
-    level = logging.getLevelName(settings.log_level.upper())
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    as_text = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    last: Any = structlog.processors.JSONRenderer() if settings.log_format == "json" else as_text
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            last,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, Unfailing(sys.stderr))),
-    )
+def _rooms_at(house: House, key: str) -> str:
+    """The titles of boat games that share a port: whoever does not ask for one by its title is shown the first."""
+    harbours = [harbour for room in house.rooms if isinstance(room, Harbours) for harbour in room.all]
+    titles = [room.plan.title for harbour in harbours if harbour.name == key for room in harbour.rooms]
+    return f" ({', '.join(titles)})" if len(titles) > 1 else ""
 
 
 def show(house: House, console: Console) -> None:
@@ -91,12 +63,17 @@ def show(house: House, console: Console) -> None:
     console.print(Text("Botdrome is open.", style="bold green"))
     for what, where in (
         ("bots (WebSocket)", url.replace("http", "ws", 1)),
-        *((DOORS.get(key, key), f"{house.host}:{port}") for key, port in house.ports.items() if key != "http"),
+        *(
+            (DOORS.get(key, key), f"{house.host}:{port}{_rooms_at(house, key)}")
+            for key, port in house.ports.items()
+            if key != "http"
+        ),
         ("GraphQL and GraphiQL", f"{url}/graphql"),
         ("REST", f"{url}/api/v1/docs"),
         ("Bomberman over HTTP", f"{url}/bomber/rest"),
         ("Battlecube (socket.io)", f"{url}/socket.io/"),
-        ("watch a match", f"{url}/watch/MATCH"),
+        ("matches that run", f"{url}/"),
+        ("watch one", f"botdrome watch MATCH --server {url}"),
         ("stored in", house.settings.store_shown),
         ("house bots", "play those who find no opponent" if house.settings.house else "on demand; --house for all"),
     ):
@@ -104,4 +81,5 @@ def show(house: House, console: Console) -> None:
     console.print("\nRegister a bot and keep the password that comes back:", highlight=False)
     command = f"  curl {url}/graphql -H 'Content-Type: application/json' -d '{{\"query\": \"{query}\"}}'"
     console.print(command, highlight=False, markup=False, soft_wrap=True)
-    console.print("\nCtrl-C stops: running matches are played to their end.", highlight=False)
+    end = f"get {house.settings.drain:g} seconds to end" if house.settings.drain else "are aborted"
+    console.print(f"\nCtrl-C stops: running matches {end}. A second one stops at once.", highlight=False)

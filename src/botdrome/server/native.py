@@ -16,8 +16,8 @@ from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, Conn
 from botdrome.server.desk import Desk
 from botdrome.server.table import Table
 from botdrome.store.store import BotEntry, MatchEntry
-from botdrome.wire.battlebot import DECODER, Battlebot
-from botdrome.wire.half_pairs import reread
+from botdrome.wire.battlebot import Battlebot
+from botdrome.wire.half_pairs import value_of
 from botdrome.wire.login import FAILED, BadLogin, Login, read_login
 
 log = structlog.get_logger()
@@ -59,12 +59,9 @@ class NativeSession:
         if not self._bucket.take():
             return self._refuse("flood", "too many messages", POLICY)
         try:
-            value = DECODER.decode(message)
-        except UNREADABLE:
-            try:
-                value = reread(message)
-            except UNREADABLE as error:
-                return self._malformed(message, str(error))
+            value = value_of(message)
+        except UNREADABLE as error:
+            return self._malformed(message, str(error))
         table = self._table
         if table is not None:
             self._desk.floor.metronome.catch_up()

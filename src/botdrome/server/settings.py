@@ -13,6 +13,8 @@ from platformdirs import user_data_path
 from botdrome.server.boats.plan import RoomPlan
 
 PREFIX = "BOTDROME_"
+OF_OTHERS = {"BOTDROME_SERVER", "BOTDROME_TOKEN"}
+"""Variables that are for other commands than the server's."""
 
 
 class BadSetting(Exception):
@@ -40,15 +42,15 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 0
     bomber_port: Annotated[
         int,
-        Meta(description="a second port for the Bomberman API, 9800 in the original; 0: off, -1: any free port", ge=-1, le=65535),
+        Meta(description="the Bomberman API alone, 9800 in the original; 0: off, -1: any free port", ge=-1, le=65535),
     ] = 0
     bomber_rooms: Annotated[str, Meta(description="the rooms of the Bomberman API: NAME:KEY=VALUE,KEY=VALUE and so on")] = (
         "default"
     )
     bomber_wait: Annotated[float, Meta(description="seconds that a request may wait for the next Bomberman state", gt=0)] = 25.0
     bomber_waits: Annotated[int, Meta(description="requests from one address that may wait so at a time", ge=1)] = 1000
-    tls_cert: Annotated[str, Meta(description="a certificate file; with it and tls_key, TLS is on")] = ""
-    tls_key: Annotated[str, Meta(description="the key file of the certificate")] = ""
+    tls_cert: Annotated[str, Meta(description="a certificate file (PEM); with it and tls_key, TLS is on")] = ""
+    tls_key: Annotated[str, Meta(description="the key file of the certificate (PEM); neither goes without the other")] = ""
     login_limit: Annotated[float, Meta(description="seconds for the first message", gt=0)] = 10.0
     waiting_limit: Annotated[float, Meta(description="seconds to wait for an opponent; 0: for ever", ge=0)] = 300.0
     start_delay: Annotated[float, Meta(description="seconds between matching and the first message of a match", ge=0)] = 0.1
@@ -60,7 +62,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     registration_rate: Annotated[float, Meta(description="bots that may be registered a second, in the long run", gt=0)] = 10.0
     registration_burst: Annotated[int, Meta(description="bots that may be registered at once", ge=1)] = 1000
     http_rate: Annotated[
-        float, Meta(description="requests a second from one address to GraphQL, REST and pages, in the long run; 0: any", ge=0)
+        float,
+        Meta(description="requests by HTTP a second from one address, but for players', in the long run; 0: any", ge=0),
     ] = 200.0
     http_burst: Annotated[int, Meta(description="such requests at once", ge=1)] = 2000
     http_rate_loopback: Annotated[bool, Meta(description="the server's own machine is held to http_rate as well")] = False
@@ -108,7 +111,7 @@ KEYS = Settings.__struct_fields__
 def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None) -> Settings:
     """Flags (None: not given) go before the environment, the environment before the file. BadSetting names the key."""
     values = _from_file(file) if file else {}
-    values |= {key: environment[PREFIX + key.upper()] for key in KEYS if PREFIX + key.upper() in environment}
+    values |= _from_environment(environment)
     values |= {key: value for key, value in flags.items() if value is not None}
     if isinstance(values.get("boats"), str):
         values["boats"] = _from_json("boats", values["boats"])
@@ -122,6 +125,14 @@ def _from_file(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text())
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(f"{file}: {error}") from None
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    names = {PREFIX + key.upper(): key for key in KEYS}
+    for name in environment:
+        if name.startswith(PREFIX) and name not in names.keys() | OF_OTHERS:
+            raise BadSetting(f"there is no setting for the variable {name}")
+    return {key: environment[name] for name, key in names.items() if name in environment}
 
 
 def _from_json(key: str, text: str) -> Any:

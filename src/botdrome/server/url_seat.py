@@ -15,7 +15,7 @@ from botdrome.server.connection import NORMAL
 from botdrome.server.desk import Desk
 from botdrome.server.native import battlebot
 from botdrome.server.table import Table
-from botdrome.wire.battlebot import DECODER
+from botdrome.wire.half_pairs import value_of
 
 ON_A_BEAT = 2.0
 """Seconds for a call where steps do not wait: what comes late counts for a later step."""
@@ -152,7 +152,7 @@ class UrlGuest:
         if not answer.body:
             return self._table.note(self._player, b"", "no move")
         try:
-            move = DECODER.decode(answer.body)
+            move = value_of(answer.body)
         except UNREADABLE as error:
             return self._fail(f"unreadable: {error}", answer.body)
         return self._table.submit(self._player, move, answer.body)

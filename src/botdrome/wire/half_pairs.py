@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from botdrome.games.reading import UNREADABLE
 from botdrome.wire.battlebot import DECODER
 
 ESCAPE = re.compile(
@@ -19,6 +20,9 @@ def without_halves(json: bytes) -> bytes:
     return ESCAPE.sub(lambda escape: UNKNOWN if escape[1] else escape[0], json)
 
 
-def reread(message: bytes) -> Any:
-    """The value in a message that could not be read: whatever it has of halves is not the reason any more."""
-    return DECODER.decode(without_halves(message))
+def value_of(message: bytes) -> Any:
+    """The value in a message, halves or not; UNREADABLE if there is none."""
+    try:
+        return DECODER.decode(message)
+    except UNREADABLE:
+        return DECODER.decode(without_halves(message))

@@ -1,0 +1,54 @@
+"""Logs: everything that happens, on standard error, one event a line, as text or as JSON; whichever library says it."""
+
+import logging
+import sys
+from contextlib import suppress
+from typing import Any, TextIO, cast
+
+import structlog
+
+from botdrome.server.settings import Settings
+
+
+class Unfailing:
+    """Standard error may be closed while the server runs: no conversation is to break off for the sake of a line in a log."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+
+def configure_logs(settings: Settings) -> None:
+    stream = cast(TextIO, Unfailing(sys.stderr))
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    as_text = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    last: Any = structlog.processors.JSONRenderer() if settings.log_format == "json" else as_text
+    common: list[Any] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso"),
+        structlog.processors.format_exc_info,
+    ]
+    structlog.configure(
+        processors=[*common, last],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(stream),
+    )
+    _take_in_others(stream, max(level, logging.WARNING), common, last)
+
+
+def _take_in_others(stream: TextIO, level: int, common: list[Any], last: Any) -> None:
+    """Libraries that log by Python's own means look like the rest. What they say below a warning is for their authors."""
+    named = [structlog.stdlib.add_logger_name, *common]
+    finishing = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, last]
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=finishing, foreign_pre_chain=named))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level)

@@ -1,0 +1,144 @@
+"""Listening: one port for all addresses, TLS, and which setting is to blame."""
+
+import errno
+import json
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from botdrome.server import listening
+from botdrome.server.listening import listen, secured
+from botdrome.server.settings import BadSetting, Settings
+from tests.server.clients import server
+
+pytestmark = pytest.mark.anyio
+
+
+def has_ipv6() -> bool:
+    with socket.socket(socket.AF_INET6) as one:
+        return one.connect_ex(("::1", 1)) == errno.ECONNREFUSED
+
+
+two_kinds = pytest.mark.skipif(not has_ipv6(), reason="this machine has one kind of address")
+
+
+@two_kinds
+async def test_any_free_port_is_the_same_on_all_addresses(tmp_path: Path) -> None:
+    async with server(tmp_path, host="", bomber_port=-1) as house, httpx.AsyncClient() as http:
+        for name, path in (("http", "healthz"), ("bomber", "bomber/rest/rules")):
+            for host in ("127.0.0.1", "[::1]"):
+                assert (await http.get(f"http://{host}:{house.ports[name]}/{path}")).status_code == 200
+
+
+@two_kinds
+async def test_a_port_that_is_taken_on_another_address_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
+        ports = [taken.getsockname()[1], listening._free_port()]
+        told = iter(ports)
+        monkeypatch.setattr("botdrome.server.listening._free_port", lambda: next(told))
+        opened = await listen(Settings(host=""), "port", 0, nobody)
+        assert {one.getsockname()[1] for one in opened.sockets} == {ports[1]}
+        opened.close()
+
+
+@two_kinds
+async def test_it_is_said_when_no_port_is_free_on_all_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
+        monkeypatch.setattr("botdrome.server.listening._free_port", lambda: taken.getsockname()[1])
+        with pytest.raises(BadSetting, match=r"duel_port: cannot listen on :0: .*in use"):
+            await listen(Settings(host=""), "duel_port", -1, nobody)
+
+
+@two_kinds
+async def test_another_problem_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> int:
+        raise OSError(errno.EACCES, "permission denied")
+
+    monkeypatch.setattr("botdrome.server.listening._free_port", refused)
+    with pytest.raises(BadSetting, match="port: cannot listen on :0: permission denied"):
+        await listen(Settings(host=""), "port", 0, nobody)
+
+
+async def test_the_port_of_the_bomberman_api_has_nothing_else(tmp_path: Path) -> None:
+    async with server(tmp_path, bomber_port=-1) as house, httpx.AsyncClient() as http:
+        there = f"127.0.0.1:{house.ports['bomber']}"
+        assert (await http.get(f"http://{there}/bomber/rest/rules")).status_code == 200
+        for path in ("", "healthz", "graphql", "api/v1/live", "socket.io/", "bomberman"):
+            assert (await http.get(f"http://{there}/{path}")).status_code == 404, path
+        async with connect(f"ws://{there}/bomber/rest") as socket:
+            assert json.loads(await socket.recv())["phase"] == "REGISTRATION"
+        for path in ("", "graphql", "connect", "boats/host"):
+            with pytest.raises(InvalidStatus):
+                await connect(f"ws://{there}/{path}")
+
+
+@pytest.mark.parametrize(
+    ("host", "words"),
+    [
+        ("no.such.host.invalid", "host: cannot listen on 'no.such.host.invalid': "),
+        ("300.1.1.1", "host: cannot listen on '300.1.1.1': "),
+        ("a..b", "host: cannot listen on 'a..b': not the name of a host"),
+        ("192.0.2.1", "host: '192.0.2.1' is no address of this machine"),
+    ],
+)
+@pytest.mark.parametrize("port", [0, 40_000])
+async def test_a_host_that_cannot_be_is_named_as_such(tmp_path: Path, host: str, words: str, port: int) -> None:
+    with pytest.raises(BadSetting) as refused:
+        async with server(tmp_path, host=host, port=port):
+            pass
+    assert str(refused.value).startswith(words)
+
+
+def nobody() -> Any:
+    raise AssertionError("nobody connects")
+
+
+# TLS.
+
+
+@pytest.fixture(scope="module")
+def pems(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate and its key, the key of another, both in one file, and something else."""
+    folder = tmp_path_factory.mktemp("pems")
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    for cert, key in (("cert", "key"), ("other-cert", "other-key")):
+        subprocess.run([*make, "-keyout", folder / key, "-out", folder / cert], check=True, capture_output=True)
+    (folder / "both").write_bytes((folder / "cert").read_bytes() + (folder / "key").read_bytes())
+    (folder / "letter").write_text("Dear Ada, this is no certificate.")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("cert", "key", "words"),
+    [
+        ("cert", "", "tls_key: it has to be given with tls_cert"),
+        ("", "key", "tls_cert: it has to be given with tls_key"),
+        ("nowhere", "key", "tls_cert: {folder}/nowhere: No such file"),
+        ("cert", "nowhere", "tls_key: {folder}/nowhere: No such file"),
+        ("cert", "other-key", "tls_key: {folder}/other-key is no key for {folder}/cert (key values mismatch)"),
+        ("letter", "key", "tls_cert: there is no certificate in {folder}/letter"),
+        ("cert", "letter", "tls_key: {folder}/letter is no key for {folder}/cert"),
+        ("key", "cert", "tls_cert: there is no certificate in {folder}/key"),
+        (".", "key", "tls_cert: {folder}/.: Is a directory"),
+        ("nul\0", "key", "tls_cert: {folder}/nul\0: "),
+    ],
+)
+async def test_certificates_that_cannot_be_are_named_with_their_file(
+    tmp_path: Path, pems: Path, cert: str, key: str, words: str
+) -> None:
+    files = {"tls_cert": cert and f"{pems}/{cert}", "tls_key": key and f"{pems}/{key}"}
+    with pytest.raises(BadSetting) as refused:
+        async with server(tmp_path, **files):
+            pass
+    assert str(refused.value).startswith(words.format(folder=pems))
+
+
+def test_one_file_may_have_both(pems: Path) -> None:
+    assert secured(Settings(tls_cert=f"{pems}/both", tls_key=f"{pems}/both")) is not None
+    assert secured(Settings()) is None
