@@ -1,25 +1,33 @@
 """The stalker: a house bot for battlecube that weighs every step and every throw by what the others are likely to do."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
 from botdrome.bots.battlecube import bomb_on, distance, exits, own_cell, refuges_of, ways_from
-from botdrome.bots.battlecube_rivals import Cube, Kind, Odd, aimless, came_nearer, careful, cube_of, guessed
+from botdrome.bots.battlecube_rivals import Cube, Kind, Odd, aimless, careful, chaser, cube_of, guessed, sniper, statue
 from botdrome.games.battlecube_answer import Cell
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, Seat, View
 
 MOST = 4
-"""Of many others only the nearest are thought about."""
+"""Of many others only the nearest are thought about; all of them are kept away from."""
 ALIKE = 0.002
 """Options that differ by less are equally good."""
-HUNT = ((0.97, 0.0), (0.97, 0.0), (0.975, 0.0), (0.914, 0.013), (0.861, 0.018), (0.809, 0.022), (0.789, 0.03), (0.786, 0.035))
-"""By the distance to a careful one: the chance to outlive it with all six ways out, and what each way less takes off."""
-SURE = 0.7
-"""Whoever is careful with this chance is taken for it."""
-EASY = (0.8, 0.85, 0.94, 0.97)
-"""By the distance to an aimless one: the chance to outlive it."""
+WAYS = 6
+"""Out of a cell that is neither beside a wall nor beside a bomb."""
+OUTLOOK: Mapping[Kind, tuple[float, float]] = {
+    careful: (0.79, 0.03),
+    aimless: (0.97, 0.01),
+    statue: (0.9, 0.0),
+    sniper: (0.1, 0.0),
+    chaser: (0.9, 0.01),
+}
+"""The chance to outlive each kind from a cell with all ways out, and what each way less takes off."""
+CLOSE = 0.03
+"""What it takes off to be so close to an aimless one that it may come beside."""
+TIE = 0.2
+"""What it is worth to fall together with another: a sniper can only be taken along."""
 
 
 class Prospect(NamedTuple):
@@ -35,34 +43,52 @@ def stalker(view: View, chance: Chance) -> Raw:
     """Does what best outlives all others; what it plans for later ticks it does where nobody looks for it."""
     cube, you = cube_of(view), view["you"]
     own = own_cell(view)
-    near = sorted((seat for seat in cube.cells if seat != you), key=lambda seat: distance(cube.cells[seat], own))[:MOST]
+    others = sorted((seat for seat in cube.cells if seat != you), key=lambda seat: distance(cube.cells[seat], own))
+    near = others[:MOST]
     if view["tasks"] > 1:
         return _plan(cube, own, [cube.cells[seat] for seat in near], view["tasks"], chance)
     close = cube._replace(cells={seat: cube.cells[seat] for seat in (you, *near)})
     rivals = [Rival(close, seat, you) for seat in near]
-    worth = [(value, task) for task, value in (*_steps(close, own, rivals), *_throws(close, own, rivals))]
-    best = max(value for value, _ in worth)
-    return [chance.choice([task for value, task in worth if value > best - ALIKE])]
+    worth = [
+        pair for way, to in _clear(cube, own, [cube.cells[seat] for seat in others]) for pair in _options(cube, way, to, rivals)
+    ]
+    best = max(value for _, value in worth)
+    return [chance.choice([task for task, value in worth if value > best - ALIKE])]
+
+
+def _clear(cube: Cube, own: Cell, others: list[Cell]) -> list[tuple[str, Cell]]:
+    """The steps ("": none) to the cells that nobody else can step to; where there are none, that the fewest can step to."""
+    options = [("", own), *((way, to) for way, to in ways_from(own, cube.edge) if to not in cube.bombs)]
+    reached = [sum(distance(to, other) <= 1 for other in others) for _, to in options]
+    return [option for option, reach in zip(options, reached, strict=True) if reach == min(reached)]
+
+
+def _options(cube: Cube, way: str, to: Cell, rivals: list["Rival"]) -> Iterator[tuple[Raw, float]]:
+    """What may be done by going that way, with the chance to outlive all; who stays may bomb where the others may be."""
+    ways = len(exits(to, cube.edge, cube.bombs))
+    prospects = [rival.prospect(to, ways) for rival in rivals]
+    yield {"task": "MOVE", "direction": way} if way else {"task": "NOOP"}, prod(prospect.chance for prospect in prospects)
+    if not way:
+        for aim in {aim: None for prospect in prospects for aim in prospect.more}:
+            yield bomb_on(aim), prod(prospect.chance + prospect.more.get(aim, 0.0) for prospect in prospects)
 
 
 class Rival:
     """One of the others, and what it will probably do."""
 
     def __init__(self, cube: Cube, seat: Seat, you: Seat) -> None:
-        kinds = guessed(cube, seat, you)
         self.cell = cube.cells[seat]
-        self.is_careful = cube.is_duel and kinds[careful] > SURE and not came_nearer(cube, seat, you)
-        self.kinds = [(kind, *_summed(kind(cube, seat, you), weight)) for kind, weight in kinds.items()]
+        self.kinds = [(kind, *_summed(kind(cube, seat, you), weight)) for kind, weight in guessed(cube, seat, you).items()]
 
     def prospect(self, cell: Cell, ways: int) -> Prospect:
         chance, more = 0.0, dict[Cell, float]()
         for kind, ends, hits in self.kinds:
             for to, odds in ends.items():
                 if to != cell:
-                    lives = odds - hits.get(cell, 0.0) if to == self.cell else odds  # who throws stays
+                    falls = hits.get(cell, 0.0) if to == self.cell else 0.0  # who throws stays
                     then = _outlook(kind, distance(cell, to), ways)
-                    chance += lives * then
-                    more[to] = more.get(to, 0.0) + lives * (1.0 - then)
+                    chance += (odds - falls) * then
+                    more[to] = more.get(to, 0.0) + (odds - falls) * (1.0 - then) + falls * TIE
         return Prospect(chance, more)
 
 
@@ -77,27 +103,8 @@ def _summed(doings: Iterable[Odd], weight: float) -> tuple[dict[Cell, float], di
 
 
 def _outlook(kind: Kind, apart: int, ways: int) -> float:
-    if kind is aimless:
-        return EASY[min(apart, len(EASY) - 1)]
-    best, less = HUNT[min(apart, len(HUNT) - 1)]
-    return best - less * (6 - ways)
-
-
-def _steps(cube: Cube, own: Cell, rivals: list[Rival]) -> Iterator[tuple[Raw, float]]:
-    """Never to where another may step, unless it is sure to keep away."""
-    for direction, to in ways_from(own, cube.edge):
-        if to not in cube.bombs and all(rival.is_careful or distance(to, rival.cell) > 1 for rival in rivals):
-            ways = len(exits(to, cube.edge, cube.bombs))
-            yield {"task": "MOVE", "direction": direction}, prod(rival.prospect(to, ways).chance for rival in rivals)
-
-
-def _throws(cube: Cube, own: Cell, rivals: list[Rival]) -> Iterator[tuple[Raw, float]]:
-    """Bombs on the cells where the others may be, which is never where one lives on; or none."""
-    ways = len(exits(own, cube.edge, cube.bombs))
-    prospects = [rival.prospect(own, ways) for rival in rivals]
-    yield {"task": "NOOP"}, prod(prospect.chance for prospect in prospects)
-    for aim in {aim: None for prospect in prospects for aim in prospect.more}:
-        yield bomb_on(aim), prod(prospect.chance + prospect.more.get(aim, 0.0) for prospect in prospects)
+    best, less = OUTLOOK[kind]
+    return best - less * (WAYS - ways) - (CLOSE if kind is aimless and apart <= 2 else 0.0)
 
 
 # Several ticks at once.
