@@ -119,9 +119,10 @@ class Parts(NamedTuple):
 
 
 async def open_house(settings: Settings) -> House:
-    store = await _own_store(settings)
+    store = await _open_store(settings)
     servers: dict[str, asyncio.Server] = {}
     try:
+        claimed = await store.claim()
         parts = await _furnish(settings, store)
         await _listen_all(settings, parts, servers)
     except Exception:
@@ -129,27 +130,28 @@ async def open_house(settings: Settings) -> House:
             server.close()
         await store.close()
         raise
-    aborted = await store.abort_running("the server ended without notice", int(time() * 1000))
-    if aborted:
-        log.warning("matches were running when the server last ended", aborted=aborted)
+    await _clear_away(store, claimed)
     house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
     parts.callers.listen_on(house.ports.values())
     await parts.url_bots.open()
     return house
 
 
-async def _own_store(settings: Settings) -> Store:
-    """That of the settings, for this server alone."""
+async def _open_store(settings: Settings) -> Store:
     try:
-        store = await open_store(settings.store_url)
-        try:
-            await store.claim()
-        except BaseException:
-            await store.close()
-            raise
+        return await open_store(settings.store_url)
     except (BadStoreUrl, StoreUnavailable) as problem:
         raise BadSetting(f"db: {problem}") from None
-    return store
+
+
+async def _clear_away(store: Store, claimed: bool) -> None:
+    """What runs in the store of a server that starts ran when it last ended, unless another server uses it as well."""
+    if not claimed:
+        log.warning("another server is using this store: contests and ratings that both count will be wrong; --db takes another")
+        return
+    aborted = await store.abort_running("the server ended without notice", int(time() * 1000))
+    if aborted:
+        log.warning("matches were running when the server last ended", aborted=aborted)
 
 
 async def _furnish(settings: Settings, store: Store) -> Parts:

@@ -15,7 +15,7 @@ from botdrome.store import schema
 from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.rows import Row
 from botdrome.store.steps import Alter, Find, Lock, Prepared, Put, Run, Step, Take, preparer
-from botdrome.store.store import CLAIMED, BadStoreUrl, StoreUnavailable, Unstorable
+from botdrome.store.store import BadStoreUrl, StoreUnavailable, Unstorable
 
 READERS = 4
 PATIENCE = 60
@@ -79,13 +79,14 @@ class Postgres:
         options["server_settings"] = {"application_name": "botdrome", "jit": "off", **settings}
         return asyncpg.create_pool(self._url, min_size=1, max_size=size, **options)
 
-    async def claim(self) -> None:
+    async def claim(self) -> bool:
         async with self._explained():
             self._claimed = await asyncpg.connect(self._url, timeout=10, server_settings={"lock_timeout": CLAIMING})
             try:
                 await self._claimed.execute("SELECT pg_advisory_lock($1)", SERVING)
             except asyncpg.LockNotAvailableError:
-                raise StoreUnavailable(CLAIMED) from None
+                return False
+        return True
 
     async def close(self) -> None:
         if self._claimed is not None:

@@ -20,8 +20,8 @@ class Database(Protocol):
     async def open(self) -> None:
         """Connect, and bring the schema up to date. StoreUnavailable if that fails."""
 
-    async def claim(self) -> None:
-        """StoreUnavailable if another server has it."""
+    async def claim(self) -> bool:
+        """False: another server has it."""
 
     async def carry_out(self, batch: Sequence[Change]) -> list[Outcome]:
         """All in one transaction, or an exception and nothing at all."""
@@ -46,8 +46,8 @@ class SqlStore:
         finally:
             await self._database.close()
 
-    async def claim(self) -> None:
-        await self._database.claim()
+    async def claim(self) -> bool:
+        return await self._database.claim()
 
     async def _fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """After all that was called before."""

@@ -21,7 +21,7 @@ from botdrome.store import queries, schema
 from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.rows import Row, as_json
 from botdrome.store.steps import Alter, Find, Lock, Put, Run, Step, Take, followed, preparer
-from botdrome.store.store import CLAIMED, StoreUnavailable, Unstorable
+from botdrome.store.store import StoreUnavailable, Unstorable
 
 if sys.platform != "win32":
     import fcntl
@@ -105,8 +105,8 @@ class Sqlite:
         await self._in(self._write_thread, self._open_writer)
         await self._in(self._read_thread, self._open_reader)
 
-    async def claim(self) -> None:
-        await self._in(self._write_thread, self._claim)
+    async def claim(self) -> bool:
+        return await self._in(self._write_thread, self._claim)
 
     async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
         return await self._in(self._write_thread, lambda: self._written(changes))
@@ -139,13 +139,15 @@ class Sqlite:
             for statement in schema.statements("sqlite", _version(self._writer)):
                 self._writer.execute(statement)
 
-    def _claim(self) -> None:
-        if sys.platform != "win32":
-            self._claimed = os.open(self._path.with_name(self._path.name + "-server"), os.O_RDWR | os.O_CREAT, 0o644)
-            try:
-                fcntl.flock(self._claimed, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise StoreUnavailable(CLAIMED) from None
+    def _claim(self) -> bool:
+        if sys.platform == "win32":
+            return True
+        self._claimed = os.open(self._path.with_name(self._path.name + "-server"), os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._claimed, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def _open_reader(self) -> None:
         self._reader = self._connected()

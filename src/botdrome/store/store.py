@@ -121,17 +121,14 @@ class ContestLine(Struct, frozen=True):
     losses: int
 
 
-CLAIMED = "another server is using this store"
-
-
 class Store(Protocol):
     """Every change is on disk when its call returns, unless it says otherwise. Changes are made in the order of the calls."""
 
     async def close(self) -> None:
         """Everything that was handed over is written first."""
 
-    async def claim(self) -> None:
-        """For one server, until it is closed or its process ends. StoreUnavailable if another server has it."""
+    async def claim(self) -> bool:
+        """Be the server whose store it is, until it is closed or the process ends. False: another one is."""
 
     async def register(self, bot: BotEntry) -> None:
         """NameTaken if there is one with that name."""
