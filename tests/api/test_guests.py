@@ -89,7 +89,7 @@ async def test_a_ping_right_behind_the_request_is_answered_after_it(tmp_path: Pa
 async def test_a_socket_that_is_refused_is_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     strict: dict[str, Any] = {"http_rate": 0.001, "http_burst": 1, "http_rate_loopback": True}
     async with server(tmp_path, **strict) as house:
-        async with line(house, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") as one:
+        async with line(house, b"GET /index.html HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") as one:
             await one.rest()
         async with line(house, UPGRADE + frame(GREETING)) as two:
             assert (await two.rest()).startswith(b"HTTP/1.1 429 ")
