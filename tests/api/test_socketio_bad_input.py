@@ -145,7 +145,7 @@ MESSAGES = [
     ("42", "begins with its name"),
     ("42{}", "begins with its name"),
     ('42["ECHO"', "not JSON"),
-    ('42["ECHO",' + "[" * 10000, "not JSON"),
+    ("42" + "[" * 10000, "nested too deeply"),
     ('42/other,["ECHO"]', "not connected to the namespace /other"),
     ("41/other,", "not connected to the namespace /other"),
     ('44"error"', "that is for the server to send"),

@@ -14,6 +14,8 @@ MOST_ATTACHED = 1_000_000
 """Bytes of all attachments of a packet together."""
 PLAIN = re.compile(r"([0-4])()(?:(/[^,]*)(?:,|$))?[0-9]*(.*)", re.DOTALL)
 BINARY = re.compile(r"([56])([0-9]{1,4})-(?:(/[^,]*)(?:,|$))?[0-9]*(.*)", re.DOTALL)
+NAMED = re.compile(r'\s*\[\s*"([^"\\]*)"')
+"""The beginning of an event."""
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
 
 
@@ -42,8 +44,18 @@ def read_packet(text: str) -> SocketPacket:
 def _value(json: str) -> Any:
     try:
         return DECODER.decode(json) if json else None
-    except (msgspec.DecodeError, RecursionError):
+    except RecursionError:
+        return _name_alone(json)
+    except msgspec.DecodeError:
         raise BadPacket("the data of a packet is not JSON") from None
+
+
+def _name_alone(json: str) -> Any:
+    """An event that is nested too deeply to be read has nothing to say that could be right: its name will be answered."""
+    found = NAMED.match(json)
+    if found is None:
+        raise BadPacket("the data of a packet is nested too deeply")
+    return [found[1], None]
 
 
 def _is_event(data: Any) -> bool:
