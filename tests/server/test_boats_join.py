@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.app import House
 from botdrome.server.boats.plan import RoomPlan
-from tests.server.boats import BOARD, boat_server, harbours, line, sailor, sailors, the_room
+from tests.server.boats import BOARD, Line, boat_server, harbours, line, sailor, sailors, the_room
 from tests.server.clients import registered
 
 pytestmark = pytest.mark.anyio
@@ -143,14 +144,20 @@ async def test_a_registered_bot_needs_its_token(tmp_path: Path) -> None:
         await one.expect(refused, refused, "E|drone is a registered bot: its token is needed", "J|robot")
 
 
+async def left_by_a_registered_bot(house: House, robot: Line, ann: Line) -> str:
+    """A game in which it has a seat, and is absent: its token."""
+    token = str((await registered(house, "robot", "battleship"))["password"])
+    await robot.receive()
+    robot.send(f"J|robot|{BOARD}|{token}")
+    await ann.until("N|")
+    await robot.close()
+    await ann.until("B|robot|disconnected|")
+    return token
+
+
 async def test_a_registered_bot_comes_back_with_its_token_alone(tmp_path: Path) -> None:
     async with boat_server(tmp_path, RoomPlan(absence=100)) as house, line(house) as robot, sailor(house, "ann") as ann:
-        token = (await registered(house, "robot", "battleship"))["password"]
-        await robot.receive()
-        robot.send(f"J|robot|{BOARD}|{token}")
-        await ann.until("N|")
-        await robot.close()
-        await ann.until("B|robot|disconnected|")
+        token = await left_by_a_registered_bot(house, robot, ann)
         async with line(house) as again:
             await again.receive()
             again.send("J|robot", "J|robot||nonsense", f"J|robot||{token}")
@@ -244,12 +251,7 @@ async def test_who_proves_that_an_empty_seat_is_its_own_comes_back_to_it_whateve
 
 async def test_a_registered_bot_that_begins_again_is_back_in_its_game(tmp_path: Path) -> None:
     async with boat_server(tmp_path, RoomPlan(absence=100)) as house, line(house) as robot, sailor(house, "ann") as ann:
-        token = (await registered(house, "robot", "battleship"))["password"]
-        await robot.receive()
-        robot.send(f"J|robot|{BOARD}|{token}")
-        await ann.until("N|")
-        await robot.close()
-        await ann.until("B|robot|disconnected|")
+        token = await left_by_a_registered_bot(house, robot, ann)
         async with line(house) as again:
             await again.receive()
             again.send(f"J|robot|{BOARD}|{token}")
