@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.flight import written
+from botdrome.server.flight_lines import written
 from botdrome.wire import cube_calls
 from tests.server.clients import PATIENCE, client, registered, server
 from tests.server.cubes import NOOP, Asked, Bot, Reply, bot, fence, game, organiser, saying, starts

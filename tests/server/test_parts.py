@@ -11,7 +11,8 @@ from botdrome.match.events import Played, Refused
 from botdrome.server.arena import BadName, check_name, hashed, holds
 from botdrome.server.audience import Audience, Billing
 from botdrome.server.bucket import Bucket
-from botdrome.server.flight import Flight, written
+from botdrome.server.flight import Flight
+from botdrome.server.flight_lines import written
 from botdrome.server.house import house_bot
 from botdrome.server.logbook import Logbook
 from botdrome.store.store import BotEntry

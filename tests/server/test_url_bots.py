@@ -16,7 +16,7 @@ from botdrome.match.terms import Pace
 from botdrome.server import url_bots
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.challenge import challenge
-from botdrome.server.flight import written
+from botdrome.server.flight_lines import written
 from botdrome.store.store import MatchEntry, NameTaken, Wanted
 from tests.server.calling.hosts import Asked, answer, host
 from tests.server.clients import PATIENCE, bot, play_noughts, registered, server

@@ -10,7 +10,6 @@ from botdrome.wire.xbs import (
     NO_TARGET,
     SHOT_BEFORE,
     YOURSELF,
-    Offer,
     Refusal,
     aimed,
     fields_of,
@@ -27,6 +26,7 @@ from botdrome.wire.xbs import (
     value,
 )
 from botdrome.wire.xbs_crew import TAUNT_BYTES, Taunts, display_name
+from botdrome.wire.xbs_offer import Offer
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Zo\xc3\xab")
 

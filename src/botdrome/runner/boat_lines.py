@@ -12,7 +12,6 @@ from botdrome.wire.vocabulary import standing
 from botdrome.wire.xbs import (
     BAD_BOARD,
     PROTOCOL_ERROR,
-    Offer,
     Refusal,
     aimed,
     fields_of,
@@ -24,6 +23,7 @@ from botdrome.wire.xbs import (
     value,
 )
 from botdrome.wire.xbs_crew import Crew, Taunts
+from botdrome.wire.xbs_offer import Offer
 from botdrome.wire.xbs_talk import BoatTalk
 
 BOT = 0

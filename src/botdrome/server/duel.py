@@ -16,7 +16,8 @@ from botdrome.server.duel_hall import GAME, DuelHall, Duellist
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table, Tongue
 from botdrome.server.tcp import StreamSession, Tcp
-from botdrome.wire.duel import FREE, Duel, Ignored, read_frame
+from botdrome.wire.duel import FREE, Duel
+from botdrome.wire.duel_answers import Ignored, read_frame
 from botdrome.wire.duel_login import OK, BadDuelLogin, DuelLogin, error, read_duel_login
 from botdrome.wire.framing import BadFrame, Frames
 from botdrome.wire.vocabulary import standing

@@ -4,7 +4,6 @@ from collections import deque
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from botdrome.match.terms import Milliseconds
 
@@ -15,28 +14,14 @@ SHOWN = BEGINNING + ENDING
 OVERHEAD = 80
 """What an entry costs beside its message."""
 
-ENTRY = 4
-"""An entry's parts: when, whether it came in, the beginning of the message, and the verdict."""
-
-PACKER, LINES = msgspec.msgpack.Encoder(), msgspec.json.Encoder()
-UNPACKER = msgspec.msgpack.Decoder(tuple[int, list[Any], str])
-
-
-class FlightLine(Struct, frozen=True, omit_defaults=True):
-    """An entry as it is shown."""
-
-    t: Milliseconds
-    dir: str
-    message: str
-    verdict: str = ""
-    used: Milliseconds | None = None
-    """How long the bot took for this answer."""
+PACKER = msgspec.msgpack.Encoder()
 
 
 class Flight:
     """Bounded: of a long match the last part is kept.
 
-    The parts of the entries follow each other in one row: that makes nothing that the garbage collector would have to look at.
+    The parts of an entry (when, whether it came in, the message or its beginning and end, the verdict) stand in one row with
+    those of all others: that makes nothing that the garbage collector would have to look at.
     """
 
     __slots__ = ("_lost", "_parts", "_room")
@@ -74,22 +59,3 @@ class Flight:
 
 def _shortened(message: bytes) -> bytes:
     return b"%b [... %d bytes ...] %b" % (message[:BEGINNING], len(message) - SHOWN, message[-ENDING:])
-
-
-def written(packed: bytes, reason: str = "") -> bytes:
-    """JSON lines: the entries, then the cause of the end, and the reason if the match was broken off.
-
-    Early stores have them as lines already, or entry by entry.
-    """
-    if packed.startswith(b"{"):
-        return packed
-    lost, parts, cause = UNPACKER.decode(packed)
-    by_entry = parts and isinstance(parts[0], list)
-    entries = parts if by_entry else [parts[at : at + ENTRY] for at in range(0, len(parts), ENTRY)]
-    lines: list[Any] = [{"lost": lost}] if lost else []
-    asked = 0
-    for t, came, message, verdict in entries:
-        text = message.decode(errors="replace")
-        lines.append(FlightLine(t, "in", text, verdict, t - asked) if came else FlightLine(t, "out", text))
-        asked = asked if came else t
-    return LINES.encode_lines([*lines, {"cause": cause, "reason": reason} if reason else {"cause": cause}])

@@ -4,14 +4,10 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from msgspec import Struct
-
 from botdrome.games.battleship import Battleship, Shot
 from botdrome.games.fleet import WATER, boats_in, check_fleet
 from botdrome.games.game import IllegalMove, Raw
 
-VERSION = b"1.2.0"
-"""Of the protocol: clients want 1.1 at least."""
 LONGEST_LINE = 4094
 """Bytes of a line that is sent."""
 RESERVED = frozenset({b"server", b"all", b"you", b"me"})
@@ -43,25 +39,6 @@ class Refusal(Exception):
     def __init__(self, words: bytes) -> None:
         super().__init__(words.decode())
         self.words = words
-
-
-class Offer(Struct, frozen=True):
-    """The game that can be joined, as its first line tells it."""
-
-    title: bytes
-    least: int
-    most: int
-    goal: int
-    width: int
-    height: int
-    boats: tuple[str, ...]
-
-    def info(self, started: bool, joined: int) -> bytes:
-        boats = "|".join(self.boats).encode()
-        counts = b"%d|%d|%d|%d|%d|%d|%d" % (
-            self.least, self.most, joined, self.goal, self.width, self.height, len(self.boats),
-        )  # fmt: skip
-        return b"G|%b|%b|%b|%b|%b" % (VERSION, self.title, b"Y" if started else b"N", counts, boats)
 
 
 # Reading.

@@ -12,7 +12,7 @@ from botdrome.api.rest.answers import Contest, Contests, Live, Match, Matches, M
 from botdrome.api.rest.endpoint import Asked
 from botdrome.api.watching import glance
 from botdrome.server.arena import Arena, LiveTable
-from botdrome.server.flight import written
+from botdrome.server.flight_lines import written
 from botdrome.store.store import MatchEntry, Status, Wanted
 from botdrome.wire.battlebot import game_type
 

@@ -8,8 +8,9 @@ from botdrome.bots.house import HouseBot
 from botdrome.match.events import Player
 from botdrome.server.desk import Guest
 from botdrome.server.floor import Sitter
-from botdrome.wire.xbs import NOT_STARTED, Offer, joined, left, results, said
+from botdrome.wire.xbs import NOT_STARTED, joined, left, results, said
 from botdrome.wire.xbs_crew import Taunts
+from botdrome.wire.xbs_offer import Offer
 
 
 class Client(Sitter, Protocol):

@@ -9,8 +9,9 @@ from botdrome.server.floor import Floor
 from botdrome.server.house import HouseSeat
 from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
-from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Aim, Offer, Refusal, aimed, joined, said
+from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Aim, Refusal, aimed, joined, said
 from botdrome.wire.xbs_crew import Crew
+from botdrome.wire.xbs_offer import Offer
 from botdrome.wire.xbs_talk import BoatTalk, all_dead
 
 

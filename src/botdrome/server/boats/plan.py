@@ -13,7 +13,7 @@ from botdrome.games.fleet import boats_in
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, unusual, with_options
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.xbs import Offer
+from botdrome.wire.xbs_offer import Offer
 
 LONGEST_TITLE = 60
 ORIGINAL_KEYS = {
