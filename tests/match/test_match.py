@@ -10,6 +10,7 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.games.game import BadOption, Game
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms, offline
+from botdrome.wire.vocabulary import standing
 from tests.docs.example_game import RockPaperScissors
 from tests.match.telling import mark, told
 
@@ -94,6 +95,7 @@ def test_a_move_at_the_deadline_counts_and_a_later_one_is_late_even_before_the_w
 def test_grace_is_allowed_but_not_announced() -> None:
     match = noughts(pace=Pace(5000, grace=10))
     assert match.deadline == 5500
+    assert [standing(match, now).time_left for now in (0, 2000, 4999, 5200, 5600)] == [5000, 3000, 1, 0, 0]
 
 
 def test_without_a_limit_nobody_is_late() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.app import House
-from botdrome.server import duel_hall
+from botdrome.server import desk, duel_hall
 from botdrome.server.duel_hall import WISH
 from tests.server.clients import PATIENCE, Client, bot, client, registered
 from tests.server.duellists import FIND, FREE, Duellist, arena, free, pair, play_rows, seated, until
@@ -69,20 +69,29 @@ async def test_with_a_window_they_gather_first_and_mix(tmp_path: Path) -> None:
         assert {against["ada"], against["bob"]} == {"cid", "dan"}
 
 
-async def test_whoever_is_left_over_meets_those_of_other_protocols(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lot", [0, 1])
+async def test_whoever_is_left_over_meets_those_of_other_protocols(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lot: int
+) -> None:
+    """There, too, chance decides who begins."""
+    monkeypatch.setattr(desk, "randrange", lambda _: lot)
     async with arena(tmp_path, duel_window=0.05) as house, free(house, "ada") as ada:
         await waits(house, ada)
         async with bot(house, await registered(house, "bob", "gomoku")) as bob:
             assert await ada.receive() == {"event": "starting_game", "against": "bob"}
-            assert (await bob.receive())["state"]["bots"] == ["ada", "bob"]
+            assert (await bob.receive())["state"]["bots"] == [["ada", "bob"], ["bob", "ada"]][lot]
 
 
-async def test_a_house_bot_plays_those_who_find_nobody(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lot", [0, 1])
+async def test_a_house_bot_plays_those_who_find_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lot: int) -> None:
+    monkeypatch.setattr(desk, "randrange", lambda _: lot)
     async with arena(tmp_path, house=True, house_wait=0.0) as house, free(house, "ada") as ada:
         await ada.send(FIND)
         assert (await ada.expect("starting_game"))["against"].startswith("house:")
-        await ada.answer(await ada.expect("get_move"), 7, 7)
-        assert len((await ada.expect("get_move"))["board"]["_moves"]) == 2
+        question = await ada.expect("get_move")
+        assert len(question["board"]["_moves"]) == lot
+        await ada.answer(question, 0, 14)
+        assert len((await ada.expect("get_move"))["board"]["_moves"]) == lot + 2
 
 
 class Native:

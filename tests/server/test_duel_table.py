@@ -10,7 +10,7 @@ import pytest
 from botdrome.app import House
 from botdrome.server.duel_table import DuelLine, DuelTable, PlayedBoard, open_duel_table
 from botdrome.store.opening import open_store
-from tests.server.duellists import FREE, Duellist, arena, free, pair, play_rows
+from tests.server.duellists import FREE, Duellist, arena, connected, free, pair, play_rows
 
 pytestmark = pytest.mark.anyio
 
@@ -114,6 +114,17 @@ async def test_a_full_board_counts_half(tmp_path: Path, features: dict[str, Any]
             (1215, 1, 0, 1, 2, 0),
             (1185, 0, 1, 1, 2, 1),
         ]
+
+
+async def test_a_newcomer_at_a_seat_is_told_of_draws_only_if_it_asked_itself(tmp_path: Path) -> None:
+    """The clients of the original hang on an event that they do not know."""
+    async with arena(tmp_path) as house, pair(house, features=["draw"]) as (old, two, _), connected(house) as new:
+        await new.send({"username": old.name})
+        assert [await new.receive() for _ in range(2)] == [{"status": "ok"}, {"event": "starting_game", "against": two.name}]
+        await fill_the_board(new, two, await new.expect("get_move"))
+        await two.expect("draw")
+        await two.answer(await two.expect("get_move"), 0, 0)
+        await new.expect("get_move")
 
 
 async def fill_the_board(one: Duellist, two: Duellist, question: Any) -> None:

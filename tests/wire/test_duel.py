@@ -183,7 +183,7 @@ def test_whoever_takes_over_is_told_where_it_stands_and_asked_anew() -> None:
     again = play.duel.resume(0, standing(play.match, 1500))
     assert again[0] == starting_game("bob")
     question = json.loads(again[1])
-    assert (question["id"], question["timeout"], question["color"]) == ("id1", 4.0, "X")
+    assert (question["id"], question["timeout"], question["color"]) == ("id1", 3.5, "X")
     assert play.duel.resume(1, standing(play.match, 1500)) == [starting_game("ada")]
     with pytest.raises(Ignored):
         play.duel.read_move(0, {"id": "id0", "x": 1, "y": 1})
@@ -212,6 +212,16 @@ def test_whatever_python_makes_a_number_of_is_one(x: Any, y: Any, read: tuple[in
     assert play.duel.read_move(0, {"id": "id0", "x": x, "y": y, "z": 1}) == {"x": read[0], "y": read[1]}
     with pytest.raises(Ignored, match="no move is asked for"):
         play.duel.read_move(0, {"id": "id0", "x": x, "y": y})
+
+
+def test_numbers_of_any_size_are_told_back_as_they_were_sent() -> None:
+    play = Play()
+    play.start()
+    move = play.duel.read_move(0, {"id": "id0", "x": 10**20 + 1, "y": "-99999999999999999999"})
+    (invalid, *_), _ = play.tell(play.match.submit(0, move, 0))
+    assert invalid.startswith('{"event": "invalid_move", "x": 100000000000000000001, "y": -99999999999999999999, "board": ')
+    (invalid, *_) = play.move(1, 15, 0)[1]
+    assert invalid.startswith('{"event": "invalid_move", "x": 15, "y": 0, "board": ')
 
 
 @pytest.mark.parametrize(

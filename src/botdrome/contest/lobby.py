@@ -38,6 +38,8 @@ class Seeker(Struct, frozen=True):
     wish: Wish
     opponent: str | None = None
     """The only name that it wants to meet; None: any."""
+    by_lot: bool = False
+    """At its table chance decides who begins; otherwise whoever waits longest does."""
 
     def accepts(self, other: "Seeker") -> bool:
         return self.name != other.name and self.opponent in (None, other.name)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from itertools import count
+from random import randrange
 from typing import Any, Protocol
 
 import msgspec
@@ -61,13 +62,13 @@ class Desk:
 
     # Those who come to play.
 
-    def seek(self, guest: Guest, name: str, wish: Wish, opponent: str | None = None) -> None:
+    def seek(self, guest: Guest, name: str, wish: Wish, opponent: str | None = None, by_lot: bool = False) -> None:
         """Give a bot a table, or let it wait."""
         if self.closing:
             return guest.turn_away({"error": "the server is stopping"}, GOING)
         if problem := self._cannot_meet(name, wish, opponent):
             return guest.turn_away({"error": problem})
-        seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent)
+        seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent, by_lot)
         if wish.contest is not None and self._lobby.book(wish) is None:
             return self.tasks.start(self._open_book(wish, seeker, guest))
         return self._seek(seeker, guest)
@@ -150,15 +151,21 @@ class Desk:
             return guest.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
         self.give_up(guest)
         name, function = bot
-        names = (seeker.name, *house_names(name, seeker.wish.players - 1))
-        table = self._set(seeker.wish, names)
-        for player in range(1, seeker.wish.players):
-            HouseSeat(table, player, function).sit_down()
-        return self.floor.start_table(table, [guest])
+        players = seeker.wish.players
+        seat = randrange(players) if seeker.by_lot else 0
+        others = house_names(name, players - 1)
+        table = self._set(seeker.wish, (*others[:seat], seeker.name, *others[seat:]))
+        for player in range(players):
+            if player != seat:
+                HouseSeat(table, player, function).sit_down()
+        return self.floor.start_table(table, [guest if player == seat else None for player in range(players)])
 
     # Tables.
 
     def _open(self, seekers: tuple[Seeker, ...]) -> None:
+        if any(seeker.by_lot for seeker in seekers):
+            first = randrange(len(seekers))
+            seekers = seekers[first:] + seekers[:first]
         guests = [self._guests.pop(seeker.ticket) for seeker in seekers]
         names = tuple(seeker.name for seeker in seekers)
         wish = seekers[0].wish

@@ -198,8 +198,10 @@ class DuelSession(StreamSession):
         self._duel = self._hall.dialect(table.entry)
         if self._login is not None and self._login.draws:
             self._duel.draws.add(player)
+        else:
+            self._duel.draws.discard(player)  # whoever had the seat before may have asked
         self.last_opponent = table.entry.players[1 - player]
-        table.bookkeeper = self._hall.notes
+        self._hall.look_after(table)
 
     def dismiss(self, failed: bool) -> None:
         self._table = self._duel = None

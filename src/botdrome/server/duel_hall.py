@@ -6,7 +6,6 @@ from itertools import count
 from random import Random, randrange
 from time import time
 from typing import Protocol
-from weakref import WeakValueDictionary
 
 import structlog
 
@@ -52,7 +51,7 @@ class DuelHall:
         self._present: dict[str, Duellist] = {}
         self._gathered: dict[Duellist, None] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._dialects: WeakValueDictionary[str, Duel] = WeakValueDictionary()
+        self._dialects: dict[str, Duel] = {}
         self._random = Random()
 
     # Who is here.
@@ -129,7 +128,7 @@ class DuelHall:
             self._gathered[duellist] = None
             self._pair_in(REMATCH)
         else:
-            self.desk.seek(duellist, duellist.name, WISH)
+            self.desk.seek(duellist, duellist.name, WISH, by_lot=True)
 
     def _seat(self, pair: list[tuple[str, Guest]]) -> None:
         """Chance decides who begins."""
@@ -139,6 +138,15 @@ class DuelHall:
         self.desk.floor.start_table(table, [guest for _, guest in pair])
 
     # Their matches.
+
+    def look_after(self, table: Table) -> None:
+        """Until it is over; its books are ours."""
+        if table.bookkeeper is None:
+            table.bookkeeper = self.notes
+            table.on_over.append(self._forget)
+
+    def _forget(self, table: Table) -> None:
+        self._dialects.pop(table.entry.id, None)
 
     def dialect(self, entry: MatchEntry) -> Duel:
         """The tongue of all who are here: one for each match."""

@@ -11,7 +11,7 @@ from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Out, Played, Player, Refused
 from botdrome.match.terms import Milliseconds
-from botdrome.wire.duel_answers import PLAIN_ANSWERS, Ignored, number_in
+from botdrome.wire.duel_answers import GREATEST, PLAIN_ANSWERS, Ignored, number_in
 from botdrome.wire.vocabulary import Standing
 
 FREE = b'{"event": "player_is_free"}'
@@ -53,6 +53,9 @@ class Duel:
         self._asked: Player | None = None
         self._color = ""
         self._id = ""
+        self._played: Raw = {}
+        self._sent: Raw = {}
+        """The numbers of the last answer that was no plain one, as they are played and as they are told back."""
 
     # What happens in the match.
 
@@ -69,7 +72,8 @@ class Duel:
                     self._lay_board(event, position, standing.now, told)
                     goes_on = True
                 case Refused() if event.strikes and event.player in told:
-                    told[event.player].append(self._invalid(json.dumps(event.move["x"]), json.dumps(event.move["y"])))
+                    sent = self._sent if event.move is self._played else event.move
+                    told[event.player].append(self._invalid(json.dumps(sent["x"]), json.dumps(sent["y"])))
                 case Out() if event.cause != "illegal moves" and event.player in told:
                     told[event.player].append(self._invalid("null", "null"))
                 case BoardEnded():
@@ -151,6 +155,7 @@ class Duel:
             raise Ignored("no move is asked for")
         if message.get("id") != self._id:
             raise Ignored("its id is not that of the open question")
-        move = {"x": number_in(message, "x"), "y": number_in(message, "y")}
+        self._sent = {key: number_in(message, key) for key in ("x", "y")}
+        self._played = {key: max(-GREATEST, min(number, GREATEST)) for key, number in self._sent.items()}
         self._asked = None
-        return move
+        return self._played

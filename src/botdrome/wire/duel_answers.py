@@ -10,7 +10,7 @@ from botdrome.games.reading import UNREADABLE, shown
 from botdrome.wire.framing import BadFrame
 
 GREATEST = 2**53
-"""What is beyond this counts as this: both are far beyond any board."""
+"""What is beyond this is played as this: both are far beyond any board."""
 
 Coordinate = Annotated[int, Meta(ge=-GREATEST, le=GREATEST)]
 
@@ -54,9 +54,8 @@ def _as_python_reads_it(frame: bytes, why_not: str) -> Any:
 def number_in(message: dict[str, Any], key: str) -> int:
     """Whatever Python makes a whole number of: `" 5 "`, 5.9 and true, too."""
     try:
-        number = int(message[key])
+        return int(message[key])
     except KeyError:
         raise Ignored(f'the key "{key}" is missing') from None
     except (TypeError, ValueError, OverflowError):
         raise Ignored(f"{key} is a whole number, not {shown(message[key])}") from None
-    return max(-GREATEST, min(number, GREATEST))

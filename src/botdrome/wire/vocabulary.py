@@ -28,12 +28,12 @@ def standing(match: Match, now: Milliseconds) -> Standing:
 
 
 def _announced(match: Match, left: Milliseconds) -> Milliseconds:
-    """Where a step has a time, all of it while it has not begun; never more than it was said to have."""
+    """Where a step has a time, all of it while it has not begun; never the grace, whenever one asks."""
     pace = match.terms.pace
-    left = max(left, 0)
     if match.resting:
-        left += pace.limit or 0
-    return min(left, pace.limit) if pace.grace and pace.limit is not None else left
+        left = max(left, 0) + (pace.limit or 0)
+        return min(left, pace.limit) if pace.grace and pace.limit is not None else left
+    return max(left - (pace.limit or 0) * pace.grace // 100, 0)
 
 
 def boards_of(news: News, last: int) -> Sequence[int]:
