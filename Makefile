@@ -4,9 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PURE := games match contest wire bots formats
 READY := .venv/.ready
+NATIVE := $(CURDIR)/.venv/native
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format fuzz bench lock picture clean
+.PHONY: help setup native plain demo test check format fuzz bench lock picture clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,11 +22,19 @@ $(READY): requirements.lock pyproject.toml tools/graphiql.py tools/socketio.py t
 	$(BIN)/python -m tools.socketio
 	touch $@
 
+native: $(READY) ## compile the busy modules for botdrome to run; needs a C compiler and a minute or two
+	$(BIN)/python -m tools.native --first
+
+plain: ## let botdrome run the sources again
+	rm -rf $(NATIVE)
+
 demo: $(READY) ## show a game of each kind in the terminal, then a small tournament
 	$(BIN)/botdrome demo
 
-test: $(READY) check ## run the checks and all tests, with full branch coverage of the pure rooms
+test: $(READY) check ## run the checks and all tests, with full branch coverage of the pure rooms, then those of what is compiled
 	$(BIN)/python -m pytest -n auto --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100
+	$(BIN)/python -m tools.native --if-possible
+	test ! -d $(NATIVE) || $(BIN)/python -m pytest -n auto -o pythonpath="$(NATIVE) ." -m "not sources" tests/match tests/wire tests/server
 
 check: $(READY) ## ruff, mypy --strict (tests too), layers
 	$(BIN)/ruff check
@@ -40,7 +49,10 @@ format: $(READY) ## let ruff put the code in order
 fuzz: $(READY) ## a million bad messages to a real server; takes some minutes
 	$(BIN)/python -m tests.server.fuzzing 1000000
 
-bench: $(READY) ## measure, in CPU time; takes some minutes
+bench: export PYTHONPATH := $(NATIVE)
+bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes some minutes
+	$(BIN)/python -m tools.native --if-possible
+	$(BIN)/python -m bench.machine
 	$(BIN)/python -m bench.games
 	$(BIN)/python -m bench.server
 	$(BIN)/python -m bench.limits

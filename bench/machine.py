@@ -1,15 +1,17 @@
-"""Machine: how late a process is that does nothing but wait for the next millisecond, while the other core works.
+"""Machine: what is measured, and how late a process is that only waits for the next millisecond, while the other core works.
 
 A server on the same core is not more punctual than that. Where the machine is shared with others, it says what of a latency is
 the machine's.
 """
 
 import json
+import platform
 import subprocess
 import sys
 import time
 
 from bench.figures import percentiles, shown
+from botdrome.match import match
 
 SECONDS = 4.0
 
@@ -43,5 +45,10 @@ def _work() -> None:
         pass
 
 
+def _tell() -> None:
+    compiled = not str(match.__file__).endswith(".py")
+    print(f"Python {platform.python_version()}, Botdrome {'compiled' if compiled else 'not compiled'}")
+
+
 if __name__ == "__main__":
-    (_wait if sys.argv[1] == "wait" else _work)()
+    {"wait": _wait, "work": _work, "": _tell}[sys.argv[1] if len(sys.argv) > 1 else ""]()

@@ -3,10 +3,15 @@
 import logging
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
 
+import botdrome
+
+# What a test starts as a process is the Botdrome that the test itself runs: the sources, or the compiled one if that is tested.
+os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
 # A server that is started as a process listens where it is told, and at no usual port.
 os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_XBS_PORT="0")
 

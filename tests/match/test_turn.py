@@ -11,6 +11,8 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds, Pace, Terms
 from tests.match.telling import told
 
+pytestmark = pytest.mark.sources
+
 
 class LongMatch(Match):
     """Closes no step in the short way."""

@@ -14,6 +14,8 @@ from botdrome.wire.battlebot import Battlebot
 from botdrome.wire.vocabulary import Standing, seat_on, standing
 from tests.contract.setups import Setup, setups
 
+pytestmark = pytest.mark.sources
+
 SEEDS = range(6)
 ROUNDS = 40
 NONSENSE = [None, 5, "no", [], ["a", 1], {}, {"space": [9, 9]}, {"type": "x", "name": "y"}, {"orders": "UL"}]

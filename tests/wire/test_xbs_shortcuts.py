@@ -17,6 +17,8 @@ from botdrome.wire.xbs import NO_SQUARE, SHOT_BEFORE, YOURSELF, Aim, Refusal, ai
 from botdrome.wire.xbs_crew import Crew, Taunts
 from botdrome.wire.xbs_talk import BoatTalk
 
+pytestmark = pytest.mark.sources
+
 NAMES = (b"ann", b"Bob", b"bobby", b"Cap'n Zo")
 WIDTH, HEIGHT = 7, 5
 FLEET = "AAA...." + "BB....." + "." * 21

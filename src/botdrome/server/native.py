@@ -14,7 +14,7 @@ from botdrome.server.arena import holds
 from botdrome.server.bucket import Bucket
 from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, Connection
 from botdrome.server.desk import Desk
-from botdrome.server.table import Table
+from botdrome.server.table import Table, Tongue
 from botdrome.store.store import BotEntry, MatchEntry
 from botdrome.wire.battlebot import Battlebot
 from botdrome.wire.half_pairs import value_of
@@ -37,8 +37,6 @@ def _wish(login: Login) -> Wish:
 class NativeSession:
     """Login, waiting, play. It is a guest of the desk, and the listener at its seat."""
 
-    tongue = staticmethod(battlebot)
-
     def __init__(self, connection: Connection, desk: Desk) -> None:
         self._connection, self._desk = connection, desk
         settings = desk.settings
@@ -50,6 +48,10 @@ class NativeSession:
         self._player: Player = 0
         self._over = False
         self.seeker: Seeker | None = None
+
+    @property
+    def tongue(self) -> Tongue:
+        return battlebot
 
     # What the client does.
 

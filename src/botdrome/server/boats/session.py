@@ -213,8 +213,8 @@ class BoatSession(StreamSession):
             company = self._room.join(self, sailor)
         except TurnedAway as refusal:
             return self.send_off(str(refusal).encode())
-        except TryAgain as refusal:
-            return self.tell([retry(str(refusal).encode())])
+        except TryAgain as problem:
+            return self.tell([retry(str(problem).encode())])
         if self._timer is not None:
             self._timer.cancel()
         self._company, self._sailor = company, company.called(sailor.name)

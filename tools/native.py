@@ -1,0 +1,87 @@
+"""Compile the busy modules: the same code, as machine code.
+
+    python -m tools.native [--first] [--if-possible]
+
+mypyc makes C of typed Python, and the machine's compiler makes extension modules of that. They go to `.venv/native`, in a copy of
+the package. Whoever has that on its PYTHONPATH runs it. Does nothing when it is newer than all sources.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+SOURCE = Path(__file__).parents[1] / "src" / "botdrome"
+ENVIRONMENT = Path(sys.prefix)
+TARGET = ENVIRONMENT / "native"
+SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
+"""Read before the file that leads to the sources, because of its name."""
+BUSY = {
+    "match": ("course", "match", "minutes", "reckoning"),
+    "wire": ("battlebot", "duel", "framing", "websocket", "xbs", "xbs_crew", "xbs_talk"),
+    "server": (
+        "bucket", "duel", "duel_hall", "flight", "floor", "logbook", "metronome", "native", "patience", "table", "tcp", "turns",
+        "websocket",
+    ),
+    "server/boats": ("company", "game", "room", "session"),
+    "api/socketio": ("sockets",),
+}  # fmt: skip
+"""Where a server under load spends its time, and whatever inherits from that.
+
+Modules with classes of msgspec's are not among them: mypyc loses the options of such a class.
+"""
+MODULES = [f"botdrome/{room}/{module}.py" for room, modules in BUSY.items() for module in modules]
+FLAGS = {"MYPYC_OPT_LEVEL": "2", "MYPYC_DEBUG_LEVEL": "0"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.native", description="compile the busy modules")
+    parser.add_argument("--first", action="store_true", help="let everything in this environment run them")
+    parser.add_argument("--if-possible", action="store_true", help="a machine that cannot compile is no failure")
+    options = parser.parse_args()
+    if not can_compile():
+        sys.stderr.write(
+            "No C compiler, or no headers of Python: plain Python it is. On Debian: apt-get install gcc python3-dev\n"
+        )
+        return 0 if options.if_possible else 1
+    if problem := "" if is_fresh() else build():
+        sys.stderr.write(f"{problem}\nThe modules could not be compiled.\n")
+        return 1
+    if options.first:
+        SIGNPOST.write_text(f"{TARGET}\n")
+    return 0
+
+
+def can_compile() -> bool:
+    compiler = str(sysconfig.get_config_var("CC") or "cc").split()[0]
+    return shutil.which(compiler) is not None and Path(sysconfig.get_path("include"), "Python.h").exists()
+
+
+def is_fresh() -> bool:
+    files = [Path(__file__), *SOURCE.rglob("*.py")]
+    return TARGET.exists() and max(file.stat().st_mtime for file in files) < TARGET.stat().st_mtime
+
+
+def build() -> str:
+    """All or nothing: what the compiler says if it failed."""
+    with TemporaryDirectory(dir=ENVIRONMENT) as folder:
+        copy = Path(folder) / "native"
+        shutil.copytree(SOURCE, copy / "botdrome", ignore=shutil.ignore_patterns("__pycache__"))
+        done = subprocess.run(
+            [sys.executable, "-m", "mypyc", "--strict", *MODULES],
+            cwd=copy, env=os.environ | FLAGS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            return done.stdout
+        shutil.rmtree(copy / "build")
+        shutil.rmtree(TARGET, ignore_errors=True)
+        copy.rename(TARGET)
+    return ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
