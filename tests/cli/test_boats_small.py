@@ -7,7 +7,7 @@ import pytest
 from botdrome.server.boats.plan import RoomPlan
 from tests.cli.test_boats_screen import playing, seated
 from tests.cli.test_boats_terminal import Player, at_sea, opponent
-from tests.client.boat_server import BLANK
+from tests.client.boat_server import BLANK, GAME
 
 pytestmark = pytest.mark.anyio
 
@@ -135,3 +135,23 @@ async def test_who_comes_back_is_asked_for_that() -> None:
         await desk.see("come back to your game?  Yes  No", without="join?")
         await desk.type("y")
         assert await desk.caller.hear() == "J|ada"
+
+
+async def test_who_comes_back_too_late_is_offered_the_next_game() -> None:
+    async with seated(user="ada", rejoin=True, taunts=(b"T|hit|ouch\n",)) as desk:
+        await desk.see("come back to your game?")
+        await desk.type("y")
+        assert await desk.caller.hear() == "J|ada"
+        desk.caller.say("invalid board")
+        await desk.caller.hang_up()
+        await desk.see("the game that you were in is not there any more", "look at the next game?  Yes  No", without="rejoin?")
+        await desk.type("y")
+        caller = await desk.server.caller()
+        caller.say(GAME)
+        await desk.see("title    A game", "join?")
+        await desk.type("y")
+        await desk.see("choose your board")
+        await desk.type("2")
+        assert len(await caller.hear()) == len(f"J|ada|{BLANK}")
+        caller.say("J|ada")
+        assert await caller.hear() == "T|hit|ouch"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from botdrome.cli.host import own_settings
 from botdrome.cli.host_words import Puzzled, headline, order_in
 from botdrome.server.boats.plan import RoomPlan
 from tests.cli.screens import Terminal
@@ -223,6 +224,12 @@ async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) 
 async def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...], complaint: str) -> None:
     status, _, error = await run("host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", *words)
     assert (status, complaint in error) == (2, True), error
+
+
+def test_a_configuration_need_not_be_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "old.ini").write_bytes(b"# f\xfcr zwei\nname=Caf\xe9\nboat=A5\n")
+    settings = own_settings({}, tmp_path / "old.ini", {"xbs_port": -1})
+    assert [(plan.title, plan.boats) for plan in settings.boats] == [("Caf\xe9", "A5")]
 
 
 @pytest.mark.parametrize(

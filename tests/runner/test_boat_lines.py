@@ -65,6 +65,7 @@ def test_questions_are_answered_at_any_time() -> None:
         ("J", b"protocol error"),
         ("hello", b"protocol error"),
         ("P|", b"protocol error"),
+        ("|x", b"protocol error"),
         (f"J|walker|{BLANK}", b"invalid board"),
         ("J|walker", b"invalid board"),
     ],
@@ -113,13 +114,18 @@ def test_a_skip_is_a_turn() -> None:
 def test_nobody_talks_back() -> None:
     game = joined()
     assert [game.hear(line) for line in (b"M||hello", b"M|Skipper|hello", b"T|hit|ouch", b"J|walker|x")] == [[], [], [], []]
-    assert game.hear(b"what") == [b"protocol error"]
+    assert [game.hear(line) for line in (b"what", b"|", b"|x")] == [[b"protocol error"]] * 3
     assert not game.over
 
 
 @pytest.mark.parametrize(
     ("line", "answer", "fault"),
-    [(b"L|tired", [b"tired"], "it left"), (b"L", [], "it left"), (b"", [], "it left: it sent an empty line")],
+    [
+        (b"L|tired", [b"tired"], "it left"),
+        (b"L", [], "it left"),
+        (b"", [], "it left: it sent an empty line"),
+        (b"P| ", [b"protocol error"], "protocol error"),
+    ],
 )
 def test_a_bot_may_leave(line: bytes, answer: list[bytes], fault: str) -> None:
     game = joined()

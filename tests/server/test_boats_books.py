@@ -76,6 +76,16 @@ async def test_a_game_is_counted_by_title_and_by_player(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+async def test_the_last_status_is_that_of_a_closed_connection_whyever_it_was_closed(tmp_path: Path) -> None:
+    async with boat_server(tmp_path) as house:
+        async with sailors(house, "ann", "bob") as (ann, bob):
+            ann.send("L|so long")
+            assert "|so long|" in (await bob.until("B|ann|"))[-1]
+            the_room(house).games[0].abort()
+            assert (await bob.rest())[1:] == ["R|ann|0|0|0|so long", "R|bob|0|0|0|"]
+        assert (await house.arena.store.notes(PLAYERS))["ann"]["lastStatus"] == "disconnected"
+
+
 async def test_an_aborted_game_counts_as_such_and_a_tie_as_one(tmp_path: Path) -> None:
     async with boat_server(tmp_path) as house:
         async with sailors(house, "ann", "bob") as (ann, bob):
@@ -145,6 +155,20 @@ def test_names_of_files_are_harmless(tmp_path: Path) -> None:
     assert all(file.parent == tmp_path for file in tmp_path.iterdir())
     assert file_name("game", "Two words!") == "game.Two words!.ini"
     assert len(file_name("player", "\u20ac" * 500)) < 255
+
+
+@pytest.mark.parametrize("name", ["Jos\xe9", "x  y", "a=b", "a.total.b", "n\x85l"])
+def test_names_are_read_as_they_were_written(tmp_path: Path, name: str) -> None:
+    lines = {"name": "Tea", f"player.{name}.total.turns": 7, f"player.{name}.last.firstPlace": True}
+    write_files(tmp_path, {("game", "Tea"): lines, ("player", name): {"playerName": name, "gamesPlayed": 7}})
+    games, players = read_folder(tmp_path)
+    assert games[f"Tea|{name}"] == {"total.turns": 7, "last.firstPlace": True}
+    assert players == {name: {"playerName": name, "gamesPlayed": 7}}
+
+
+def test_files_of_the_original_need_not_be_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "player.x.ini").write_bytes(b"gamesPlayed=7\nplayerName=Jos\xe9\n")
+    assert read_folder(tmp_path)[1] == {"Jos\xe9": {"playerName": "Jos\xe9", "gamesPlayed": 7}}
 
 
 def test_a_value_cannot_break_out_of_its_line() -> None:

@@ -130,6 +130,23 @@ async def test_a_name_on_the_blacklist_stays_out_until_the_list_is_cleared(tmp_p
             assert await order(one, do="blacklist player", player="") == {"error": "there is no name"}
 
 
+@pytest.mark.parametrize("name", ["Jos\xe9", "x  y"])
+async def test_a_host_calls_players_as_it_reads_their_names(tmp_path: Path, name: str) -> None:
+    async with boat_server(tmp_path, WAITING) as house, host(house) as one:
+        async with sailor(house, name) as first:
+            assert await order(one, do="message", to=name, text="hello") == {"done": f"said to {name}"}
+            await first.expect("M||hello")
+            assert await order(one, do="boot", player=name) == {"done": f"{name} is booted"}
+            assert await first.rest() == ["booted"]
+        async with sailor(house, name) as second:
+            assert await order(one, do="blacklist player", player=name) == {"done": f"{name} is on the blacklist"}
+            assert await second.rest() == ["booted"]
+        async with line(house) as third:
+            await third.receive()
+            third.send(f"J|{name}|{BOARD}")
+            assert await third.rest() == ["booted"]
+
+
 async def test_an_address_on_the_blacklist_hears_nothing(tmp_path: Path) -> None:
     async with (
         boat_server(tmp_path, WAITING) as house,

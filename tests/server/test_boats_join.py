@@ -124,6 +124,16 @@ async def test_a_room_that_waits_for_its_host_can_be_full(tmp_path: Path) -> Non
         assert await late.rest() == ["game is full"]
 
 
+async def test_who_was_here_before_the_room_was_full_may_still_ask_for_the_game(tmp_path: Path) -> None:
+    plan = RoomPlan(auto_start=False)
+    async with boat_server(tmp_path, plan) as house, line(house) as early, sailor(house, "ann"), sailor(house, "bob"):
+        assert "|N|2|2|0|" in await early.receive()
+        early.send("G", "P|still here", f"J|carl|{BOARD}")
+        assert "|N|2|2|2|" in await early.receive()
+        await early.expect("P|still here")
+        assert await early.rest() == ["game is full"]
+
+
 async def test_a_game_that_runs_can_be_joined_by_those_who_were_in_it_alone(tmp_path: Path) -> None:
     async with boat_server(tmp_path, RoomPlan(tables=1)) as house, sailors(house, "ann", "bob") as (ann, bob):
         await bob.close()

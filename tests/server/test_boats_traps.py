@@ -107,6 +107,13 @@ async def test_a_flood_ends_its_own_connection(tmp_path: Path) -> None:
         assert (await bob.receive()).startswith("B|ann|disconnected|")
 
 
+async def test_as_much_may_follow_a_j_at_once_as_may_follow_its_answer(tmp_path: Path) -> None:
+    async with boat_server(tmp_path) as house, line(house) as one:
+        await one.receive()
+        one.send(f"J|ann|{BOARD}", *[f"T|hit|taunt {number}" for number in range(300)], "P|all said")
+        await one.expect("J|ann", "P|all said")
+
+
 async def test_a_flood_before_the_answer_to_a_j(tmp_path: Path) -> None:
     async with boat_server(tmp_path) as house, line(house) as one:
         await one.receive()

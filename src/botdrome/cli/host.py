@@ -22,6 +22,7 @@ from botdrome.cli.problems import REFUSED, complain
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
 from botdrome.server.settings import BadSetting, Settings, load_settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
+from botdrome.wire.xbs import text_of
 
 GONE = 1
 
@@ -52,8 +53,8 @@ def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, A
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return plan_values(file.read_text())
-    except (OSError, UnicodeDecodeError, BadPlan) as problem:
+        return plan_values(text_of(file.read_bytes()))
+    except (OSError, BadPlan) as problem:
         raise BadPlan(f"{file}: {problem}") from None
 
 

@@ -110,6 +110,10 @@ class Voyage:
         self._at_once = True
         await self.connect()
 
+    def forget_seat(self) -> None:
+        """The game that there was a seat in is over: the next one is joined like the first."""
+        self.boats.returning = self._at_once = self.has_joined = False
+
     async def join(self, name: str) -> None:
         """With the fleet that is laid out. A server that grew tired of waiting is called again. OSError, Unsuited."""
         self.name = name

@@ -75,13 +75,13 @@ class LineGame:
     def hear(self, line: bytes) -> list[bytes]:
         """The answers to a line of the bot's."""
         fields = fields_of(line)
-        if not fields[0]:
+        if fields == [b""] and b"|" not in line:
             self.give_up("it left: it sent an empty line")
             return []
         if fields[0] == b"G":
             return [self.offer()]
-        if fields[0] == b"P" and value(fields, 1):
-            return [b"P|" + fields[1]]
+        if fields[0] == b"P":
+            return [b"P|" + fields[1]] if value(fields, 1) else self._turned_away(PROTOCOL_ERROR)
         if fields[0] == b"L":
             self.give_up("it left")
             return [value(fields, 1)] if value(fields, 1) else []

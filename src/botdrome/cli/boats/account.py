@@ -33,9 +33,14 @@ def reason(problem: OSError) -> str:
     return os.strerror(problem.errno) if problem.errno > 0 else str(problem.strerror)
 
 
+def seat_is_gone(boats: Boats) -> bool:
+    """Who came back, and so without a fleet, was taken for somebody new."""
+    return boats.returning and boats.last_words == "invalid board"
+
+
 def farewell(boats: Boats) -> str:
     """Why there is no result."""
-    if boats.returning and boats.last_words == "invalid board":
+    if seat_is_gone(boats):
         return "the game that you were in is not there any more"
     return shown(boats.last_words) or "the connection to the server is lost"
 

@@ -186,6 +186,12 @@ class BoatsApp(App[None]):
     def rejoin(self) -> None:
         self.run_worker(self._come_back(), group="connection", exclusive=True)
 
+    def join_another(self) -> None:
+        """The game that the server offers now, there being no way back."""
+        self.voyage.forget_seat()
+        self._step = Invitation
+        self.run_worker(self._connect(), group="connection", exclusive=True)
+
     async def _come_back(self) -> None:
         """A person is asked again after every failure; a bot tries as long as it makes sense."""
         if self.voyage.pilot:

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from botdrome.cli.boats.account import farewell, result_lines
+from botdrome.cli.boats.account import farewell, result_lines, seat_is_gone
 from botdrome.cli.boats.widgets import Body, Messages, Pane, Prompt
 from botdrome.client.boats import Boats
 from botdrome.client.boats_lines import Summary, Unsuited, shown
@@ -192,10 +192,14 @@ class Lost(Page):
     def renew(self) -> None:
         self.head("Boats")
         self.text(f"\n{farewell(self.boats)}\n{self.harbour.trouble}")
-        self.prompt.hint(key_line("rejoin?  Yes  No"))
+        question = "look at the next game?" if seat_is_gone(self.boats) else "rejoin?"
+        self.prompt.hint(key_line(f"{question}  Yes  No"))
 
     def do_rejoin(self) -> None:
-        self.harbour.rejoin()
+        if seat_is_gone(self.boats):
+            self.harbour.join_another()
+        else:
+            self.harbour.rejoin()
 
 
 class Result(Page):

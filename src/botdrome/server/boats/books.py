@@ -16,11 +16,12 @@ from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import Note, Store
-from botdrome.wire.xbs import DISCONNECTED
 
 log = structlog.get_logger()
 
 GAMES, PLAYERS = "boats.game", "boats.player"
+LAST_STATUS = "disconnected"
+"""Of everybody, whyever it left: the original closes all connections before it counts."""
 Value = dict[str, Any]
 Pages = dict[str, Value]
 
@@ -57,8 +58,7 @@ class Books:
             at, name = sailor.player, sailor.text
             here, everywhere = f"{title}|{name}", self.players.get(name, {})
             notes.append(_note(GAMES, self.games, here, _line_in_game(self.games.get(here, {}), tally, at)))
-            status = (game.crew.statuses[at] or DISCONNECTED).decode("latin-1")  # by then they all are, as in the original
-            who = {"playerName": name, "lastAddress": sailor.address, "lastStatus": status}
+            who = {"playerName": name, "lastAddress": sailor.address, "lastStatus": LAST_STATUS}
             notes.append(_note(PLAYERS, self.players, name, who | _player_lines(everywhere, tally, at)))
         self._unwritten |= {("game", title): None} | {("player", sailor.text): None for sailor in game.sailors}
         return tuple(notes)

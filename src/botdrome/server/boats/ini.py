@@ -9,9 +9,11 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from botdrome.server.boats.plan import BadPlan, pairs_in
+from botdrome.wire.xbs import text_of
 
 LONGEST_NAME = 200
 """Bytes of a file's name that come from somebody's name."""
+LINE_BREAKS = re.compile(r"[\r\n]+")
 PLAYER_KEY = re.compile(r"player\.(.*)\.((?:total|last)\.[A-Za-z]+)")
 
 
@@ -35,7 +37,7 @@ def written(lines: Mapping[str, Any]) -> str:
 def _word(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return " ".join(str(value).split())
+    return LINE_BREAKS.sub(" ", str(value))  # all else stays: names are told apart by it
 
 
 def write_files(folder: Path, files: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
@@ -55,7 +57,7 @@ def read_folder(folder: Path) -> tuple[dict[str, dict[str, Any]], dict[str, dict
     for file in sorted(folder.glob("*.ini")):
         kind, _, rest = file.name.removesuffix(".ini").partition(".")
         try:
-            lines = {key: _value(key, words) for key, words in pairs_in(file.read_text(errors="replace")).items()}
+            lines = {key: _value(key, words) for key, words in pairs_in(text_of(file.read_bytes())).items()}
         except (OSError, BadPlan):
             continue
         if kind == "game":

@@ -62,14 +62,14 @@ def _throw_out(sailor: Sailor) -> None:
 
 def _ban_player(order: Order, room: Room) -> str:
     """By the exact name, whether it is here or not."""
-    name = plain(_text(order, "player"))
+    name = _text(order, "player").strip()
     if not name:
         raise BadOrder("there is no name")
     room.banned_names.add(name)
-    for sailor in [sailor for company in room.companies if (sailor := company.called(name)) and sailor.client]:
+    for sailor in [sailor for company in room.companies for sailor in _named(name, company) if sailor.client]:
         _throw_out(sailor)
     room.changed()
-    return f"{text_of(name)} is on the blacklist"
+    return f"{name} is on the blacklist"
 
 
 def _ban_address(order: Order, room: Room) -> str:
@@ -166,18 +166,23 @@ def _companies(order: Order, room: Room) -> list[Company]:
 def _somebody(order: Order, key: str, room: Room) -> tuple[Company, Sailor]:
     """By the name, its beginning, or the number at the table. A whole name goes before the beginning of another; whoever could be
     several in as many games is not guessed at."""
-    word = plain(_text(order, key))
+    word = _text(order, key).strip()
     companies = _companies(order, room)
-    found = [(company, sailor) for company in companies if (sailor := company.called(word)) is not None]
+    found = [(company, sailor) for company in companies for sailor in _named(word, company)[:1]]
     if not found:
         found = [(company, sailor) for company in companies if (sailor := _called(word, company)) is not None]
     if not found:
-        raise BadOrder(f"there is no player {text_of(word)!r}")
+        raise BadOrder(f"there is no player {word!r}")
     if len(found) > 1:
-        raise BadOrder(f"{text_of(word)!r} could be in several games, name one: {_listed(company for company, _ in found)}")
+        raise BadOrder(f"{word!r} could be in several games, name one: {_listed(company for company, _ in found)}")
     return found[0]
 
 
-def _called(word: bytes, company: Company) -> Sailor | None:
-    found = player_called(word, [sailor.name for sailor in company.sailors])
+def _named(name: str, company: Company) -> list[Sailor]:
+    """By the whole name as a host reads it: on lines it may be in letters other than UTF-8."""
+    return [sailor for sailor in company.sailors if text_of(sailor.name) == name]
+
+
+def _called(word: str, company: Company) -> Sailor | None:
+    found = player_called(word.encode(errors="replace"), [text_of(sailor.name).encode() for sailor in company.sailors])
     return None if found is None else company.sailors[found]

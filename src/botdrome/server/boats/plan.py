@@ -85,12 +85,15 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def pairs_in(text: str) -> dict[str, list[str]]:
-    """The `key=value` lines of a file; a key may come again, and # begins a comment."""
+    """The `key=value` lines of a file; a key may come again, and # begins a comment.
+
+    Lines end as the original ends them, and a player's name in a key may have a = in it: its values never have.
+    """
     pairs: dict[str, list[str]] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip()
         if bare and not bare.startswith("#"):
-            key, sign, word = bare.partition("=")
+            key, sign, word = bare.rpartition("=") if bare.startswith("player.") else bare.partition("=")
             if not sign:
                 raise BadPlan(f"line {number}: {bare!r} is not key=value")
             pairs.setdefault(key.strip(), []).append(word.strip())

@@ -30,7 +30,8 @@ class Room:
     def __init__(self, plan: RoomPlan, desk: Desk, books: Books) -> None:
         self.plan, self.offer, self._desk, self._books = plan, plan.offer, desk, books
         self.games: list[BoatGame] = []
-        self.banned_names: set[bytes] = set()
+        self.banned_names: set[str] = set()
+        """As the host reads them."""
         self.banned_addresses: set[str] = set()
         self._opened = 1
         self.gathering: Gathering | None = Gathering(self.offer, self._opened)

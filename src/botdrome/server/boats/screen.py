@@ -26,7 +26,7 @@ def shown(room: Room) -> dict[str, Any]:
         "gathers": None if gathering is None else gathering.number,
         "games": [_game(game) for game in room.games],
         "blacklist": {
-            "players": sorted(text_of(name) for name in room.banned_names),
+            "players": sorted(room.banned_names),
             "addresses": sorted(room.banned_addresses),
         },
     }

@@ -42,8 +42,6 @@ LONGEST_REASON = 200
 TOO_LATE = b"you did not join in time"
 COMM_ERROR = b"comm error"
 """What the original calls it when somebody could not be written to."""
-HELD = 100
-"""Lines that may follow a J before it is answered."""
 
 
 class BoatSession(StreamSession):
@@ -129,7 +127,11 @@ class BoatSession(StreamSession):
         if self._company is not None:
             self.tell([self._company.info()])
             return
-        self._room = self._harbour.called(value(fields, 1)) or self._room
+        other = self._harbour.called(value(fields, 1))
+        if other is None or other is self._room:
+            self.tell([self._room.info()])  # whoever waits for a seat may ask as often as it likes
+            return
+        self._room = other
         self._greet()
 
     def _ping(self, fields: list[bytes], line: bytes) -> None:
@@ -175,7 +177,7 @@ class BoatSession(StreamSession):
         name = value(fields, 1)
         if not name:
             return self.send_off(PROTOCOL_ERROR)
-        if name in self._room.banned_names:
+        if text_of(name) in self._room.banned_names:
             return self.send_off(BOOTED)
         if not self._may_send():
             return None
@@ -223,7 +225,7 @@ class BoatSession(StreamSession):
     def _hold(self, line: bytes) -> None:
         assert self._held is not None
         self._held.append(line)
-        if len(self._held) > HELD:
+        if len(self._held) > self._desk.settings.message_burst:  # as many as it may send at once when it has its answer
             self._held = []
             self.send_off(b"too many messages")
 
