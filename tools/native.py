@@ -21,8 +21,9 @@ TARGET = ENVIRONMENT / "native"
 SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Read before the file that leads to the sources, because of its name."""
 BUSY = {
+    "games": ("gunnery",),
     "match": ("course", "match", "minutes", "reckoning"),
-    "wire": ("battlebot", "duel", "framing", "websocket", "xbs", "xbs_crew", "xbs_talk"),
+    "wire": ("battlebot", "duel", "framing", "vocabulary", "websocket", "xbs", "xbs_crew", "xbs_talk"),
     "server": (
         "bucket", "duel", "duel_hall", "flight", "floor", "logbook", "metronome", "native", "patience", "table", "tcp", "turns",
         "websocket",

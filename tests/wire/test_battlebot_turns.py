@@ -11,7 +11,8 @@ from botdrome.match.course import News
 from botdrome.match.events import Played
 from botdrome.match.match import Match
 from botdrome.wire.battlebot import Battlebot
-from botdrome.wire.vocabulary import Standing, seat_on, standing
+from botdrome.wire.standing import Standing
+from botdrome.wire.vocabulary import seat_on, standing
 from tests.contract.setups import Setup, setups
 
 pytestmark = pytest.mark.sources

@@ -14,7 +14,7 @@ from botdrome.wire.bomber_resolutions import RESOLUTIONS
 from botdrome.wire.bomber_rules import rules, rules_page
 from botdrome.wire.bomber_shape import DEFAULT, LITERAL
 from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
-from botdrome.wire.vocabulary import Standing
+from botdrome.wire.standing import Standing
 from tests.games.bombermen import drawn
 
 POSITION = drawn("A....\n.#.#.\n.....\n.#.#.\n....B")

@@ -21,8 +21,8 @@ from botdrome.client.boats_lines import (
     summary_in,
     text_in,
 )  # fmt: skip
-from botdrome.games.battleship import HIT, MISS
 from botdrome.games.fleet import WATER
+from botdrome.games.gunnery import HIT, MISS
 
 KEPT_MESSAGES = 1000
 MOST_PLAYERS = 99

@@ -4,10 +4,10 @@ from botdrome.bots.house import HouseBot
 from botdrome.client.boats import Boats
 from botdrome.client.boats_lines import Summary, Unsuited
 from botdrome.client.boats_orders import shoot, skip
-from botdrome.games.battleship import HIT, MISS
 from botdrome.games.chance import Chance
 from botdrome.games.fleet import WATER, rows_of, squares_from
 from botdrome.games.game import Raw, View
+from botdrome.games.gunnery import HIT, MISS
 
 ATTEMPTS = 3
 """Shots that are refused before the bot skips."""

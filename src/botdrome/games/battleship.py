@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from botdrome.games.chance import Chance
 from botdrome.games.fleet import WATER, Rows, boats_in, check_fleet, check_room, cutter, random_fleet, squares_from
 from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
+from botdrome.games.gunnery import Squares, struck
 from botdrome.games.reading import an_object, entry, shown, whole, whole_within
 
-HIT, MISS = "X", "0"
 TURNS = tuple((seat,) for seat in range(9))
 EXAMPLES = 8
 """So many of the fleets that could be placed are listed."""
@@ -23,8 +23,6 @@ class Shot(Struct, frozen=True):
     y: int
 
 
-Squares = str
-"""A board, row by row in one text."""
 Act = Squares | Shot | None
 """A fleet in the first step; then a shot, or None for a skip."""
 
@@ -127,25 +125,10 @@ class Battleship(Game[Act], frozen=True):
         )
 
     def _fired(self, seat: Seat, shot: Shot) -> "Battleship":
-        target, at, scores = shot.target, shot.y * self.width + shot.x, self.scores
-        fleets, boards = list(self.fleets), list(self.boards)
-        fleet, board = fleets[target], boards[target]
-        square = fleet[at]
-        if square == WATER:
-            mark = square = MISS
-        else:
-            mark, square, scores = HIT, square.lower(), _raised(scores, seat)
-        fleets[target] = f"{fleet[:at]}{square}{fleet[at + 1 :]}"
-        boards[target] = f"{board[:at]}{mark}{board[at + 1 :]}"
+        fleets, boards, hit = struck(self.fleets, self.boards, shot.target, shot.y * self.width + shot.x)
+        scores = _raised(self.scores, seat) if hit else self.scores
         return replace(
-            self,
-            fleets=tuple(fleets),
-            boards=tuple(boards),
-            to_move=self._next(scores),
-            scores=scores,
-            turn=self.turn + 1,
-            shot=shot,
-            hit=mark == HIT,
+            self, fleets=fleets, boards=boards, to_move=self._next(scores), scores=scores, turn=self.turn + 1, shot=shot, hit=hit
         )
 
     def _next(self, scores: tuple[int, ...]) -> tuple[Seat, ...]:

@@ -19,7 +19,8 @@ from botdrome.server.audience import Audience, Billing, Spectator
 from botdrome.server.logbook import Logbook
 from botdrome.server.metronome import Metronome
 from botdrome.store.store import Finish, MatchEntry, Note, Status, Store
-from botdrome.wire.vocabulary import Standing, standing
+from botdrome.wire.standing import Standing
+from botdrome.wire.vocabulary import standing
 
 log = structlog.get_logger()
 

@@ -22,8 +22,9 @@ from botdrome.match.events import (
     Returned,
     meant_for,
 )
+from botdrome.wire.standing import Standing
 from botdrome.wire.states import BEAT_ALONE, SAME_FOR_ALL, Message, Scene, update_of
-from botdrome.wire.vocabulary import Standing, boards_of, seat_on
+from botdrome.wire.vocabulary import boards_of, seat_on
 
 MOST_DIGITS = 1e21
 """From here on JavaScript writes whole numbers with an exponent."""

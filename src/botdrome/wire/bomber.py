@@ -11,7 +11,7 @@ from botdrome.games.game import IllegalMove
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Late, Played, Player, Refused
 from botdrome.wire.bomber_request import BadRequest
-from botdrome.wire.vocabulary import Standing
+from botdrome.wire.standing import Standing
 
 ENCODER = msgspec.json.Encoder()
 ACCEPTED, CANNOT_MOVE, DEAD, DECLINED = "ACCEPTED", "CANNOT_MOVE", "DEAD", "DECLINED"

@@ -10,7 +10,7 @@ from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Out, Played, Player
 from botdrome.wire.cube_scene import ENCODER, CubeScene
-from botdrome.wire.vocabulary import Standing
+from botdrome.wire.standing import Standing
 
 ASKING = (Began, Played, Out)
 """News after which there is something new to be asked."""

@@ -12,7 +12,7 @@ from botdrome.match.course import News
 from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Out, Played, Player, Refused
 from botdrome.match.terms import Milliseconds
 from botdrome.wire.duel_answers import GREATEST, PLAIN_ANSWERS, Ignored, number_in
-from botdrome.wire.vocabulary import Standing
+from botdrome.wire.standing import Standing
 
 FREE = b'{"event": "player_is_free"}'
 

@@ -67,7 +67,8 @@ class Lines:
 
     def feed(self, data: bytes) -> list[bytes]:
         data = self.rest + data if self.rest else data
-        *lines, self.rest = data.split(b"\n")
+        lines = data.split(b"\n")
+        self.rest = lines.pop()
         return lines if len(data) <= self._longest else self._cut(lines)
 
     def _cut(self, lines: list[bytes]) -> list[bytes]:
@@ -78,4 +79,4 @@ class Lines:
         return pieces + [rest[at : at + longest] for at in range(0, whole, longest)]
 
     def pack(self, messages: list[bytes]) -> bytes:
-        return b"\n".join([*messages, b""])
+        return messages[0] + b"\n" if len(messages) == 1 else b"\n".join([*messages, b""])

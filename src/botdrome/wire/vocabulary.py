@@ -2,24 +2,12 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from botdrome.games.game import Seat
 from botdrome.match.course import News
 from botdrome.match.events import Began, Player
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
-
-
-class Standing(Struct, frozen=True):
-    """How a match stands, beside its position."""
-
-    now: Milliseconds
-    time_left: Milliseconds | None
-    """Until the running step is over, as announced; None: for ever."""
-    strikes: tuple[int, ...]
-    players: int
-    board: int
+from botdrome.wire.standing import Standing
 
 
 def standing(match: Match, now: Milliseconds) -> Standing:

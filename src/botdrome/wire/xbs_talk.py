@@ -7,7 +7,7 @@ from botdrome.games.battleship import Battleship, Shot
 from botdrome.games.fleet import boats_in
 from botdrome.match.course import News
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
-from botdrome.wire.vocabulary import Standing
+from botdrome.wire.standing import Standing
 from botdrome.wire.xbs import DISCONNECTED, NOT_YOUR_TURN, joined, results, said
 from botdrome.wire.xbs_crew import Crew
 
@@ -67,8 +67,10 @@ class BoatTalk:
         }
 
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
-        if len(news) == 1 and (miss := self._miss(*news[0])):
-            return dict.fromkeys(players, miss)
+        if len(news) == 1:
+            event, position = news[0]
+            if miss := self._miss(event, position):
+                return dict.fromkeys(players, miss)
         speech = Speech()
         for event, position in news:
             say = self._say.get(type(event))
@@ -81,8 +83,9 @@ class BoatTalk:
         if type(event) is not Played or position.shot is None or position.hit:
             return []
         target, next_up = position.shot.target, position.to_move
-        if not next_up or self._crew.taunts[target].any or all_dead(self._crew, position):
-            return []
+        crew = self._crew
+        if not next_up or crew.taunts[target].any or (any(crew.statuses) and all_dead(crew, position)):
+            return []  # while all are here, only a hit can be the last one
         return [self.board(target, position) + self._asked[next_up[0]]]
 
     def board(self, player: Player, position: Battleship) -> bytes:

@@ -13,7 +13,7 @@ from botdrome.client.boats import Boats, Captain
 from botdrome.client.boats_lines import Unsuited, shown
 from botdrome.client.boats_orders import say, shoot, skip, taunt
 from botdrome.client.boats_pilot import own_rows
-from botdrome.games.battleship import HIT
+from botdrome.games.gunnery import HIT
 
 if TYPE_CHECKING:
     from botdrome.cli.boats.app import BoatsApp
