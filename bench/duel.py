@@ -7,20 +7,18 @@ probes alone with the server show what the way there and back costs. Where the s
 something else ran there or the machine was not ours, that is part of what the probes see: it is shown beside.
 """
 
-import asyncio
 import json
 import random
 import socket
 import sys
 import time
-from typing import Any
-
-import uvloop
+from functools import partial
 
 from bench.clients import report, start
 from bench.figures import percentiles, shown
 from bench.games import yardstick
 from bench.machine import jitter_shown
+from bench.pacing import Line, Loop
 from bench.server import first_in_line, server
 
 FIND = b'{"event": "find_opponent"}'
@@ -65,21 +63,18 @@ class Tally:
         return json.dumps({"moves": self.moves, "matches": self.matches / 2} | {"latency": percentiles(self.latencies)})
 
 
-class Bot(asyncio.Protocol):
+class Bot:
     """Plays one match after the other; `pause` is how long it thinks on average."""
 
-    def __init__(self, name: str, length: int, pause: float, tally: Tally) -> None:
-        self._name, self._length, self._pause, self._tally = name, length, pause, tally
+    def __init__(self, name: str, length: int, pause: float, tally: Tally, loop: Loop) -> None:
+        self._name, self._length, self._pause, self._tally, self._loop = name, length, pause, tally, loop
         self._rest, self._played = b"", False
-        self._transport: Any = None
-        self._loop = asyncio.get_running_loop()
 
-    def connection_made(self, transport: Any) -> None:
-        self._transport = transport
-        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+    def connected(self, line: Line) -> None:
+        self._line = line
         self._send(b'{"username": "%b"}' % self._name.encode())
 
-    def data_received(self, data: bytes) -> None:
+    def received(self, data: bytes) -> None:
         data = self._rest + data
         while len(data) >= 4 and len(data) >= (end := 4 + int.from_bytes(data[:4], "big")):
             self._told(data[4:end])
@@ -87,14 +82,17 @@ class Bot(asyncio.Protocol):
         self._rest = data
 
     def _send(self, body: bytes) -> None:
-        self._transport.write(len(body).to_bytes(4, "big") + body)
+        self._line.send(len(body).to_bytes(4, "big") + body)
+
+    def lost(self) -> None:
+        pass
 
     def _told(self, message: bytes) -> None:
         if message.startswith(b'{"event": "get_move"'):
             board = message[message.index(b'"_id": ') : message.index(b', "_size"')]
             self._tally.asked(self, board)
             if self._pause:
-                self._loop.call_later(random.expovariate(1 / self._pause), self._answer, message, board)
+                self._loop.call_later(random.expovariate(1 / self._pause), partial(self._answer, message, board))
             else:
                 self._answer(message, board)
         elif message.startswith(b'{"event": "player_is_free"'):
@@ -112,16 +110,14 @@ class Bot(asyncio.Protocol):
         self._send(b'{"event": "make_move", "id": "%b", "x": %d, "y": %d}' % (message[start : message.index(b'"', start)], x, y))
 
 
-async def play(name: str, port: int, pairs: int, length: int, pause: float, *phases: float) -> None:
+def play(name: str, port: int, pairs: int, length: int, pause: float, *phases: float) -> None:
     """A line with what was counted for each of the phases, which have so many seconds."""
-    tally, loop = Tally(), asyncio.get_running_loop()
-    transports = []
+    tally, loop = Tally(), Loop()
     for number in range(2 * pairs):
-        made = await loop.create_connection(lambda n=number: Bot(f"{name} {n}", length, pause, tally), "127.0.0.1", port)  # type: ignore[misc]
-        transports.append(made[0])
+        loop.connect(port, Bot(f"{name} {number}", length, pause, tally, loop))
     for seconds in phases:
         tally.clear()
-        await asyncio.sleep(seconds)
+        loop.run(seconds)
         print(tally.summary(), flush=True)
 
 
@@ -187,6 +183,6 @@ if __name__ == "__main__":
         name, port, pairs, length, *times = sys.argv[1:]
         if name == "probe":
             first_in_line()
-        uvloop.run(play(name, int(port), int(pairs), int(length), *map(float, times)))
+        play(name, int(port), int(pairs), int(length), *map(float, times))
     else:
         main()

@@ -7,22 +7,19 @@ measure, games begin and end all the time, and not all together. Where the serve
 else ran there or the machine was not ours, that is part of what the probes feel: it is shown beside.
 """
 
-import asyncio
 import json
 import random
 import re
-import socket
 import sys
 import time
-from typing import cast
-
-import uvloop
+from functools import partial
 
 from bench import relay
 from bench.clients import report, start
 from bench.figures import percentiles, shown
 from bench.games import yardstick
 from bench.machine import jitter_shown
+from bench.pacing import Line, Loop
 from bench.server import Server, first_in_line, server
 
 BOARD = b".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
@@ -36,7 +33,7 @@ STAY = 2.0
 """Seconds for which the load stays after it was measured, until the probes are done: its end is a storm."""
 
 
-class Sailor(asyncio.Protocol):
+class Sailor:
     """Joins, and shoots at one square after the other; a game later it comes again."""
 
     def __init__(self, load: "Load", name: bytes) -> None:
@@ -44,12 +41,11 @@ class Sailor(asyncio.Protocol):
         self._turn, self._rest = b"N|" + name, b""
         self._target, self._shots, self._sent = b"", 0, 0.0
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
-        self._transport.write(b"J|%b|%b\n" % (self._name, BOARD))
+    def connected(self, line: Line) -> None:
+        self._line = line
+        line.send(b"J|%b|%b\n" % (self._name, BOARD))
 
-    def data_received(self, data: bytes) -> None:
+    def received(self, data: bytes) -> None:
         if self._sent:
             self._load.latencies.append(time.perf_counter() - self._sent)
             self._sent = 0.0
@@ -63,46 +59,43 @@ class Sailor(asyncio.Protocol):
     def shoot(self) -> None:
         self._load.shots += 1
         self._sent = time.perf_counter()
-        self._transport.write(b"S|" + self._target + SHOTS[self._shots])
+        self._line.send(b"S|" + self._target + SHOTS[self._shots])
         self._shots += 1
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def lost(self) -> None:
         self._load.again(self._name)
 
 
 class Load:
     """So many players at once; with a pause before each shot, by chance a little longer or shorter, the load is held down."""
 
-    def __init__(self, port: int, name: bytes, players: int, pause: float) -> None:
-        self._port, self._pause = port, pause
+    def __init__(self, loop: Loop, port: int, name: bytes, players: int, pause: float) -> None:
+        self._loop, self._port, self._pause = loop, port, pause
         self.shots = 0
         self.latencies: list[float] = []
-        self.over = False
-        self._loop = asyncio.get_running_loop()
         gap = max(GAP, pause * TURNS / players)
         for number in range(players):
-            self._loop.call_later(number * gap, self.again, name + b"%d" % number)
+            loop.call_later(number * gap, partial(self.again, name + b"%d" % number))
 
     def again(self, name: bytes) -> None:
-        if not self.over:
-            asyncio.ensure_future(self._loop.create_connection(lambda: Sailor(self, name), "127.0.0.1", self._port))  # noqa: RUF006
+        self._loop.connect(self._port, Sailor(self, name))
 
     def turn(self, sailor: Sailor) -> None:
         self._loop.call_later(self._pause * random.uniform(0.5, 1.5), sailor.shoot) if self._pause else sailor.shoot()
 
 
-async def _load(port: int, name: bytes, players: int, pause: float, warm: float, seconds: float, stay: float = 0.0) -> None:
+def _load(port: int, name: bytes, players: int, pause: float, warm: float, seconds: float, stay: float = 0.0) -> None:
     """`stay`: for so long it goes on after it was measured, for the sake of those who still measure."""
-    load = Load(port, name, players, pause)
-    await asyncio.sleep(warm)
+    loop = Loop()
+    load = Load(loop, port, name, players, pause)
+    loop.run(warm)
     print(json.dumps("go"), flush=True)
     load.shots, load.latencies = 0, []
     began = time.perf_counter()
-    await asyncio.sleep(seconds)
+    loop.run(seconds)
     shots = load.shots / (time.perf_counter() - began) * seconds
     print(json.dumps({"shots": shots} | {"latency": percentiles(load.latencies)}), flush=True)
-    await asyncio.sleep(stay)
-    load.over = True
+    loop.run(stay)
 
 
 def _port(running: Server) -> str:
@@ -167,6 +160,6 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         if sys.argv[2] == "probe":
             first_in_line()
-        uvloop.run(_load(int(sys.argv[1]), sys.argv[2].encode(), int(sys.argv[3]), *map(float, sys.argv[4:])))
+        _load(int(sys.argv[1]), sys.argv[2].encode(), int(sys.argv[3]), *map(float, sys.argv[4:]))
     else:
         main()

@@ -1,7 +1,6 @@
 """Duel: the conversation with a bot over duel arena's protocol, from its login through any number of matches."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -13,9 +12,10 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.connection import NORMAL, Connection
 from botdrome.server.door import Crowd
 from botdrome.server.duel_hall import GAME, DuelHall, Duellist
+from botdrome.server.listening import MakeProtocol
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table, Tongue
-from botdrome.server.tcp import StreamSession, Tcp
+from botdrome.server.tcp import StreamSession, tcp_door
 from botdrome.wire.duel import FREE, Duel
 from botdrome.wire.duel_answers import Ignored, read_frame
 from botdrome.wire.duel_login import OK, BadDuelLogin, DuelLogin, error, read_duel_login
@@ -253,6 +253,5 @@ def _event(value: Any) -> Any:
     return value.get("event") if isinstance(value, dict) else None
 
 
-def duel_door(hall: DuelHall, crowd: Crowd) -> Callable[[], Tcp]:
-    """Lets in whoever connects."""
-    return lambda: Tcp(Frames, lambda connection: DuelSession(connection, hall), crowd)
+def duel_door(hall: DuelHall, crowd: Crowd) -> MakeProtocol:
+    return tcp_door(Frames, lambda connection: DuelSession(connection, hall), crowd)

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol, cast
 
 import structlog
@@ -10,6 +11,7 @@ import structlog
 from botdrome.server import metrics
 from botdrome.server.connection import NORMAL, Session
 from botdrome.server.door import Crowd, address_of
+from botdrome.server.listening import MakeProtocol
 from botdrome.server.quick_ack import acknowledge
 from botdrome.server.websocket import BACKLOG
 from botdrome.wire.framing import BadFrame, Framing
@@ -35,8 +37,13 @@ class StreamSession(Session, Protocol):
         """Nothing more comes. True: an answer is under way, after which the session closes; otherwise the client is gone."""
 
 
-class Tcp(asyncio.Protocol):
-    def __init__(self, make_framing: Callable[[], Framing], make_session: "Callable[[Tcp], StreamSession]", crowd: Crowd) -> None:
+MakeSession = Callable[["Tcp"], StreamSession]
+
+
+class Tcp:
+    """A protocol as asyncio wants it, and no child of asyncio's class, with which mypyc could not lay it out."""
+
+    def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> None:
         self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
@@ -127,3 +134,8 @@ class Tcp(asyncio.Protocol):
         session, self._session = self._session, None
         if session is not None:
             session.lost()
+
+
+def tcp_door(make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> MakeProtocol:
+    """Lets in whoever connects."""
+    return cast(MakeProtocol, partial(Tcp, make_framing, make_session, crowd))

@@ -191,6 +191,7 @@ def _give_way() -> None:
         thread = get_native_id()
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + LESS_URGENT))
+            os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))  # when the disk is done, it does not push in
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:

@@ -15,9 +15,10 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.connection import Connection
 from botdrome.server.desk import Desk
 from botdrome.server.door import Crowd
+from botdrome.server.listening import MakeProtocol
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table, Tongue
-from botdrome.server.tcp import StreamSession, Tcp
+from botdrome.server.tcp import StreamSession, tcp_door
 from botdrome.wire.framing import Lines
 from botdrome.wire.xbs import (
     BOOTED,
@@ -270,6 +271,5 @@ class BoatSession(StreamSession):
             self._room.changed()
 
 
-def boat_door(harbour: Harbour, desk: Desk, crowd: Crowd) -> Callable[[], Tcp]:
-    """Lets in whoever connects."""
-    return lambda: Tcp(Lines, lambda connection: BoatSession(connection, connection.address, harbour, desk), crowd)
+def boat_door(harbour: Harbour, desk: Desk, crowd: Crowd) -> MakeProtocol:
+    return tcp_door(Lines, lambda connection: BoatSession(connection, connection.address, harbour, desk), crowd)
