@@ -147,8 +147,11 @@ def capacity(pairs: int, length: int, seconds: float) -> float:
     return rate
 
 
-def latency(pairs: int, length: int, seconds: float, pause: float) -> None:
-    """From a move to the question that it leads to, as probes see it: with the server to themselves, then beside a load."""
+def latency(pairs: int, length: int, seconds: float, pause: float) -> float:
+    """From a move to the question that it leads to, as probes see it: with the server to themselves, then beside a load.
+
+    Returns how much of a core that took.
+    """
     port = free_port()
     with server("--duel-port", str(port)) as running:
         probes = start("bench.duel", "probe", port, PROBES, LONG, PROBE_PAUSE, ALONE, WARM + 1, seconds)
@@ -169,13 +172,16 @@ def latency(pairs: int, length: int, seconds: float, pause: float) -> None:
         f"the server waited for its core {idle / seconds:.0%} of the time, {jitter_shown()}",
         flush=True,
     )
+    return spent / seconds
 
 
 def main() -> None:
     capacity(1, 49, 6)
     rate = capacity(100, 49, 6)
     capacity(100, LONG, 6)
-    latency(100, 49, 6, pause=100 / (rate / 2))
+    pause = 2 * 100 / rate
+    share = latency(100, 49, 6, pause)  # half as many moves; as they come one by one, that is more than half of a core
+    latency(100, 49, 6, pause * share / 0.5)
 
 
 if __name__ == "__main__":
