@@ -3,8 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PURE := games match contest wire bots formats
+BUSY := games match wire server api/test_socketio*.py test_native.py
 READY := .venv/.ready
-NATIVE := $(CURDIR)/.venv/native
+NATIVE := .venv/native
 
 .DEFAULT_GOAL := help
 .PHONY: help setup native plain demo test check format fuzz bench lock picture clean
@@ -26,7 +27,7 @@ native: $(READY) ## compile the busy modules for botdrome to run; needs a C comp
 	$(BIN)/python -m tools.native --first
 
 plain: ## let botdrome run the sources again
-	rm -rf $(NATIVE)
+	rm -rf $(NATIVE) .venv/lib/python*/site-packages/_botdrome_native.pth
 
 demo: $(READY) ## show a game of each kind in the terminal, then a small tournament
 	$(BIN)/botdrome demo
@@ -34,7 +35,7 @@ demo: $(READY) ## show a game of each kind in the terminal, then a small tournam
 test: $(READY) check ## run the checks and all tests, with full branch coverage of the pure rooms, then those of what is compiled
 	$(BIN)/python -m pytest -n auto --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100
 	$(BIN)/python -m tools.native --if-possible
-	test ! -d $(NATIVE) || $(BIN)/python -m pytest -n auto -o pythonpath="$(NATIVE) ." -m "not sources" tests/match tests/wire tests/server
+	test ! -d $(NATIVE) || $(BIN)/python -m pytest -n auto -o pythonpath="$(NATIVE) ." -m "not sources" $(BUSY:%=tests/%)
 
 check: $(READY) ## ruff, mypy --strict (tests too), layers
 	$(BIN)/ruff check
@@ -46,10 +47,11 @@ format: $(READY) ## let ruff put the code in order
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+fuzz: export PYTHONPATH := $(CURDIR)/src
 fuzz: $(READY) ## a million bad messages to a real server; takes some minutes
 	$(BIN)/python -m tests.server.fuzzing 1000000
 
-bench: export PYTHONPATH := $(NATIVE)
+bench: export PYTHONPATH := $(CURDIR)/$(NATIVE)
 bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes some minutes
 	$(BIN)/python -m tools.native --if-possible
 	$(BIN)/python -m bench.machine

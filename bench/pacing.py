@@ -9,6 +9,7 @@ import select
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import count
 from typing import Protocol
@@ -28,7 +29,10 @@ class Line:
     def __init__(self, port: int, client: Client) -> None:
         self.client, self.socket = client, socket.create_connection(("127.0.0.1", port))
         self.socket.setblocking(False)
-        self.send = self.socket.send
+
+    def send(self, data: bytes) -> None:
+        with suppress(OSError):  # it may have been lost since this was planned
+            self.socket.send(data)
 
 
 class Loop:

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -45,6 +46,8 @@ def main() -> int:
     parser.add_argument("--if-possible", action="store_true", help="a machine that cannot compile is no failure")
     options = parser.parse_args()
     if not can_compile():
+        if not is_fresh():
+            shutil.rmtree(TARGET, ignore_errors=True)
         sys.stderr.write(
             "No C compiler, or no headers of Python: plain Python it is. On Debian: apt-get install gcc python3-dev\n"
         )
@@ -63,12 +66,13 @@ def can_compile() -> bool:
 
 
 def is_fresh() -> bool:
-    files = [Path(__file__), *SOURCE.rglob("*.py")]
+    files = [Path(__file__), *(file for file in SOURCE.rglob("*") if file.suffix != ".pyc")]
     return TARGET.exists() and max(file.stat().st_mtime for file in files) < TARGET.stat().st_mtime
 
 
 def build() -> str:
     """All or nothing: what the compiler says if it failed."""
+    began = time.time()
     with TemporaryDirectory(dir=ENVIRONMENT) as folder:
         copy = Path(folder) / "native"
         shutil.copytree(SOURCE, copy / "botdrome", ignore=shutil.ignore_patterns("__pycache__"))
@@ -78,7 +82,9 @@ def build() -> str:
         )  # fmt: skip
         if done.returncode:
             return done.stdout
-        shutil.rmtree(copy / "build")
+        for leftover in ("build", ".mypy_cache"):
+            shutil.rmtree(copy / leftover)
+        os.utime(copy, (began, began))  # what is saved meanwhile is not in it
         shutil.rmtree(TARGET, ignore_errors=True)
         copy.rename(TARGET)
     return ""

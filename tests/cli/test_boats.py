@@ -21,6 +21,7 @@ from botdrome.client.boats_voyage import Voyage, WayBack
 from botdrome.server.boats.plan import RoomPlan
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
 from tests.client.test_boats_voyage import Logbook
+from tests.server.boats import BOARD, line
 from tests.server.clients import registered, server
 
 pytestmark = pytest.mark.anyio
@@ -233,18 +234,17 @@ async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
 
 
 async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> None:
-    """Ada is a person who never shoots: the connection breaks, the game goes on, and the seat is still there."""
+    """The connection breaks, and the seat is still there."""
     plan = RoomPlan(title="Two", turn_limit=0, absence=0)
-    async with server(tmp_path, xbs_port=-1, boats=(plan,)) as house:
-        port = house.ports["xbs"]
-        voyage = voyage_for(options(port=port, user="ada", bot="", headless=False))
+    async with server(tmp_path, xbs_port=-1, boats=(plan,)) as house, line(house) as bob:
+        voyage = voyage_for(options(port=house.ports["xbs"], user="ada", bot="", headless=False))
         log = Logbook(voyage)
         await voyage.connect()
         await log.until(Phase.INVITED)
         voyage.boats.fleet = FLEET
         await voyage.join("ada")
         await log.until(Phase.WAITING)
-        bob = asyncio.create_task(Told(voyage_for(options(port=port, user="bob"))).run())
+        bob.send(f"J|bob|{BOARD}")
         await log.until(Phase.PLAYING)
         voyage.close()
         await log.until_lost()
@@ -253,8 +253,8 @@ async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> No
         await log.until(Phase.PLAYING)
         assert voyage.boats.fleet == FLEET
         assert set(voyage.boats.players) == {"ada", "bob"}
+        await bob.until("M||ada reconnected")
         voyage.leave()
-        assert await bob
 
 
 def test_the_page_names_every_option_and_key() -> None:

@@ -96,6 +96,8 @@ def test_grace_is_allowed_but_not_announced() -> None:
     match = noughts(pace=Pace(5000, grace=10))
     assert match.deadline == 5500
     assert [standing(match, now).time_left for now in (0, 2000, 4999, 5200, 5600)] == [5000, 3000, 1, 0, 0]
+    slow_start = noughts(pace=Pace(5000, grace=10, first=10_000))
+    assert (slow_start.deadline, standing(slow_start, 0).time_left) == (11_000, 10_000)
 
 
 def test_without_a_limit_nobody_is_late() -> None:

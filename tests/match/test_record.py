@@ -121,8 +121,9 @@ def test_the_first_line_that_leads_elsewhere_is_named() -> None:
         verify(read(b"".join([*body[:2], third, *body[3:]])), NOUGHTS.game)
 
 
-def test_a_line_that_cannot_be_played_is_named() -> None:
-    second = LINES[1].replace(b'"by":0', b'"by":7')
+@pytest.mark.parametrize("player", [7, 2**70])
+def test_a_line_that_cannot_be_played_is_named(player: int) -> None:
+    second = LINES[1].replace(b'"by":0', b'"by":%d' % player)
     with pytest.raises(BadRecord, match="line 2: it cannot be played"):
         verify(read(LINES[0] + second), NOUGHTS.game)
 

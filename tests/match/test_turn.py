@@ -11,8 +11,6 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds, Pace, Terms
 from tests.match.telling import told
 
-pytestmark = pytest.mark.sources
-
 
 class LongMatch(Match):
     """Closes no step in the short way."""
@@ -27,6 +25,7 @@ def state(match: Match) -> object:
     return match.deadline, list(match.awaited), match.steps, match.board, match.position, match.result, match.strikes
 
 
+@pytest.mark.sources
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", FORMATS)
 def test_matches_go_as_in_the_long_way(name: str, seed: int) -> None:

@@ -157,7 +157,7 @@ def test_names_of_files_are_harmless(tmp_path: Path) -> None:
     assert len(file_name("player", "\u20ac" * 500)) < 255
 
 
-@pytest.mark.parametrize("name", ["Jos\xe9", "x  y", "a=b", "a.total.b", "n\x85l"])
+@pytest.mark.parametrize("name", ["Jos\xe9", "x  y", "a=b", "a.total.b", "n\x85l", "ann\xa0"])
 def test_names_are_read_as_they_were_written(tmp_path: Path, name: str) -> None:
     lines = {"name": "Tea", f"player.{name}.total.turns": 7, f"player.{name}.last.firstPlace": True}
     write_files(tmp_path, {("game", "Tea"): lines, ("player", name): {"playerName": name, "gamesPlayed": 7}})

@@ -130,7 +130,7 @@ async def test_a_name_on_the_blacklist_stays_out_until_the_list_is_cleared(tmp_p
             assert await order(one, do="blacklist player", player="") == {"error": "there is no name"}
 
 
-@pytest.mark.parametrize("name", ["Jos\xe9", "x  y"])
+@pytest.mark.parametrize("name", ["Jos\xe9", "x  y", "ann\xa0"])
 async def test_a_host_calls_players_as_it_reads_their_names(tmp_path: Path, name: str) -> None:
     async with boat_server(tmp_path, WAITING) as house, host(house) as one:
         async with sailor(house, name) as first:
@@ -153,10 +153,18 @@ async def test_an_address_on_the_blacklist_hears_nothing(tmp_path: Path) -> None
         host(house) as one,
         sailor(house, "ann") as ann,
         sailor(house, "bob") as bob,
+        line(house) as asks,
+        line(house) as joins,
     ):
+        await asks.receive()
+        await joins.receive()
         assert await order(one, do="blacklist address", address="127.0.0.1") == {"done": "127.0.0.1 is on the blacklist"}
         assert "booted" in await ann.rest()
         assert "booted" in await bob.rest()
+        asks.send("G")
+        assert await asks.rest() == []
+        joins.send(f"J|carl|{BOARD}")
+        assert await joins.rest() == ["booted"]
         async with line(house) as again:
             assert await again.rest() == []
         assert "error" in await order(one, do="blacklist address", address="")

@@ -17,8 +17,6 @@ from botdrome.wire.xbs import NO_SQUARE, SHOT_BEFORE, YOURSELF, Aim, Refusal, ai
 from botdrome.wire.xbs_crew import Crew, Taunts
 from botdrome.wire.xbs_talk import BoatTalk
 
-pytestmark = pytest.mark.sources
-
 NAMES = (b"ann", b"Bob", b"bobby", b"Cap'n Zo")
 WIDTH, HEIGHT = 7, 5
 FLEET = "AAA...." + "BB....." + "." * 21
@@ -165,6 +163,7 @@ class Voyage:
                 self._tell(match.submit(seat, chance.choice(list(match.position.moves(seat))), 0))
 
 
+@pytest.mark.sources
 @pytest.mark.parametrize("seed", range(40))
 def test_a_miss_is_told_as_the_long_way_does(seed: int) -> None:
     voyage = Voyage(seed)

@@ -6,6 +6,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from botdrome.wire.xbs import BLANKS
+
 Order = dict[str, Any]
 
 HELP = """\
@@ -43,7 +45,7 @@ class Puzzled(Exception):
 
 def order_in(typed: str) -> Order:
     """The order in a line, or Puzzled; those that are for the console alone have the same form."""
-    word, rest = _command(typed.strip())
+    word, rest = _command(typed.strip(BLANKS))
     number = re.match(r"#(\d{1,9})(?:\s+|$)", rest) if word in IN_A_GAME else None
     game = {"game": int(number[1])} if number else {}
     rest = rest[number.end() :] if number else rest
@@ -67,10 +69,10 @@ def order_in(typed: str) -> Order:
 def _command(typed: str) -> tuple[str, str]:
     for word in WORDS:
         if typed == word or typed.startswith(word + " "):
-            return word, typed[len(word) :].strip()
+            return word, typed[len(word) :].strip(BLANKS)
     first, _, rest = typed.partition(" ")
     if first.lower() in KEYS:
-        return KEYS[first.lower()], rest.strip()
+        return KEYS[first.lower()], rest.strip(BLANKS)
     if first == "blacklist":
         raise Puzzled("it is `blacklist player NAME` or `blacklist address ADDRESS`")
     raise Puzzled(f"{first!r} is no command; `help` lists them")

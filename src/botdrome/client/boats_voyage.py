@@ -112,7 +112,8 @@ class Voyage:
 
     def forget_seat(self) -> None:
         """The game that there was a seat in is over: the next one is joined like the first."""
-        self.boats.returning = self._at_once = self.has_joined = False
+        self.boats.returning = self.has_joined = False
+        self.boats.fleet, self._at_once = "", self.pilot is not None
 
     async def join(self, name: str) -> None:
         """With the fleet that is laid out. A server that grew tired of waiting is called again. OSError, Unsuited."""

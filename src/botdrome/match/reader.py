@@ -60,7 +60,7 @@ def verify(record: Record, game: Game[Any]) -> None:
     for number, line in enumerate(record.lines, 2):
         try:
             news = tell(match, line.input)
-        except (BadOption, IllegalMove, LookupError, TypeError, ValueError) as error:
+        except (BadOption, IllegalMove, LookupError, OverflowError, TypeError, ValueError) as error:
             raise BadRecord(number, f"it cannot be played: {error}") from None
         _compare(number, line.news, check_of(news))
     if record.result != match.result:

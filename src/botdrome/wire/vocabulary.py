@@ -21,7 +21,8 @@ def _announced(match: Match, left: Milliseconds) -> Milliseconds:
     if match.resting:
         left = max(left, 0) + (pace.limit or 0)
         return min(left, pace.limit) if pace.grace and pace.limit is not None else left
-    return max(left - (pace.limit or 0) * pace.grace // 100, 0)
+    limit = pace.limit if match.steps or pace.first is None else pace.first
+    return max(left - (limit or 0) * pace.grace // 100, 0)
 
 
 def boards_of(news: News, last: int) -> Sequence[int]:

@@ -10,6 +10,8 @@ from botdrome.games.game import IllegalMove, Raw
 
 LONGEST_LINE = 4094
 """Bytes of a line that is sent."""
+BLANKS = " \t\n\r\v\f"
+"""What is cut off at both ends of a field; all other blanks are part of a name."""
 RESERVED = frozenset({b"server", b"all", b"you", b"me"})
 NOT_IN_NAMES = re.compile(rb"[<>\[\]{}()|\x00-\x1f\x7f]")
 NUMBER = re.compile(rb"\+?[0-9]{1,9}")

@@ -7,7 +7,7 @@ from typing import Any
 from botdrome.server.boats.company import Company, Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.room import Room
-from botdrome.wire.xbs import BOOTED, plain, player_called, text_of
+from botdrome.wire.xbs import BLANKS, BOOTED, plain, player_called, text_of
 
 Order = dict[str, Any]
 
@@ -62,7 +62,7 @@ def _throw_out(sailor: Sailor) -> None:
 
 def _ban_player(order: Order, room: Room) -> str:
     """By the exact name, whether it is here or not."""
-    name = _text(order, "player").strip()
+    name = _text(order, "player").strip(BLANKS)
     if not name:
         raise BadOrder("there is no name")
     room.banned_names.add(name)
@@ -166,7 +166,7 @@ def _companies(order: Order, room: Room) -> list[Company]:
 def _somebody(order: Order, key: str, room: Room) -> tuple[Company, Sailor]:
     """By the name, its beginning, or the number at the table. A whole name goes before the beginning of another; whoever could be
     several in as many games is not guessed at."""
-    word = _text(order, key).strip()
+    word = _text(order, key).strip(BLANKS)
     companies = _companies(order, room)
     found = [(company, sailor) for company in companies for sailor in _named(word, company)[:1]]
     if not found:

@@ -13,6 +13,7 @@ from botdrome.games.fleet import boats_in
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, unusual, with_options
 from botdrome.match.terms import Pace, Terms
+from botdrome.wire.xbs import BLANKS
 from botdrome.wire.xbs_offer import Offer
 
 LONGEST_TITLE = 60
@@ -91,12 +92,12 @@ def pairs_in(text: str) -> dict[str, list[str]]:
     """
     pairs: dict[str, list[str]] = {}
     for number, line in enumerate(text.split("\n"), 1):
-        bare = line.strip()
+        bare = line.strip(BLANKS)
         if bare and not bare.startswith("#"):
             key, sign, word = bare.rpartition("=") if bare.startswith("player.") else bare.partition("=")
             if not sign:
                 raise BadPlan(f"line {number}: {bare!r} is not key=value")
-            pairs.setdefault(key.strip(), []).append(word.strip())
+            pairs.setdefault(key.strip(BLANKS), []).append(word.strip(BLANKS))
     return pairs
 
 

@@ -128,9 +128,9 @@ class BoatSession(StreamSession):
         if self._company is not None:
             self.tell([self._company.info()])
             return
-        other = self._harbour.called(value(fields, 1))
-        if other is None or other is self._room:
-            self.tell([self._room.info()])  # whoever waits for a seat may ask as often as it likes
+        other = self._harbour.called(value(fields, 1)) or self._room
+        if other is self._room and self.address not in other.banned_addresses:
+            self.tell([other.info()])  # whoever waits for a seat may ask as often as it likes
             return
         self._room = other
         self._greet()
@@ -178,7 +178,7 @@ class BoatSession(StreamSession):
         name = value(fields, 1)
         if not name:
             return self.send_off(PROTOCOL_ERROR)
-        if text_of(name) in self._room.banned_names:
+        if text_of(name) in self._room.banned_names or self.address in self._room.banned_addresses:
             return self.send_off(BOOTED)
         if not self._may_send():
             return None
