@@ -1,5 +1,7 @@
 """Coming to a boat game: who may join, who may come back, and in which words the others are turned away."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -176,23 +178,29 @@ async def test_a_registered_bot_comes_back_with_its_token_alone(tmp_path: Path) 
             assert (await again.receive()).startswith("Y|")
 
 
-async def test_the_secret_of_a_guest_protects_its_seat(tmp_path: Path) -> None:
+@asynccontextmanager
+async def left_by_ann(tmp_path: Path, secret: str) -> AsyncIterator[tuple[House, Line]]:
+    """A game in which she has a seat that is protected so, and is absent: its server, and the other player."""
     async with (
         boat_server(tmp_path, RoomPlan(absence=100)) as house,
-        sailor(house, "ann", "my secret") as ann,
+        sailor(house, "ann", secret) as ann,
         sailor(house, "bob") as bob,
     ):
         await bob.until("N|")
         await ann.close()
         await bob.until("B|ann|disconnected|")
-        async with line(house) as thief, line(house) as again:
-            await thief.receive()
-            await again.receive()
-            thief.send("J|ann", "J|ann||my guess")
-            await thief.expect("E|name in use", "E|name in use")
-            again.send("J|ann||my secret")
-            await again.expect("J|ann")
-            assert (await again.until("M|"))[-1] == "M||ann reconnected"
+        yield house, bob
+
+
+async def test_the_secret_of_a_guest_protects_its_seat(tmp_path: Path) -> None:
+    async with left_by_ann(tmp_path, "my secret") as (house, _bob), line(house) as thief, line(house) as again:
+        await thief.receive()
+        await again.receive()
+        thief.send("J|ann", "J|ann||my guess")
+        await thief.expect("E|name in use", "E|name in use")
+        again.send("J|ann||my secret")
+        await again.expect("J|ann")
+        assert (await again.until("M|"))[-1] == "M||ann reconnected"
 
 
 async def test_where_the_next_game_gathers_who_brings_a_fleet_joins_that(tmp_path: Path) -> None:
@@ -216,47 +224,36 @@ async def test_where_the_next_game_gathers_who_brings_a_fleet_joins_that(tmp_pat
 
 
 async def test_nobody_who_takes_a_name_at_the_next_table_keeps_its_owner_from_coming_back(tmp_path: Path) -> None:
-    async with (
-        boat_server(tmp_path, RoomPlan(absence=100)) as house,
-        sailor(house, "ann", "sec") as ann,
-        sailor(house, "bob") as bob,
-    ):
-        await bob.until("N|")
-        await ann.close()
-        await bob.until("B|ann|disconnected|")
-        async with sailor(house, "ann") as stranger, line(house) as again:
-            await again.receive()
-            again.send("J|ann||sec", "G")
-            await again.expect("J|ann", f"Y|{BOARD}")
-            assert (await again.until("G|"))[-1] == G.format("Y", 2)
-            stranger.send("G")
-            await stranger.expect(G.format("N", 1))
+    async with left_by_ann(tmp_path, "sec") as (house, _bob), sailor(house, "ann") as stranger, line(house) as again:
+        await again.receive()
+        again.send("J|ann||sec", "G")
+        await again.expect("J|ann", f"Y|{BOARD}")
+        assert (await again.until("G|"))[-1] == G.format("Y", 2)
+        stranger.send("G")
+        await stranger.expect(G.format("N", 1))
 
 
 async def test_who_proves_that_an_empty_seat_is_its_own_comes_back_to_it_whatever_board_it_sends(tmp_path: Path) -> None:
     """Like a bot that has crashed and begins as it always does. A wrong secret proves nothing, nor does a seat that is taken."""
     other = BOARD[::-1]
     async with (
-        boat_server(tmp_path, RoomPlan(absence=100)) as house,
-        sailor(house, "ann", "sec") as ann,
-        sailor(house, "bob") as bob,
+        left_by_ann(tmp_path, "sec") as (house, bob),
+        line(house) as again,
+        line(house) as more,
+        line(house) as next_ann,
     ):
-        await bob.until("N|")
-        await ann.close()
+        await again.receive()
+        again.send(f"J|ann|{other}|sec")
+        await again.expect("J|ann", f"Y|{BOARD}")
+        await more.receive()
+        more.send("J|ann||sec", f"J|ann|{other}|sec", "G")
+        await more.expect("E|name in use", "J|ann", G.format("N", 1))
+        await more.close()
+        await again.close()
         await bob.until("B|ann|disconnected|")
-        async with line(house) as again, line(house) as more, line(house) as next_ann:
-            await again.receive()
-            again.send(f"J|ann|{other}|sec")
-            await again.expect("J|ann", f"Y|{BOARD}")
-            await more.receive()
-            more.send("J|ann||sec", f"J|ann|{other}|sec", "G")
-            await more.expect("E|name in use", "J|ann", G.format("N", 1))
-            await more.close()
-            await again.close()
-            await bob.until("B|ann|disconnected|")
-            await next_ann.receive()
-            next_ann.send(f"J|ann|{other}|guess", "G")
-            await next_ann.expect("J|ann", G.format("N", 1))
+        await next_ann.receive()
+        next_ann.send(f"J|ann|{other}|guess", "G")
+        await next_ann.expect("J|ann", G.format("N", 1))
 
 
 async def test_a_registered_bot_that_begins_again_is_back_in_its_game(tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ async def test_sigterm_lets_running_matches_end_and_lets_nobody_in(tmp_path: Pat
             assert first["state"]["result"] is None
             last, _ = await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
             assert last["state"]["result"]["reason"] == "complete"
+            assert [(await player.until_closed())[1] for player in (one, two)] == [1000, 1000]
         assert await asyncio.wait_for(running.process.wait(), PATIENCE) == 0
 
 

@@ -160,6 +160,8 @@ class NativeSession:
         self._table = None
         if failed:
             self._end(INTERNAL, "the result could not be stored")
+        elif self._desk.closing:
+            self._end()  # a server that stops may be gone before the usual moment is over
         else:
             self._over = True
             self._loop.call_later(CLOSING, self._end)
