@@ -42,7 +42,7 @@ async def test_an_organiser_who_knows_no_tokens_may_use_any_name(tmp_path: Path)
     async with server(tmp_path) as house, bot(saying(NOOP)) as ann, organiser(house) as one, organiser(house) as two:
         await registered(house, "John")
         await registered(house, "Petra", "battlecube")
-        players = [("John", ann.url), ("Petra", "house:survivor"), ("John (guest)", "house:survivor")]
+        players = [(name, ann.url) for name in ("John", "Petra", "John (guest)")]
         given = [name for name, _ in players]
         game_id = await one.new_game(*players, maxNumOfTicks=2, speed=60_000)
         tick = (await one.until("NEXT_TICK"))[-1][1]
