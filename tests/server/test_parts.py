@@ -35,10 +35,10 @@ def test_a_flight_record_of_an_early_store_is_read_as_well() -> None:
     flight = Flight(10_000)
     flight.out(100, [b'{"state":1}'])
     flight.came(350, b'{"mark":"X"}', "accepted")
-    entries = ((100, False, b'{"state":1}', ""), (350, True, b'{"mark":"X"}', "accepted"))
-    by_entry = msgspec.msgpack.encode((0, entries, "complete"))
+    one, other = (100, False, b'{"state":1}', ""), (350, True, b'{"mark":"X"}', "accepted")
+    by_entry, in_one_row = (msgspec.msgpack.encode((0, parts, "complete")) for parts in ((one, other), one + other))
     lines = written(flight.packed("complete"))
-    assert written(by_entry) == lines == written(lines)
+    assert written(by_entry) == written(in_one_row) == lines == written(lines)
     assert written(Flight(10).packed("aborted"), "the host left") == b'{"cause":"aborted","reason":"the host left"}\n'
 
 
@@ -72,9 +72,18 @@ def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
         flight.came(number, b"x" * 5000, "accepted")
     packed = flight.packed("complete")
     assert len(packed) < 2000
-    first, *_, last = [json.loads(line) for line in written(packed).splitlines()]
+    first, *entries, last = [json.loads(line) for line in written(packed).splitlines()]
     assert first["lost"] > 900
+    assert [entry["t"] for entry in entries] == list(range(first["lost"], 1000)), "of those that are left none is missing"
     assert last == {"cause": "complete"}
+
+
+def test_of_a_long_match_most_of_what_there_is_room_for_is_kept() -> None:
+    flight = Flight(65_536)
+    for number in range(5000):
+        flight.came(number, b"%099d" % number, "accepted")
+        if number > 1000:
+            assert 0.8 * 65_536 < len(flight.packed("complete")) <= 65_536 + 20
 
 
 def test_a_bucket_runs_dry_and_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """Flight: what passed between the server and one seat, with the server's verdict on it, for the bot's author."""
 
-from collections import deque
 from typing import Any
 
 import msgspec
@@ -11,50 +10,63 @@ BEGINNING, ENDING = 250, 150
 """Bytes kept of a long message: of games with large boards the end says what a turn was worth."""
 SHOWN = BEGINNING + ENDING
 """A message that is no longer is kept whole."""
-OVERHEAD = 80
-"""What an entry costs beside its message."""
+ENTRY = 4
+"""The parts of an entry."""
+OVERHEAD = 20
+"""What an entry takes beside its message."""
+SHEETS = 8
+"""A flight record has about so many when it is full: what is forgotten is forgotten by sheets."""
 
-PACKER = msgspec.msgpack.Encoder()
+PACK = msgspec.msgpack.Encoder().encode
 
 
 class Flight:
     """Bounded: of a long match the last part is kept.
 
     The parts of an entry (when, whether it came in, the message or its beginning and end, the verdict) stand in one row with
-    those of all others: that makes nothing that the garbage collector would have to look at.
+    those of the others; full rows are packed, each to a sheet. So there is nothing that the garbage collector would have to look
+    at, and little to do when the match is over: all other matches wait for that.
     """
 
-    __slots__ = ("_lost", "_parts", "_room")
+    __slots__ = ("_bytes", "_lost", "_room", "_row", "_row_bytes", "_sheets")
 
     def __init__(self, limit: int) -> None:
-        self._parts: deque[Any] = deque()
+        self._row: list[Any] = []
+        self._row_bytes, self._bytes = 0, limit // SHEETS
+        self._sheets: list[tuple[int, bytes]] = []
+        """How many entries each has."""
         self._room, self._lost = limit, 0
 
     def out(self, now: Milliseconds, messages: list[bytes]) -> None:
         for message in messages:
             said = message if len(message) <= SHOWN else _shortened(message)
-            self._parts.extend((now, False, said, ""))
-            self._room -= len(said) + OVERHEAD
-        if self._room < 0:
-            self._make_room()
+            self._row.extend((now, False, said, ""))
+            self._row_bytes += len(said) + OVERHEAD
+        if self._row_bytes > self._bytes:
+            self._turn_over()
 
     def came(self, now: Milliseconds, message: bytes, verdict: str) -> None:
         said = message if len(message) <= SHOWN else _shortened(message)
-        self._parts.extend((now, True, said, verdict))
-        self._room -= len(said) + OVERHEAD
-        if self._room < 0:
-            self._make_room()
+        self._row.extend((now, True, said, verdict))
+        self._row_bytes += len(said) + OVERHEAD
+        if self._row_bytes > self._bytes:
+            self._turn_over()
 
-    def _make_room(self) -> None:
-        forget = self._parts.popleft
+    def _turn_over(self) -> None:
+        sheet = PACK(self._row)
+        self._sheets.append((len(self._row) // ENTRY, sheet))
+        self._row, self._row_bytes = [], 0
+        self._room -= len(sheet)
         while self._room < 0:
-            _, _, said, _ = forget(), forget(), forget(), forget()
-            self._room += len(said) + OVERHEAD
-            self._lost += 1
+            entries, forgotten = self._sheets.pop(0)
+            self._room += len(forgotten)
+            self._lost += entries
 
     def packed(self, cause: str) -> bytes:
         """As it is stored: every match has flight records, and few of them are ever read."""
-        return PACKER.encode((self._lost, list(self._parts), cause))
+        if self._row:
+            self._turn_over()
+        return PACK((self._lost, [msgspec.Raw(sheet) for _, sheet in self._sheets], cause))
 
 
 def _shortened(message: bytes) -> bytes:

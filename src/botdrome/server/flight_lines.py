@@ -1,14 +1,13 @@
 """Flight lines: a flight record as its owner reads it."""
 
+from itertools import chain
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from botdrome.match.terms import Milliseconds
-
-ENTRY = 4
-"""The parts of an entry, as `Flight` keeps them."""
+from botdrome.server.flight import ENTRY
 
 LINES, UNPACKER = msgspec.json.Encoder(), msgspec.msgpack.Decoder(tuple[int, list[Any], str])
 
@@ -27,16 +26,16 @@ class FlightLine(Struct, frozen=True, omit_defaults=True):
 def written(packed: bytes, reason: str = "") -> bytes:
     """JSON lines: the entries, then the cause of the end, and the reason if the match was broken off.
 
-    Early stores have them as lines already, or entry by entry.
+    Early stores have them as lines already, or without sheets.
     """
     if packed.startswith(b"{"):
         return packed
-    lost, parts, cause = UNPACKER.decode(packed)
-    by_entry = parts and isinstance(parts[0], list)
-    entries = parts if by_entry else [parts[at : at + ENTRY] for at in range(0, len(parts), ENTRY)]
+    lost, sheets, cause = UNPACKER.decode(packed)
+    parts = list(chain.from_iterable(sheets)) if sheets and isinstance(sheets[0], list) else sheets
     lines: list[Any] = [{"lost": lost}] if lost else []
     asked = 0
-    for t, came, message, verdict in entries:
+    for at in range(0, len(parts), ENTRY):
+        t, came, message, verdict = parts[at : at + ENTRY]
         text = message.decode(errors="replace")
         lines.append(FlightLine(t, "in", text, verdict, t - asked) if came else FlightLine(t, "out", text))
         asked = asked if came else t
