@@ -29,7 +29,7 @@ BUSY = {
         "bucket", "duel", "duel_hall", "flight", "floor", "logbook", "metronome", "native", "patience", "table", "tcp", "turns",
         "websocket",
     ),
-    "server/boats": ("company", "game", "room", "session"),
+    "server/boats": ("books", "company", "game", "room", "session"),
     "api/socketio": ("sockets",),
 }  # fmt: skip
 """Where a server under load spends its time, and whatever inherits from that.

@@ -9,7 +9,7 @@ import structlog
 
 from botdrome.games.game import Raw
 from botdrome.match.course import News
-from botdrome.match.events import Cause, Player, meant_for
+from botdrome.match.events import Cause, Player, Result, meant_for
 from botdrome.match.match import Match
 from botdrome.match.record import jotted
 from botdrome.match.terms import Milliseconds
@@ -77,6 +77,7 @@ class Table:
         self._last: tuple[News, Milliseconds, float]
         """The news of the end, and when they came, on either clock."""
         self._last_words: dict[Player, list[bytes]] = {}
+        self._ending: asyncio.Future[None]
 
     def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
         """Give a seat to a listener, or to another one than before."""
@@ -214,16 +215,30 @@ class Table:
             metrics.LATENESS.observe(late / 1000)
 
     def _end(self, news: News, now: Milliseconds) -> None:
-        """The result is on disk before anyone is told of it. The flight records end here."""
+        """The result is on disk before anyone is told of it. Books and flight records are closed here and now."""
         if self._timer is not None:
             self._timer.cancel()
         self._last = news, now, monotonic()
+        result = self.match.result
+        assert result is not None
         try:
-            ending: asyncio.Future[None] = asyncio.ensure_future(self._store.finish(self._finish()))
+            notes = self.bookkeeper(self) if self.bookkeeper else ()
+            self._find_last_words()
+            flights = self._logbook.packed(result.causes)
+            self._ending = self._loop.create_task(self._write_down(result, flights, notes))
         except Exception as problem:
-            ending = self._loop.create_future()
-            ending.set_exception(problem)
-        ending.add_done_callback(self._stored)
+            self._ending = self._loop.create_future()
+            self._ending.set_exception(problem)
+        self._ending.add_done_callback(self._stored)
+
+    async def _write_down(self, result: Result, flights: tuple[bytes, ...], notes: tuple[Note, ...]) -> None:
+        """Bit by bit: in between the loop looks after all others."""
+        match, entry = self.match, self.entry
+        metrics.MOVES.inc(match.minutes.moves)
+        record, view = jotted(match, entry.players), match.view(None)
+        await asyncio.sleep(0)
+        status: Status = "aborted" if result.aborted else "ended"
+        await self._store.finish(Finish(entry.id, status, int(time() * 1000), result, view, record, flights, self._reason, notes))
 
     def _stored(self, ending: asyncio.Future[None]) -> None:
         if ending.cancelled():
@@ -263,15 +278,3 @@ class Table:
             log.exception("there are no words for the end of a match", match=self.entry.id)
         for player, messages in self._last_words.items():
             self._flights[player].out(now, messages)
-
-    def _finish(self) -> Finish:
-        result = self.match.result
-        assert result is not None
-        metrics.MOVES.inc(self.match.minutes.moves)
-        notes = self.bookkeeper(self) if self.bookkeeper else ()
-        self._find_last_words()
-        flights = self._logbook.packed(result.causes)
-        record = jotted(self.match, self.entry.players)
-        status: Status = "aborted" if result.aborted else "ended"
-        view = self.match.view(None)
-        return Finish(self.entry.id, status, int(time() * 1000), result, view, record, flights, self._reason, notes)

@@ -30,6 +30,8 @@ class Room:
     def __init__(self, plan: RoomPlan, desk: Desk, books: Books) -> None:
         self.plan, self.offer, self._desk, self._books = plan, plan.offer, desk, books
         self.games: list[BoatGame] = []
+        self._seats: dict[bytes, list[tuple[BoatGame, Sailor]]] = {}
+        """The seats in these games, by the names of those who have them."""
         self.banned_names: set[str] = set()
         """As the host reads them."""
         self.banned_addresses: set[str] = set()
@@ -93,7 +95,7 @@ class Room:
     def _rejoined(self, client: Client, sailor: Sailor) -> BoatGame | None:
         """The game at which it has a seat already. Where another game can be joined, who brings a fleet wants that one, unless it
         proves that an empty seat is its own: whoever else may have come under its name since then must not keep it out."""
-        seats = [(game, seat) for game in self.games if (seat := game.called(sailor.name)) is not None]
+        seats = self._seats.get(sailor.name, [])
         own = self._back_at_one([(game, seat) for game, seat in seats if sailor.proves_to_be(seat)], client)
         if own is not None:
             return own
@@ -184,6 +186,7 @@ class Room:
         self.gathering = None
         self.games.append(game)
         for sailor in sailors:
+            self._seats.setdefault(sailor.name, []).append((game, sailor))
             if sailor.client is not None:
                 sailor.client.enter(game)
         self._open_next()
@@ -193,9 +196,18 @@ class Room:
 
     def _over(self, game: BoatGame, table: Table) -> None:
         self.games.remove(game)
+        for sailor in game.sailors:
+            self._vacate(sailor.name, game)
         self._books.write()
         self._open_next()
         self.changed()
+
+    def _vacate(self, name: bytes, game: BoatGame) -> None:
+        left = [(other, seat) for other, seat in self._seats[name] if other is not game]
+        if left:
+            self._seats[name] = left
+        else:
+            del self._seats[name]
 
     def _open_next(self) -> None:
         """Another game can be joined, if there is to be one."""
