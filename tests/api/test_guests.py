@@ -166,6 +166,21 @@ async def test_long_bodies_that_are_not_whole_share_some_room(tmp_path: Path, mo
             each.cancel()
 
 
+# Who leaves.
+
+
+async def test_who_leaves_while_two_requests_wait_is_answered_neither(tmp_path: Path) -> None:
+    """An answer to somebody who is gone would be an error in the log, and until then somebody to wait for."""
+    healthy, waiting = (b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % path for path in (b"/healthz", b"/bomber/rest/state?after=0"))
+    async with server(tmp_path, bomber_wait=10 * PATIENCE) as house:
+        async with line(house, healthy) as one:
+            await one.heard(b"\r\n\r\n")
+            one.send(healthy + waiting + healthy)
+            await one.heard(b"\r\n\r\n")
+            await until(lambda: len(under_way()) == 1)
+        await until(lambda: not under_way())
+
+
 # The end of the server.
 
 

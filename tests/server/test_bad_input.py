@@ -12,6 +12,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from botdrome.app import House
+from botdrome.games.reading import DEEPEST
 from tests.match.telling import mark
 from tests.server.clients import PATIENCE, bot, client, pair, play_noughts, registered, server
 
@@ -85,9 +86,14 @@ async def test_what_is_not_json_is_closed_without_a_word(tmp_path: Path, data: b
             assert await two.until_closed() == ([], 1002, "ERROR")
 
 
-async def test_what_is_not_json_in_a_match_is_a_disconnection(tmp_path: Path) -> None:
+DEEP_MOVE = '{"mark": "X", "space": [0, 0], "more": ' + "[" * DEEPEST + "]" * DEEPEST + "}"
+"""It could be read, but not be told to anybody if it were only somewhat deeper."""
+
+
+@pytest.mark.parametrize("data", ["{oops", DEEP_MOVE])
+async def test_what_is_not_json_in_a_match_is_a_disconnection(tmp_path: Path, data: str) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
-        await ada.socket.send("{oops")
+        await ada.socket.send(data)
         assert await ada.until_closed() == ([], 1002, "ERROR")
         messages, code, _ = await bob.until_closed()
         assert messages[0]["state"]["result"] == {"reason": "disconnect", "victor": "bob"}

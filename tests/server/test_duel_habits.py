@@ -1,13 +1,15 @@
 """Habits of clients that the original of duel arena put up with: each of them once, through a socket."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from botdrome.app import House
-from botdrome.server.duel import SURPLUS
+from botdrome.server.duel import SURPLUS, DuelSession
+from botdrome.server.duel_hall import DuelHall
 from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated, until
 
 pytestmark = pytest.mark.anyio
@@ -163,3 +165,25 @@ async def test_half_a_letter_is_no_name(tmp_path: Path) -> None:
 def framed(*messages: Any) -> bytes:
     bodies = [json.dumps(message).encode() for message in messages]
     return b"".join([len(body).to_bytes(4, "big") + body for body in bodies])
+
+
+class Nowhere:
+    """A connection to nobody."""
+
+    def send(self, messages: list[bytes]) -> None:
+        pass
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        pass
+
+
+async def test_any_number_may_come_under_one_name_before_the_match_begins(tmp_path: Path) -> None:
+    async with arena(tmp_path) as house:
+        (hall,) = [room for room in house.rooms if isinstance(room, DuelHall)]
+        sessions = [DuelSession(Nowhere(), hall) for _ in range(3000)]
+        for one, heir in pairwise(sessions):
+            one.heir = heir
+            one.lost()
+        assert sessions[0].present
+        sessions[-1].lost()
+        assert not sessions[0].present

@@ -94,7 +94,9 @@ def test_any_json_is_an_answer(body: bytes, answer: Any) -> None:
     assert answer_in(body) == answer
 
 
-@pytest.mark.parametrize("body", [b"", b"hello", b"[", b"\xef\xbb\xbf[]", b'["\xff"]', b"[NaN]", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body", [b"", b"hello", b"[", b"\xef\xbb\xbf[]", b'["\xff"]', b"[NaN]", b"[" * 100_000, b"[" * 900 + b"]" * 900]
+)
 def test_what_is_no_json_is_no_answer(body: bytes) -> None:
     with pytest.raises(Unreadable):
         answer_in(body)

@@ -31,3 +31,9 @@ def test_a_half_is_read_as_the_unknown_character(json: bytes, value: object) -> 
 )
 def test_all_else_stays_as_it_is(json: bytes) -> None:
     assert without_halves(json) == json
+
+
+@pytest.mark.parametrize("half", [b"", rb"\ud800"])
+def test_what_is_nested_too_deep_is_unreadable(half: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError, match="deep"):
+        value_of(b"[" * 900 + b'"%b"' % half + b"]" * 900)

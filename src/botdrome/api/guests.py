@@ -94,6 +94,7 @@ class HttpGuest(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._go()
+        self._answer_no_more()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -272,8 +273,12 @@ class HttpGuest(HttpToolsProtocol):
         if answering is None or not answering.response_started or answering.response_complete:
             head = f"HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: {len(words)}\r\n\r\n"
             self.transport.write((head + words).encode())
-        self.pipeline.clear()
-        if answering is not None:  # its answer is not wanted any more
-            answering.disconnected = True
-            answering.message_event.set()
+        self._answer_no_more()
         self.transport.write_eof() if self.transport.can_write_eof() else self.transport.close()
+
+    def _answer_no_more(self) -> None:
+        """What is being answered need not be what was asked last, which is all that uvicorn looks at."""
+        self.pipeline.clear()
+        if self._answering is not None:
+            self._answering.disconnected = True
+            self._answering.message_event.set()

@@ -1,5 +1,6 @@
 """Reading what bots send: values out of JSON, or IllegalMove with words that help."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -8,6 +9,32 @@ from botdrome.games.game import IllegalMove
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What is raised where bytes are no JSON: brackets without end are none either."""
+
+
+DEEPEST = 100
+"""Brackets within brackets in a message. What is read is also recorded, repeated and played again, each time inside of something
+else and with another stack below: what can just be read could not be written, and its match not be told of."""
+
+
+def not_too_deep(message: bytes, value: Any) -> Any:
+    """The value that was read from a message; DecodeError where it is nested more than anybody needs."""
+    if len(message) > 2 * DEEPEST and message.count(b"[") + message.count(b"{") > DEEPEST and _depth_passes(value):
+        raise msgspec.DecodeError(f"it is nested more than {DEEPEST} deep")
+    return value
+
+
+def _depth_passes(value: Any) -> bool:
+    """Level by level, for what is nested deeply must not be followed by calls within calls."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [item for each in level for item in _items(each)]
+    return any(isinstance(each, (dict, list)) for each in level)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def shown(value: Any) -> str:

@@ -17,7 +17,7 @@ def board_result(
     position: Game[Any], seat_of: Sequence[Seat], out: Mapping[Seat, tuple[Cause, int]], otherwise: Cause = "complete"
 ) -> BoardResult:
     """Player by player: the scores of the rules, the places, and why it ended. `out` has the cause and the step."""
-    by_seat = position.scores
+    by_seat: Sequence[Any] = position.scores  # compiled, what is said to be a float becomes one: 3 would be told as 3.0
     scores = tuple([by_seat[seat] for seat in seat_of])
     causes: tuple[Cause, ...] = tuple([out[seat][0] if seat in out else otherwise for seat in seat_of])
     if not out or position.counts_departures:

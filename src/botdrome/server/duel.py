@@ -45,7 +45,7 @@ class DuelSession(StreamSession):
         self._table: Table | None = None
         self._player: Player = 0
         self._duel: Duel | None = None
-        self._heir: Duellist | None = None
+        self.heir: Duellist | None = None
         self._over = False
         self._surplus = 0
         """Answers in this match that did not count."""
@@ -184,7 +184,11 @@ class DuelSession(StreamSession):
 
     @property
     def present(self) -> bool:
-        return not self._over if self._heir is None else self._heir.present
+        """At its seat is the last of those who came under its name: there may be thousands, and none is asked through another."""
+        heir = self.heir
+        while heir is not None and heir.heir is not None:
+            heir = heir.heir
+        return not self._over if heir is None else heir.present
 
     def wait_at_most(self, seconds: float, words: str) -> None:
         """It stays for as long as it likes, as in the original."""
@@ -213,7 +217,7 @@ class DuelSession(StreamSession):
     def make_way(self, newcomer: Duellist) -> None:
         table = self._table
         if table is not None and table.match.result is None:
-            self._heir, self._table = newcomer, None
+            self.heir, self._table = newcomer, None
             newcomer.sit_down(table, self._player)
             table.seat(self._player, newcomer, newcomer.tongue)
         self.close()

@@ -38,6 +38,8 @@ class Duellist(Guest, Protocol):
     called: str
     """The name that it gave, by which those on this protocol know it."""
     last_opponent: str | None
+    heir: "Duellist | None"
+    """Who came under the same name and took over its seat."""
 
     def make_way(self, newcomer: "Duellist") -> None:
         """Somebody else came under the same name: hand over the seat, if there is one, and go."""

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from botdrome.games.game import Raw
-from botdrome.games.reading import UNREADABLE
+from botdrome.games.reading import UNREADABLE, not_too_deep
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Out, Played, Player
 from botdrome.wire.cube_scene import ENCODER, CubeScene
@@ -54,6 +54,6 @@ def answer_in(body: bytes) -> Raw:
     if not body:
         raise Unreadable("the answer is empty")
     try:
-        return DECODER.decode(body)
+        return not_too_deep(body, DECODER.decode(body))
     except UNREADABLE as error:
         raise Unreadable(f"the answer is not JSON: {error}") from None

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from botdrome.games.reading import UNREADABLE
+from botdrome.games.reading import UNREADABLE, not_too_deep
 from botdrome.wire.battlebot import DECODER
 
 ESCAPE = re.compile(
@@ -21,8 +21,9 @@ def without_halves(json: bytes) -> bytes:
 
 
 def value_of(message: bytes) -> Any:
-    """The value in a message, halves or not; UNREADABLE if there is none."""
+    """The value in a message, halves or not; UNREADABLE if there is none, or if it is nested too deep."""
     try:
-        return DECODER.decode(message)
+        value = DECODER.decode(message)
     except UNREADABLE:
-        return DECODER.decode(without_halves(message))
+        value = DECODER.decode(without_halves(message))
+    return not_too_deep(message, value)

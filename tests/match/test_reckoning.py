@@ -1,0 +1,17 @@
+"""Results: as they are told, for what is told is read by programs in which a whole number and another are two things."""
+
+import msgspec
+import pytest
+
+from botdrome.formats import FORMATS
+from botdrome.match.match import Match
+
+
+@pytest.mark.parametrize("game", ["bumblebots", "battleship", "battlecube"])
+def test_scores_that_the_rules_count_in_whole_numbers_are_told_so(game: str) -> None:
+    row = FORMATS[game]
+    match = Match(row.game, 2, row.terms, seed=1)
+    match.start()
+    match.conclude(0)
+    assert match.result is not None
+    assert b"." not in msgspec.json.encode(match.result)
