@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,6 +25,11 @@ async def serving(app: Starlette) -> AsyncIterator[str]:
     finally:
         server.should_exit = True
         await task
+
+
+def under_way() -> list[asyncio.Task[Any]]:
+    """Whoever answers something."""
+    return [task for task in asyncio.all_tasks() if getattr(task.get_coro(), "__name__", "") == "run_asgi"]
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from botdrome.api import guests, luggage
 from botdrome.api.guests import ENOUGH, MOST_FIELDS
 from botdrome.app import House
+from tests.api.serving import under_way
 from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
@@ -118,11 +119,6 @@ async def test_a_head_is_waited_for_less_long_than_a_body(tmp_path: Path, monkey
             assert (await one.rest()).startswith(b"HTTP/1.1 408 ")
         slow.send(QUERY[5:])
         assert b'{"botsCount":0}' in await slow.heard(b"}}")
-
-
-def under_way() -> list[asyncio.Task[Any]]:
-    """Whoever answers something."""
-    return [task for task in asyncio.all_tasks() if getattr(task.get_coro(), "__name__", "") == "run_asgi"]
 
 
 @pytest.mark.parametrize("size", [100, ENOUGH - 100, ENOUGH + 100, 70_000, 99_000])

@@ -76,7 +76,8 @@ class Desk:
         """So far from where this text is."""
         lines = self.text.split("\n")
         y = next(number for number, row in enumerate(lines) if text in row)
-        await self._hand.click(offset=(lines[y].index(text) + column, y + line), button=button)
+        with self.app._context():
+            await self._hand.click(offset=(lines[y].index(text) + column, y + line), button=button)
 
     async def resize(self, width: int, height: int) -> None:
         with self.app._context():

@@ -16,7 +16,7 @@ from botdrome.cli.app import app
 from botdrome.client.connect import Tunnel, Unwanted, socket_url
 from botdrome.server.calling.answer import CallFailed
 from tests.server.calling.hosts import answer, host
-from tests.server.clients import PATIENCE, bot, play_noughts, registered, server
+from tests.server.clients import PATIENCE, bot, deaf_port, play_noughts, registered, server
 from tests.server.cubes import game, organiser
 from tests.server.test_connect import callers_of
 from tests.server.url_hosts import url_bot
@@ -118,13 +118,13 @@ async def test_what_the_bot_should_not_say(tmp_path: Path, said: bytes, words: s
 
 
 async def test_a_bot_that_does_not_run_is_said_to_refuse(tmp_path: Path) -> None:
-    async with host() as local:
-        url = local.url
-    async with server(tmp_path) as house, tunnel(house.url, url, await registered(house, "called")):
-        with pytest.raises(CallFailed, match="Connection refused"):
-            await callers_of(house).post("connect:called", b"{}", 5)
-        async with bot(house, await registered(house, "ada") | {"opponent": "called"}) as one:
-            assert await one.receive() == {"error": "called does not answer"}
+    with deaf_port() as port:
+        url = f"http://127.0.0.1:{port}/"
+        async with server(tmp_path) as house, tunnel(house.url, url, await registered(house, "called")):
+            with pytest.raises(CallFailed, match="Connection refused"):
+                await callers_of(house).post("connect:called", b"{}", 5)
+            async with bot(house, await registered(house, "ada") | {"opponent": "called"}) as one:
+                assert await one.receive() == {"error": "called does not answer"}
 
 
 async def test_it_connects_again_when_the_server_does(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
         first, second = told[-1].split("|")[1:]
         ships = {"ann": ann, "bob": bob}
         ships[first].send(f"S|{second}|6|3")
+        await ships[second].until(f"N|{second}")
         typist.type("skip too slow")
         await typist.until(f"the turn of {second} is skipped")
         ending = ["F|finished|1|2", f"R|{first}|1|0|1|", f"R|{second}|0|1|1|"]

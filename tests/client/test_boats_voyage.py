@@ -11,6 +11,7 @@ from botdrome.client.boats_pilot import Pilot
 from botdrome.client.boats_voyage import Charter, Voyage, WayBack
 from botdrome.games.chance import Chance
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
+from tests.server.clients import deaf_port
 
 pytestmark = pytest.mark.anyio
 
@@ -161,12 +162,11 @@ async def test_a_bot_comes_back_with_its_own_name() -> None:
 
 
 async def test_the_way_back_ends() -> None:
-    async with line_server() as server:
-        port = server.port
-    voyage = sailing(port, "random")
-    assert not await WayBack(voyage, (0.0, 0.0)).take()
-    with pytest.raises(OSError):
-        await voyage.connect()
+    with deaf_port() as port:
+        voyage = sailing(port, "random")
+        assert not await WayBack(voyage, (0.0, 0.0)).take()
+        with pytest.raises(OSError):
+            await voyage.connect()
     voyage.send(b"nobody hears it\n")
     voyage.close()
     assert not voyage.connected

@@ -24,7 +24,7 @@ def anyio_backend() -> str:
 async def test_the_bot_of_the_page_plays_a_whole_game(tmp_path: Path) -> None:
     (code,) = blocks(PAGE, "python")
     (tmp_path / "bot.py").write_text(code)
-    rooms = "default:players=2,registration=3600,round=50,rounds=60,closing=40"
+    rooms = "default:players=2,registration=3600,round=60000,early=1,rounds=60,closing=40,rest=3600"
     async with server(tmp_path, bomber_rooms=rooms, bomber_port=-1) as house:
         url = f"http://127.0.0.1:{house.ports['bomber']}/bomber/rest"
         outputs = []

@@ -24,9 +24,12 @@ def anyio_backend() -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that the system gives to nobody else meanwhile: a connection has just been ended there, from that side."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        with socket.create_connection(door.getsockname()) as caller:
+            door.accept()[0].close()
+            caller.recv(1)
+        return int(door.getsockname()[1])
 
 
 async def until_it_listens(port: int, process: asyncio.subprocess.Process) -> None:

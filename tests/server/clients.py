@@ -2,15 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+from msgspec.structs import replace
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from botdrome.app import House, open_house
+from botdrome.formats import FORMATS
 from botdrome.server.settings import Settings
 
 PATIENCE = 20.0
@@ -20,13 +24,37 @@ PATIENCE = 20.0
 @asynccontextmanager
 async def server(folder: Path, **changes: Any) -> AsyncIterator[House]:
     """A server on a port of the system's choice."""
-    quick: dict[str, Any] = {"port": 0, "duel_port": 0, "xbs_port": 0, "start_delay": 0.0, "drain": 0.0}
+    quick: dict[str, Any] = {"port": 0, "duel_port": 0, "xbs_port": 0, "start_delay": 0.0, "drain": 0.0, "cube_limit": 60.0}
     quick["db"] = f"sqlite:///{folder / 'test.db'}"
     house = await open_house(Settings(**quick | changes))
     try:
         yield house
     finally:
         await house.close()
+
+
+def leap(seconds: float) -> None:
+    """The clock of the loop jumps ahead: whatever was to happen within so many seconds is due now."""
+    loop = asyncio.get_running_loop()
+    time = loop.time
+    loop.time = lambda: time() + seconds  # type: ignore[method-assign]
+
+
+@contextmanager
+def unhurried(game: str) -> Iterator[None]:
+    """Matches of this game wait for their players longer than any test does."""
+    row = FORMATS[game]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(FORMATS, game, replace(row, terms=replace(row.terms, pace=replace(row.terms.pace, limit=3_600_000))))
+        yield
+
+
+@contextmanager
+def deaf_port() -> Iterator[int]:
+    """A port at which nobody listens: it is taken, so that nobody else can begin to."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield int(taken.getsockname()[1])
 
 
 class Client:

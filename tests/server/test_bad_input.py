@@ -14,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 from botdrome.app import House
 from botdrome.games.reading import DEEPEST
 from tests.match.telling import mark
-from tests.server.clients import PATIENCE, bot, client, pair, play_noughts, registered, server
+from tests.server.clients import PATIENCE, bot, client, pair, play_noughts, registered, server, unhurried
 
 pytestmark = pytest.mark.anyio
 
@@ -23,10 +23,11 @@ pytestmark = pytest.mark.anyio
 async def undisturbed(house: House) -> AsyncIterator[None]:
     """A match that begins before and ends after what is tried in between."""
     one, two = await registered(house, "quiet one"), await registered(house, "quiet two")
-    async with bot(house, one) as first, bot(house, two) as second:
-        yield
-        last, _ = await asyncio.gather(play_noughts(first, "quiet one"), play_noughts(second, "quiet two"))
-        assert last["state"]["result"]["reason"] == "complete"
+    with unhurried("noughts-and-crosses"):
+        async with bot(house, one) as first, bot(house, two) as second:
+            yield
+            last, _ = await asyncio.gather(play_noughts(first, "quiet one"), play_noughts(second, "quiet two"))
+            assert last["state"]["result"]["reason"] == "complete"
 
 
 FAILED = [{"authentication": "failed"}]

@@ -9,7 +9,7 @@ import pytest
 from botdrome.app import House
 from botdrome.server.boats.plan import RoomPlan
 from tests.server.boats import BOARD, Line, boat_server, harbours, line, sailor, sailors, the_room
-from tests.server.clients import registered
+from tests.server.clients import PATIENCE, leap, registered
 
 pytestmark = pytest.mark.anyio
 
@@ -266,8 +266,10 @@ async def test_a_registered_bot_that_begins_again_is_back_in_its_game(tmp_path: 
 
 
 async def test_who_joins_and_stays_silent_keeps_its_place_and_who_does_not_join_is_closed(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING, waiting_limit=0.05) as house, sailor(house, "ann") as ann, line(house) as idle:
-        assert await idle.rest() == [G.format("N", 1).replace("|2|2|", "|2|3|"), "you did not join in time"]
+    async with boat_server(tmp_path, WAITING, waiting_limit=PATIENCE) as house, sailor(house, "ann") as ann, line(house) as idle:
+        await idle.expect(G.format("N", 1).replace("|2|2|", "|2|3|"))
+        leap(PATIENCE)
+        assert await idle.rest() == ["you did not join in time"]
         ann.send("P|here")
         await ann.expect("P|here")
 

@@ -103,7 +103,7 @@ async def raw(house: House, request: bytes) -> tuple[int, bytes]:
 
 
 async def test_a_flood_of_requests_is_stopped_and_others_play_on(tmp_path: Path) -> None:
-    async with room(tmp_path, message_rate=1.0, message_burst=50) as (house, one):
+    async with room(tmp_path, message_rate=0.001, message_burst=50) as (house, one):
         ada, bob = await one.begin("Ada", "Bob")
         request = b"POST /bomber/rest HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"
         status, answers = await raw(house, request * 500)
@@ -266,7 +266,7 @@ async def test_a_socket_at_a_wrong_address_is_told_so(tmp_path: Path, path: str,
 
 
 async def test_a_flood_of_frames_is_stopped(tmp_path: Path) -> None:
-    async with room(tmp_path, message_rate=1.0, message_burst=10) as (house, _), client(house, "/bomber/rest") as socket:
+    async with room(tmp_path, message_rate=0.001, message_burst=10) as (house, _), client(house, "/bomber/rest") as socket:
         await socket.receive()
         for _ in range(11):
             await socket.send({})

@@ -339,8 +339,8 @@ async def test_a_server_that_stops_lets_nobody_wait(tmp_path: Path) -> None:
     async with room(tmp_path) as (house, one):
         await one.begin("Ada", "Bob")
         waiting = asyncio.ensure_future(one.state(after=1))
+        await until_waiting(house, 1)
         async with api(house) as other:
-            await other.state()
             closing = asyncio.ensure_future(house.desk.close())
             told = await asyncio.wait_for(waiting, PATIENCE)
             assert (told["phase"], told.get("aborted")) == ("FINISHED", True)

@@ -126,10 +126,14 @@ async def test_a_game_can_be_paused_and_resumed(tmp_path: Path) -> None:
 
 
 async def test_nobody_can_pause_a_game_for_ever(tmp_path: Path) -> None:
-    async with server(tmp_path, cube_pause_limit=0.05) as house, bot(saying(NOOP)) as ann, organiser(house) as one:
-        await one.new_game(("A", ann.url), ("B", ann.url), maxNumOfTicks=2, speed=60, playerStartPositions=CORNERS)
+    ann = Patient()
+    async with server(tmp_path, cube_pause_limit=0.05) as house, bot(ann) as first, organiser(house) as one:
+        await one.new_game(("A", first.url), ("B", first.url), maxNumOfTicks=2, playerStartPositions=CORNERS)
         await one.emit("PAUSE_GAME")
-        events = await one.until("GAME_ENDED")
+        events = await one.until("GAME_PAUSED")
+        for _ in range(4):
+            ann.let(NOOP)
+        events += await one.until("GAME_ENDED")
         assert {"GAME_PAUSED", "GAME_RESUMED"} <= set(names(events))
 
 
@@ -240,7 +244,7 @@ async def test_one_organiser_has_only_so_many_games(tmp_path: Path) -> None:
 
 async def test_no_game_begins_when_the_server_is_stopping(tmp_path: Path) -> None:
     ann = Patient()
-    async with server(tmp_path, drain=5.0) as house, bot(ann) as first, organiser(house) as one:
+    async with server(tmp_path, drain=PATIENCE) as house, bot(ann) as first, organiser(house) as one:
         await one.new_game(("A", first.url), playerStartPositions=CORNERS[:1])
         await one.receive()
         closing = asyncio.ensure_future(house.desk.close())

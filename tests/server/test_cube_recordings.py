@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from botdrome.app import House
-from tests.server.clients import PATIENCE, server
+from tests.server.clients import PATIENCE, deaf_port, server
 from tests.server.cubes import Asked, Bot, Organiser, Reply, bot, organiser
 
 pytestmark = pytest.mark.anyio
@@ -101,8 +101,8 @@ async def bots_of(recorded: Recorded, stack: AsyncExitStack) -> dict[str, Bot]:
     names = [player["name"] for player in recorded.payload["players"]]
     bots = {name: await stack.enter_async_context(bot(recorded.bot(name))) for name in names if name in recorded.replies}
     for name in set(names) - set(bots):
-        async with bot(recorded.bot(name)) as gone:
-            bots[name] = gone
+        bots[name] = Bot(recorded.bot(name))
+        bots[name].port = stack.enter_context(deaf_port())
     return bots
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from botdrome.app import House
 from botdrome.games.chance import Chance
+from tests.server.clients import unhurried
 from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free, play_rows, seated
 from tests.server.fuzzing import Complaints, message, mutated
 
@@ -25,14 +26,15 @@ async def test_rubbish_disturbs_nobody(tmp_path: Path) -> None:
     complaints = Complaints(problems)
     logging.getLogger().addHandler(complaints)
     try:
-        async with arena(tmp_path) as house, free(house, "ada") as ada, free(house, "bob") as bob:
-            await ada.send(FIND)
-            await bob.send(FIND)
-            one, two, question = await seated(ada, bob)
-            await asyncio.gather(*(pester(house, Chance(1, number), 25) for number in range(CLIENTS)))
-            await play_rows(one, two, question)
-            await play_rows(two, one, await two.expect("get_move"))
-            assert [await each.receive() for each in (one, two)] == [FREE, FREE]
+        with unhurried("gomoku"):
+            async with arena(tmp_path) as house, free(house, "ada") as ada, free(house, "bob") as bob:
+                await ada.send(FIND)
+                await bob.send(FIND)
+                one, two, question = await seated(ada, bob)
+                await asyncio.gather(*(pester(house, Chance(1, number), 25) for number in range(CLIENTS)))
+                await play_rows(one, two, question)
+                await play_rows(two, one, await two.expect("get_move"))
+                assert [await each.receive() for each in (one, two)] == [FREE, FREE]
     finally:
         logging.getLogger().removeHandler(complaints)
     assert problems == []

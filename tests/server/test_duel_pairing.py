@@ -8,8 +8,8 @@ import pytest
 
 from botdrome.app import House
 from botdrome.server import desk, duel_hall
-from botdrome.server.duel_hall import WISH
-from tests.server.clients import PATIENCE, Client, bot, client, registered
+from botdrome.server.duel_hall import WISH, DuelHall
+from tests.server.clients import PATIENCE, Client, bot, client, leap, registered
 from tests.server.duellists import FIND, FREE, Duellist, arena, free, pair, play_rows, seated, until
 
 pytestmark = pytest.mark.anyio
@@ -25,6 +25,15 @@ async def waits(house: House, one: Duellist) -> None:
     """Once it has asked, and is waiting."""
     await one.send(FIND)
     await until(lambda: any(seeker.name == one.name for seeker in house.desk.waiting(WISH)))
+
+
+async def gathered(house: House, *several: Duellist) -> None:
+    """All have asked, some of them twice, and the window is still open."""
+    hall = next(room for room in house.rooms if isinstance(room, DuelHall))
+    for each in several:
+        await each.send(FIND)
+        await each.send(FIND)
+    await until(lambda: len(hall._gathered) == len(several))
 
 
 async def test_rather_somebody_else_than_the_last_opponent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,14 +66,15 @@ async def test_the_last_opponent_again_at_once_if_there_is_nobody_else(tmp_path:
 
 
 async def test_with_a_window_they_gather_first_and_mix(tmp_path: Path) -> None:
-    async with arena(tmp_path, duel_window=1.0) as house, pair(house) as (ada, bob, question):
-        await play_out(ada, bob, question)
+    async with arena(tmp_path, duel_window=PATIENCE) as house, free(house, "ada") as ada, free(house, "bob") as bob:
+        await gathered(house, ada, bob)
+        leap(PATIENCE)
+        await play_out(*await seated(ada, bob))
         async with free(house, "cid") as cid, free(house, "dan") as dan, free(house, "eve") as eve:
-            for each in (ada, bob, cid, dan):
-                await each.send(FIND)
-                await each.send(FIND)
-            await eve.send(FIND)
+            await gathered(house, ada, bob, cid, dan, eve)
             await eve.close()
+            await until(lambda: not house.arena.duel.online("eve"))
+            leap(PATIENCE)
             against = {each.name: (await each.expect("starting_game"))["against"] for each in (ada, bob, cid, dan)}
         assert {against["ada"], against["bob"]} == {"cid", "dan"}
 

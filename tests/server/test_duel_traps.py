@@ -12,6 +12,8 @@ import pytest
 from botdrome.formats import FORMATS, Format
 from botdrome.games.gomoku import Gomoku
 from botdrome.match.terms import Pace, Terms
+from botdrome.server.duel_hall import WISH
+from tests.server.clients import PATIENCE, leap
 from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated, until
 
 pytestmark = pytest.mark.anyio
@@ -119,12 +121,12 @@ async def test_whoever_says_nothing_is_sent_away(tmp_path: Path) -> None:
 
 
 async def test_somebody_who_has_logged_in_may_take_its_time(tmp_path: Path) -> None:
-    async with arena(tmp_path, login_limit=0.05, waiting_limit=0.05) as house, free(house, "ada") as ada:
+    limits = {"login_limit": PATIENCE, "waiting_limit": PATIENCE}
+    async with arena(tmp_path, **limits) as house, connected(house) as nobody, free(house, "ada") as ada:
         await ada.send(FIND)
-        async with connected(house) as nobody:
-            await nobody.until_closed()
-        async with connected(house) as nobody:
-            await nobody.until_closed()
+        await until(lambda: house.desk.waiting(WISH))
+        leap(PATIENCE)
+        await nobody.until_closed()
         async with free(house, "bob") as bob:
             await bob.send(FIND)
             await seated(ada, bob)
@@ -283,9 +285,10 @@ async def test_both_go(tmp_path: Path) -> None:
 async def test_a_late_move_is_dropped_and_its_board_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     terms = FORMATS["gomoku"].terms
     assert (terms.pace.limit, terms.pace.allowed(1)) == (5000, 5500)
-    monkeypatch.setitem(FORMATS, "gomoku", Format(Gomoku(), Terms(Pace(500, grace=10), strikes=1, boards=2)))
+    pace = Pace(60_000, grace=10, first=500)
+    monkeypatch.setitem(FORMATS, "gomoku", Format(Gomoku(), Terms(pace, strikes=1, boards=2)))
+    began = monotonic()
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
-        began = monotonic()
         assert question["timeout"] == 0.5
         await one.answer(question, None, None)
         invalid = await one.expect("invalid_move")

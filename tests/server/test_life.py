@@ -117,7 +117,7 @@ async def test_what_runs_too_long_is_stored_as_aborted(tmp_path: Path) -> None:
 
 
 async def test_a_match_that_has_not_begun_when_the_server_stops_never_begins(tmp_path: Path) -> None:
-    async with server(tmp_path, drain=0.0, start_delay=0.1) as house:
+    async with server(tmp_path, drain=0.0, start_delay=3600.0) as house:
         ada, bob = [await registered(house, name) for name in ("ada", "bob")]
         async with bot(house, ada) as one, bot(house, bob):
             await house.desk.close()

@@ -275,7 +275,8 @@ async def test_half_a_message_is_acknowledged_at_once(monkeypatch: pytest.Monkey
         (frame(PING) * 201, 1008),
     ],
 )
-async def test_who_breaks_the_rules_is_told_and_heard_no_more(data: bytes, code: int) -> None:
+async def test_who_breaks_the_rules_is_told_and_heard_no_more(data: bytes, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(websocket, "PINGS_RATE", 0.001)
     async with post() as one:
         line, diary = await one.upgraded()
         await line.send(data, frame(TEXT, b"not heard"), b"nonsense" * 1000)

@@ -8,6 +8,7 @@ import pytest
 
 from botdrome.server.calling.answer import Answer, CallFailed, TooLate
 from tests.server.calling.hosts import Asked, answer, callers, host
+from tests.server.clients import deaf_port
 
 pytestmark = pytest.mark.anyio
 LIMIT = 5.0
@@ -200,8 +201,7 @@ async def test_a_connection_that_is_closed_without_a_word_is_called_once() -> No
 
 
 async def test_a_port_where_nobody_listens() -> None:
-    async with host() as bot:
-        url = bot.url
-    async with callers() as ours:
-        with pytest.raises(CallFailed, match=f"^127.0.0.1:{bot.port} refused the connection$"):
-            await ours.post(url, b"", LIMIT)
+    with deaf_port() as port:
+        async with callers() as ours:
+            with pytest.raises(CallFailed, match=f"^127.0.0.1:{port} refused the connection$"):
+                await ours.post(f"http://127.0.0.1:{port}/", b"", LIMIT)
