@@ -78,6 +78,12 @@ def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
     assert last == {"cause": "complete"}
 
 
+def test_much_that_is_said_at_once_is_not_forgotten_at_once() -> None:
+    flight = Flight(1024)
+    flight.out(7, [b"%0300d" % number for number in range(20)])
+    assert written(flight.packed("complete")).count(b'"dir":"out"') == 3
+
+
 def test_of_a_long_match_most_of_what_there_is_room_for_is_kept() -> None:
     flight = Flight(65_536)
     for number in range(5000):

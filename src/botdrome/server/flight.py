@@ -39,15 +39,14 @@ class Flight:
 
     def out(self, now: Milliseconds, messages: list[bytes]) -> None:
         for message in messages:
-            said = message if len(message) <= SHOWN else _shortened(message)
-            self._row.extend((now, False, said, ""))
-            self._row_bytes += len(said) + OVERHEAD
-        if self._row_bytes > self._bytes:
-            self._turn_over()
+            self._enter(now, False, message, "")
 
     def came(self, now: Milliseconds, message: bytes, verdict: str) -> None:
+        self._enter(now, True, message, verdict)
+
+    def _enter(self, now: Milliseconds, came: bool, message: bytes, verdict: str) -> None:
         said = message if len(message) <= SHOWN else _shortened(message)
-        self._row.extend((now, True, said, verdict))
+        self._row.extend((now, came, said, verdict))
         self._row_bytes += len(said) + OVERHEAD
         if self._row_bytes > self._bytes:
             self._turn_over()
