@@ -28,7 +28,7 @@ async def waits(house: House, one: Duellist) -> None:
 
 
 async def gathered(house: House, *several: Duellist) -> None:
-    """All have asked, some of them twice, and the window is still open."""
+    """All have asked, twice, and the window is still open."""
     hall = next(room for room in house.rooms if isinstance(room, DuelHall))
     for each in several:
         await each.send(FIND)

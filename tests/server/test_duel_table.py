@@ -10,7 +10,7 @@ import pytest
 from botdrome.app import House
 from botdrome.server.duel_table import DuelLine, DuelTable, PlayedBoard, open_duel_table
 from botdrome.store.opening import open_store
-from tests.server.duellists import FREE, Duellist, arena, connected, free, pair, play_rows
+from tests.server.duellists import FREE, Duellist, arena, connected, free, pair, play_rows, until
 
 pytestmark = pytest.mark.anyio
 
@@ -186,3 +186,26 @@ async def test_what_a_player_lost_by_going_is_on_disk(tmp_path: Path) -> None:
         line = house.arena.duel.line(name)
         assert line is not None and (line.total_games, line.invalid_moves, line.losses) == (2, 2, 0)
         assert line.total_seconds > 0
+
+
+async def test_the_time_of_one_who_goes_is_written_after_the_match_that_this_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the match's note, the older one, would stand, and after a crash boards could count without their match."""
+    async with arena(tmp_path) as house, pair(house) as (one, _, _):
+        store, calls = house.arena.store, list[str]()
+
+        def noting(name: str) -> None:
+            original = getattr(store, name)
+
+            def noted(what: Any) -> Any:
+                calls.append(name)
+                return original(what)
+
+            monkeypatch.setattr(store, name, noted)
+
+        noting("finish")
+        noting("keep")
+        await one.close()
+        await until(lambda: len(calls) == 2)
+        assert calls == ["finish", "keep"]

@@ -78,18 +78,21 @@ def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
     assert last == {"cause": "complete"}
 
 
-def test_much_that_is_said_at_once_is_not_forgotten_at_once() -> None:
-    flight = Flight(1024)
-    flight.out(7, [b"%0300d" % number for number in range(20)])
-    assert written(flight.packed("complete")).count(b'"dir":"out"') == 3
-
-
-def test_of_a_long_match_most_of_what_there_is_room_for_is_kept() -> None:
+@pytest.mark.parametrize(("message", "verdict"), [(b"%099d", "accepted"), (b"%d", "refused: " + "for many reasons, " * 20)])
+@pytest.mark.parametrize("entries", range(2000, 2300, 10))
+def test_of_a_long_match_most_of_what_there_is_room_for_is_kept(entries: int, message: bytes, verdict: str) -> None:
     flight = Flight(65_536)
-    for number in range(5000):
-        flight.came(number, b"%099d" % number, "accepted")
-        if number > 1000:
-            assert 0.8 * 65_536 < len(flight.packed("complete")) <= 65_536 + 20
+    for number in range(entries):
+        flight.came(number, message % number, verdict)
+    assert 0.8 * 65_536 < len(flight.packed("complete")) <= 65_536 + 20
+
+
+def test_of_much_that_is_said_at_once_the_last_is_kept() -> None:
+    flight = Flight(1024)
+    flight.out(0, [b"%099d" % number for number in range(20)])
+    first, *entries, _ = [json.loads(line) for line in written(flight.packed("complete")).splitlines()]
+    assert [int(entry["message"]) for entry in entries] == list(range(first["lost"], 20))
+    assert len(entries) > 5
 
 
 def test_a_bucket_runs_dry_and_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,8 @@
 """The table: a match and the clock."""
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -8,11 +11,27 @@ from prometheus_client import REGISTRY
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.server.metronome import Metronome
+from botdrome.server.native import battlebot
 from botdrome.server.table import Table
 from botdrome.store.opening import open_store
-from botdrome.store.store import MatchEntry
+from botdrome.store.store import MatchEntry, Note, Store
 
 pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def running(folder: Path, game: str) -> AsyncIterator[tuple[Table, Store, asyncio.Event]]:
+    """A table where a match has begun, and what is set when it is over and stored."""
+    store, row, over = await open_store(f"sqlite:///{folder}/x.db"), FORMATS[game], asyncio.Event()
+    entry = MatchEntry("m", game, ("ada", "bob"), 0)
+    store.begin(entry)
+    table = Table(entry, Match(row.game, 2, row.terms, 1), store, 1024, Metronome())
+    table.on_over.append(lambda _: over.set())
+    table.start()
+    yield table, store, over
+    table.abort("the test is over")
+    await over.wait()
+    await store.close()
 
 
 def beats_noted() -> tuple[float, float]:
@@ -29,18 +48,59 @@ async def test_a_beat_that_a_message_finds_overdue_counts_as_late(
 ) -> None:
     clock = [100.0]
     monkeypatch.setattr("botdrome.server.table.monotonic", lambda: clock[0])
-    store, row = await open_store(f"sqlite:///{tmp_path}/x.db"), FORMATS[game]
-    entry = MatchEntry("m", game, ("ada", "bob"), 0)
-    store.begin(entry)
-    table = Table(entry, Match(row.game, 2, row.terms, 1), store, 1024, Metronome())
-    table.start()
-    due = table.match.deadline
-    assert due is not None
-    clock[0] += due / 1000 + 0.125
-    before = beats_noted()
-    table.submit(0, {}, b"{}")
-    after = beats_noted()
-    assert after[0] - before[0] == beats
-    assert after[1] - before[1] == pytest.approx(0.125 * beats)
-    table.abort("the test is over")
-    await store.close()
+    async with running(tmp_path, game) as (table, _, _):
+        due = table.match.deadline
+        assert due is not None
+        clock[0] += due / 1000 + 0.125
+        before = beats_noted()
+        table.submit(0, {}, b"{}")
+        after = beats_noted()
+        assert after[0] - before[0] == beats
+        assert after[1] - before[1] == pytest.approx(0.125 * beats)
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"), [(Table.conclude, ("ended", "")), (lambda table: table.abort("first"), ("aborted", "first"))]
+)
+async def test_what_is_over_is_not_broken_off_afterwards(
+    tmp_path: Path, end: Callable[[Table], None], outcome: tuple[str, str]
+) -> None:
+    """It is written down in the next turns of the loop: who gives it up meanwhile comes too late."""
+    async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
+        end(table)
+        table.abort("too late")
+        await over.wait()
+        stored = await store.match("m")
+        assert stored is not None
+        assert (stored.status, stored.reason) == outcome
+
+
+class Hearer:
+    """Somebody at a table, and how it was dismissed."""
+
+    def __init__(self) -> None:
+        self.told: list[bytes] = []
+        self.failed: list[bool] = []
+
+    def tell(self, messages: list[bytes]) -> None:
+        self.told += messages
+
+    def dismiss(self, failed: bool) -> None:
+        self.failed.append(failed)
+
+
+def without_ink(table: Table) -> tuple[Note, ...]:
+    raise OSError("no ink")
+
+
+async def test_where_the_books_cannot_be_kept_no_result_is_told(tmp_path: Path) -> None:
+    async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
+        hearer = Hearer()
+        table.seat(0, hearer, battlebot)
+        table.bookkeeper = without_ink
+        table.conclude()
+        await over.wait()
+        assert (hearer.told, hearer.failed) == ([], [True])
+        stored = await store.match("m")
+        assert stored is not None
+        assert stored.status == "running"

@@ -246,7 +246,7 @@ class DuelSession(StreamSession):
         if self.seeker is not None:
             self._desk.give_up(self)
         if self._admitted:
-            self._hall.leave(self)
+            self._hall.leave(self, table)
 
     def _quiet(self) -> None:
         self._over = True

@@ -66,12 +66,18 @@ class DuelHall:
         if before is not None:
             before.make_way(newcomer)
 
-    def leave(self, duellist: Duellist) -> None:
+    def leave(self, duellist: Duellist, table: Table | None) -> None:
+        """`table`: where it sat, if anywhere."""
         self.stop_gathering(duellist)
-        if self._present.get(duellist.name) is duellist:
-            del self._present[duellist.name]
-            self.table.depart(duellist.name)
-            self.desk.tasks.start(self._keep_time(duellist.name))
+        name = duellist.name
+        if self._present.get(name) is duellist:
+            del self._present[name]
+            self.table.depart(name)
+            if table is not None and table.match.result is not None:
+                # Its books are on their way to the store, and of two lines the last stands.
+                table.on_over.append(lambda _: self.desk.tasks.start(self._keep_time(name)))
+            else:
+                self.desk.tasks.start(self._keep_time(name))
 
     async def _keep_time(self, name: str) -> None:
         try:
@@ -169,7 +175,7 @@ class DuelHall:
 
 
 def _boards(table: Table, result: Result, dialect: Duel) -> list[PlayedBoard]:
-    """The dialect has yet to hear the last news: it is told when all is stored."""
+    """The dialect has yet to hear the last news."""
     boards, now, names = len(result.boards), table.now(), table.entry.players
     missing = boards - len(dialect.began)
     began = [*dialect.began, *[now] * missing]

@@ -13,7 +13,7 @@ SHOWN = BEGINNING + ENDING
 ENTRY = 4
 """The parts of an entry."""
 OVERHEAD = 20
-"""What an entry takes beside its message."""
+"""What an entry takes beside its message and the verdict on it."""
 SHEETS = 8
 """A flight record has about so many when it is full: what is forgotten is forgotten by sheets."""
 
@@ -34,7 +34,7 @@ class Flight:
         self._row: list[Any] = []
         self._row_bytes, self._bytes = 0, limit // SHEETS
         self._sheets: list[tuple[int, bytes]] = []
-        """How many entries each has."""
+        """With the number of their entries."""
         self._room, self._lost = limit, 0
 
     def out(self, now: Milliseconds, messages: list[bytes]) -> None:
@@ -47,7 +47,7 @@ class Flight:
     def _enter(self, now: Milliseconds, came: bool, message: bytes, verdict: str) -> None:
         said = message if len(message) <= SHOWN else _shortened(message)
         self._row.extend((now, came, said, verdict))
-        self._row_bytes += len(said) + OVERHEAD
+        self._row_bytes += len(said) + len(verdict) + OVERHEAD
         if self._row_bytes > self._bytes:
             self._turn_over()
 

@@ -137,7 +137,8 @@ class Table:
         self._flights[player].came(self.now(), message, verdict)
 
     def abort(self, reason: str) -> None:
-        self._reason = reason
+        if self.match.result is None:  # else it may still have to be written down
+            self._reason = reason
         now = self.now()
         self._publish(self.match.abort(now), now)
 

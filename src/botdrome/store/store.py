@@ -92,7 +92,7 @@ class Finish(Struct, frozen=True):
     record: bytes
     """The match file."""
     flights: tuple[bytes, ...] = ()
-    """The flight record of each player, as JSON lines."""
+    """The flight record of each player, packed."""
     reason: str = ""
     notes: tuple[Note, ...] = ()
     """On disk together with the rest, or not at all."""
