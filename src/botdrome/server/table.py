@@ -78,6 +78,7 @@ class Table:
         """The news of the end, and when they came, on either clock."""
         self._last_words: dict[Player, list[bytes]] = {}
         self._ending: asyncio.Future[None]
+        """Kept here, for the loop itself holds on to no task."""
 
     def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
         """Give a seat to a listener, or to another one than before."""
