@@ -89,18 +89,52 @@ class Hearer:
         self.failed.append(failed)
 
 
-def without_ink(table: Table) -> tuple[Note, ...]:
-    raise OSError("no ink")
+class WithoutInk:
+    """A bookkeeper that cannot keep books."""
+
+    def notes(self, table: Table) -> tuple[Note, ...]:
+        raise OSError("no ink")
+
+    def stored(self, table: Table) -> None:
+        raise AssertionError("nothing was stored")
 
 
 async def test_where_the_books_cannot_be_kept_no_result_is_told(tmp_path: Path) -> None:
     async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
         hearer = Hearer()
         table.seat(0, hearer, battlebot)
-        table.bookkeeper = without_ink
+        table.bookkeeper = WithoutInk()
         table.conclude()
         await over.wait()
         assert (hearer.told, hearer.failed) == ([], [True])
         stored = await store.match("m")
         assert stored is not None
         assert stored.status == "running"
+
+
+class Observer:
+    """A bookkeeper that writes down what had been told, and what was stored, each time it was called."""
+
+    def __init__(self, hearer: Hearer, store: Store) -> None:
+        self._hearer, self._store = hearer, store
+        self.calls: list[tuple[str, bool]] = []
+
+    def notes(self, table: Table) -> tuple[Note, ...]:
+        self.calls.append(("notes", bool(self._hearer.told)))
+        return (Note("book", "ada", {"wins": 1}),)
+
+    def stored(self, table: Table) -> None:
+        self.calls.append(("stored", bool(self._hearer.told)))
+
+
+async def test_books_are_stored_with_the_result_and_told_once_they_are_stored(tmp_path: Path) -> None:
+    async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
+        hearer = Hearer()
+        table.seat(0, hearer, battlebot)
+        observer = Observer(hearer, store)
+        table.bookkeeper = observer
+        table.conclude()
+        await over.wait()
+        assert observer.calls == [("notes", False), ("stored", False)]
+        assert await store.notes("book") == {"ada": {"wins": 1}}
+        assert (len(hearer.told), hearer.failed) == (1, [False])

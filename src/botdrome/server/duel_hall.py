@@ -150,7 +150,7 @@ class DuelHall:
     def look_after(self, table: Table) -> None:
         """Until it is over; its books are ours."""
         if table.bookkeeper is None:
-            table.bookkeeper = self.notes
+            table.bookkeeper = self
             table.on_over.append(self._forget)
 
     def _forget(self, table: Table) -> None:
@@ -172,6 +172,9 @@ class DuelHall:
             return ()
         dialect = self.dialect(table.entry)
         return self.table.enter(table.entry.id, dialect.first_board, _boards(table, result, dialect))
+
+    def stored(self, table: Table) -> None:
+        """The table counts a match when its notes are made."""
 
 
 def _boards(table: Table, result: Result, dialect: Duel) -> list[PlayedBoard]:

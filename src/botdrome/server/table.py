@@ -47,6 +47,16 @@ class Timers(Protocol):
     def call_later(self, delay: float, callback: Callable[[], None], /) -> Timer: ...
 
 
+class Bookkeeper(Protocol):
+    """Keeps statistics of matches, which are stored together with the result and told only once they are stored."""
+
+    def notes(self, table: "Table") -> tuple[Note, ...]:
+        """Return what is stored together with the result of this match. Nothing that anybody is told changes yet."""
+
+    def stored(self, table: "Table") -> None:
+        """Everything is on disk. This is called before anybody is told, and never for a match that could not be stored."""
+
+
 Tongue = Callable[[MatchEntry], Dialect]
 """How a listener wants to be spoken to: those with the same tongue share the dialect that it makes for a match."""
 
@@ -56,8 +66,7 @@ class Table:
         self.entry, self.match = entry, match
         self.audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
         self.on_over: list[Callable[[Table], None]] = []
-        self.bookkeeper: Callable[[Table], tuple[Note, ...]] | None = None
-        """Asked when the match is over: what it notes is stored together with the result."""
+        self.bookkeeper: Bookkeeper | None = None
         self.watchers: list[Callable[[], None]] = []
         """Called after each change: by those at the table who look for themselves."""
         self.reporters: list[Callable[[News], None]] = []
@@ -224,7 +233,7 @@ class Table:
         result = self.match.result
         assert result is not None
         try:
-            notes = self.bookkeeper(self) if self.bookkeeper else ()
+            notes = self.bookkeeper.notes(self) if self.bookkeeper else ()
             self._find_last_words()
             flights = self._logbook.packed(result.causes)
             self._ending = self._loop.create_task(self._write_down(result, flights, notes))
@@ -261,6 +270,8 @@ class Table:
     def _tell_the_end(self, news: News, now: Milliseconds) -> None:
         """Whatever goes wrong here, the table is cleared."""
         try:
+            if self.bookkeeper is not None:
+                self.bookkeeper.stored(self)
             for player, messages in self._last_words.items():
                 if (listener := self._listeners.get(player)) is not None:
                     listener.tell(messages)

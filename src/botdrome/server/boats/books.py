@@ -15,6 +15,7 @@ from botdrome.games.gunnery import HIT, MISS
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.table import Table
 from botdrome.store.store import Note, Store
 
 log = structlog.get_logger()
@@ -89,6 +90,19 @@ class Books:
     def lines(self, kind: str, name: str) -> Value:
         """All that there is to say about a title or a player."""
         return game_page(self.games, name) if kind == "game" else self.players[name]
+
+
+class BoatBookkeeper:
+    """Keeps the books of one game."""
+
+    def __init__(self, books: Books, plan: RoomPlan, game: BoatGame) -> None:
+        self._books, self._plan, self._game = books, plan, game
+
+    def notes(self, _: Table) -> tuple[Note, ...]:
+        return self._books.noted(self._plan, self._game)
+
+    def stored(self, _: Table) -> None:
+        self._books.write()
 
 
 async def open_books(store: Store, folder: Path | None) -> Books:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
-from botdrome.server.boats.books import Books
+from botdrome.server.boats.books import BoatBookkeeper, Books
 from botdrome.server.boats.company import Client, Company, Gathering, Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
@@ -180,7 +180,7 @@ class Room:
         names = tuple(sailor.text for sailor in sailors)
         table = self._desk.floor.set_table(plan.game, plan.terms, names, plan.options)
         game = BoatGame(self.offer, gathering.number, sailors, table, Chance(secrets.randbits(48)))
-        table.bookkeeper = lambda _: self._books.noted(plan, game)
+        table.bookkeeper = BoatBookkeeper(self._books, plan, game)
         table.on_over.append(lambda table: self._over(game, table))
         table.watchers.append(self.changed)
         self.gathering = None
@@ -198,7 +198,6 @@ class Room:
         self.games.remove(game)
         for sailor in game.sailors:
             self._vacate(sailor.name, game)
-        self._books.write()
         self._open_next()
         self.changed()
 
