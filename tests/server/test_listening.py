@@ -9,13 +9,14 @@ from typing import Any
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from botdrome.server import listening
 from botdrome.server.listening import listen, secured
 from botdrome.server.settings import BadSetting, Settings
-from tests.server.clients import server
+from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +35,36 @@ async def test_any_free_port_is_the_same_on_all_addresses(tmp_path: Path) -> Non
         for name, path in (("http", "healthz"), ("bomber", "bomber/rest/rules")):
             for host in ("127.0.0.1", "[::1]"):
                 assert (await http.get(f"http://{host}:{house.ports[name]}/{path}")).status_code == 200
+
+
+@two_kinds
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_localhost_is_served_on_both_of_its_addresses_at_the_same_ports(tmp_path: Path, host: str) -> None:
+    """node and browsers take localhost for ::1 first."""
+    others = {"bomber_port": -1, "cube_port": -1, "duel_port": -1, "xbs_port": -1}
+    async with server(tmp_path, host=host, **others) as house:
+        assert len(house.ports) == 5
+        for port in house.ports.values():
+            for address in ("127.0.0.1", "::1"):
+                with socket.create_connection((address, port), PATIENCE):
+                    pass
+
+
+@two_kinds
+async def test_another_program_on_the_second_address_of_localhost_is_put_up_with() -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken, capture_logs() as logs:
+        port = taken.getsockname()[1]
+        opened = await listen(Settings(), "port", port, nobody)
+        assert [one.getsockname() for one in opened.sockets] == [("127.0.0.1", port)]
+        opened.close()
+    assert logs[0]["log_level"] == "warning" and logs[0]["address"] == f"[::1]:{port}"
+
+
+async def test_a_machine_without_ipv6_is_served_on_the_one_address_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.server.listening._has_ipv6", lambda: False)
+    opened = await listen(Settings(), "port", 0, nobody)
+    assert len(opened.sockets) == 1
+    opened.close()
 
 
 @two_kinds

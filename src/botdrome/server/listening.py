@@ -5,15 +5,20 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable, Coroutine
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+import structlog
 
 from botdrome.server.keep_alive import keep_alive
 from botdrome.server.settings import BadSetting, Settings
 
+log = structlog.get_logger()
+
 MakeProtocol = Callable[[], asyncio.BaseProtocol]
 OpenOn = Callable[..., Coroutine[Any, Any, asyncio.Server]]
+LOCALHOST = ["127.0.0.1", "::1"]
 ATTEMPTS = 20
 """To find a port that is free on all addresses of a host."""
 
@@ -23,14 +28,46 @@ async def listen(
 ) -> asyncio.Server:
     """`key` is the setting that names the port; 0 or -1: any free one, the same on all addresses of the host."""
     host, wanted = settings.host, max(0, port)
-    open_on = partial(asyncio.get_running_loop().create_server, make, host, ssl=secure, backlog=2048)
+    open_on = partial(asyncio.get_running_loop().create_server, make, ssl=secure, backlog=2048)
     try:
-        several = not wanted and len(await _addresses(host)) > 1
-        server = await (_on_one_port(open_on) if several else open_on(port=wanted))
+        if _means_localhost(host):
+            server = await _on_localhost(open_on, wanted)
+        else:
+            several = not wanted and len(await _addresses(host)) > 1
+            server = await (_on_one_port(partial(open_on, host)) if several else open_on(host, port=wanted))
     except (OSError, ValueError) as error:
         raise _explained(error, settings, key, wanted) from None
     keep_alive(server)
     return server
+
+
+def _means_localhost(host: str) -> bool:
+    """Many clients take localhost for [::1] first, so it is served together with 127.0.0.1 where the machine has it."""
+    return host in (LOCALHOST[0], "localhost") and _has_ipv6()
+
+
+async def _on_localhost(open_on: OpenOn, port: int) -> asyncio.Server:
+    if not port:
+        return await _on_one_port(partial(open_on, LOCALHOST))
+    try:
+        return await open_on(LOCALHOST, port=port)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        server = await open_on(LOCALHOST[0], port=port)
+    log.warning("another program listens here: clients that connect to localhost may reach it", address=f"[::1]:{port}")
+    return server
+
+
+@cache
+def _has_ipv6() -> bool:
+    """Whether this machine has [::1]."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
 
 
 async def _on_one_port(open_on: OpenOn) -> asyncio.Server:

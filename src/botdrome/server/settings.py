@@ -22,7 +22,7 @@ class BadSetting(Exception):
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    host: Annotated[str, Meta(description="the address to listen on; empty: all that this machine has, IPv6 too")] = "127.0.0.1"
+    host: Annotated[str, Meta(description="the address to listen on; 127.0.0.1: also [::1]; empty: all addresses")] = "127.0.0.1"
     port: Annotated[int, Meta(description="HTTP and WebSocket; 0: any free one", ge=0, le=65535)] = 3000
     db: Annotated[str, Meta(description="sqlite:///FILE or postgresql://...; empty: a file in the user's data folder")] = ""
     house: Annotated[bool, Meta(description="house bots play those who find no opponent")] = False
