@@ -103,7 +103,7 @@ def begun(match: MatchEntry) -> Begin:
 def ended(finish: Finish) -> End:
     papers = Papers(finish.record, packed(finish.flights))
     notes = tuple([note_row(note) for note in finish.notes])
-    return End(finish.id, end_row(finish), end_seat_rows(finish.result), papers, notes)
+    return End(finish.id, finish.status != "running", end_row(finish), end_seat_rows(finish.result), papers, notes)
 
 
 def kept_notes(notes: Sequence[Note]) -> Keep:

@@ -14,6 +14,7 @@ from sqlalchemy import (
     delete,
     func,
     literal_column,
+    not_,
     select,
     tuple_,
     update,
@@ -35,7 +36,9 @@ NOTES = select(notes).where(_of_book).order_by(notes.c.name)
 NOTES_KEPT = select(notes.c.name).where(_of_book, Listed(notes.c.name, "names"))
 STRIKE_NOTES: Delete = delete(notes).where(_of_book, Listed(notes.c.name, "names"))
 
-KNOWN = select(matches.c.id, matches.c.number, matches.c.status).where(Listed(matches.c.id, "ids"))
+_has_result = matches.c.result.is_not(None)
+KNOWN = select(matches.c.id, matches.c.number, matches.c.status, _has_result).where(Listed(matches.c.id, "ids"))
+STRIKE_RECORDS: Delete = delete(records).where(records.c.number.in_(select(matches.c.number).where(Listed(matches.c.id, "ids"))))
 RUNNING = select(func.count()).select_from(matches).where(HAS_STATUS["running"])
 ABORT: Update = (
     update(matches)
@@ -45,8 +48,10 @@ ABORT: Update = (
 
 _this_match = matches.c.id == bindparam("id", type_=Text)
 ENTRY = select(*MATCH).where(_this_match)
-RECORD = select(records.c.record).join(matches, matches.c.number == records.c.number).where(_this_match)
-FLIGHTS = select(records.c.flights).join(matches, matches.c.number == records.c.number).where(_this_match)
+_over = not_(HAS_STATUS["running"])
+"""The record of a match that runs is kept in case of a crash. It has the seed, so nobody may see it yet."""
+RECORD = select(records.c.record).join(matches, matches.c.number == records.c.number).where(_this_match, _over)
+FLIGHTS = select(records.c.flights).join(matches, matches.c.number == records.c.number).where(_this_match, _over)
 
 _of_game = matches.c.game == bindparam("game", type_=Text)
 _of_contest = matches.c.contest == bindparam("contest", type_=Text)

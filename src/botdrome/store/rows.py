@@ -91,6 +91,8 @@ def end_row(match: MatchEntry | Finish) -> Row:
 def match_entry(row: Sequence[Any]) -> MatchEntry:
     """From all columns but the number."""
     match_id, game, contest, contest_whole, started, seed, options, players, status, ended, result, view, reason = row
+    if status == "running":  # what is kept of its boards in case of a crash
+        result = view = None
     return MatchEntry(
         match_id,
         game,

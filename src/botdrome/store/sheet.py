@@ -33,9 +33,10 @@ class Papers(Struct, frozen=True, gc=False):
 
 
 class End(Struct, frozen=True, gc=False):
-    """A match that is over."""
+    """A match that is over, or one of its boards."""
 
     id: str
+    over: bool
     match: Row
     seats: tuple[Row, ...]
     papers: Papers
@@ -47,15 +48,20 @@ class Sheet:
         self._numbers = iter(numbers)
         self._number: dict[str, int] = {}
         self._running: set[str] = set()
-        for match_id, number, status in known:
+        self._filed: set[str] = set()
+        """Matches that run and have a record."""
+        for match_id, number, status, has_result in known:
             self._number[match_id] = number
             if status == "running":
                 self._running.add(match_id)
+                if has_result:
+                    self._filed.add(match_id)
         self._matches: dict[int, Row] = {}
         self._seats: dict[int, list[Row]] = {}
-        self._ended_matches: list[Row] = []
-        self._ended_seats: list[Row] = []
-        self._records: list[Row] = []
+        self._ended_matches: dict[int, Row] = {}
+        self._ended_seats: dict[int, list[Row]] = {}
+        self._outdated: list[str] = []
+        self._records: dict[int, Row] = {}
         self._notes: list[Row] = []
 
     def begin(self, match: Begin) -> bool:
@@ -76,15 +82,20 @@ class Sheet:
         number = self._number.get(match.id)
         if number is None:
             raise UnknownMatch(match.id)
-        if match.id in self._running:
+        if match.id not in self._running:
+            return
+        if match.over:
             self._running.remove(match.id)
-            if number in self._matches:
-                self._end_new(number, match)
-            else:
-                self._ended_matches.append((*match.match, number))
-                self._ended_seats.extend((*seat, number) for seat in match.seats)
-            self._file(number, match.papers)
-            self._notes.extend(match.notes)
+        if number in self._matches:
+            self._end_new(number, match)
+        else:
+            self._ended_matches[number] = (*match.match, number)
+            self._ended_seats[number] = [(*seat, number) for seat in match.seats]
+        if match.id in self._filed:
+            self._filed.remove(match.id)
+            self._outdated.append(match.id)
+        self._file(number, match.papers)
+        self._notes.extend(match.notes)
 
     def _end_new(self, number: int, match: End) -> None:
         """One that began on this sheet is put down as it ended."""
@@ -94,15 +105,17 @@ class Sheet:
             seats[player] = (*seats[player][: -len(END_OF_SEAT)], *end)
 
     def _file(self, number: int, papers: Papers) -> None:
-        self._records.append((number, papers.record, squeezed(papers.flights)))
+        self._records[number] = (number, papers.record, squeezed(papers.flights))
 
     def steps(self) -> Iterator[Step]:
+        if self._outdated:
+            yield Run(queries.STRIKE_RECORDS, {"ids": self._outdated})
         steps: list[Put | Alter] = [
             Put(matches, [*self._matches.values()]),
             Put(seats, [seat for seats in self._seats.values() for seat in seats]),
-            Alter(matches, END_OF_MATCH, ("number",), self._ended_matches),
-            Alter(seats, END_OF_SEAT, ("player", "number"), self._ended_seats),
-            Put(records, self._records),
+            Alter(matches, END_OF_MATCH, ("number",), [*self._ended_matches.values()]),
+            Alter(seats, END_OF_SEAT, ("player", "number"), [seat for seats in self._ended_seats.values() for seat in seats]),
+            Put(records, [*self._records.values()]),
         ]
         yield from (step for step in steps if step.rows)
         if self._notes:

@@ -82,11 +82,15 @@ class Note(Struct, frozen=True):
 
 
 class Finish(Struct, frozen=True):
-    """All that is kept of a match when it is over."""
+    """All that is kept of a match when it is over, or when one of its boards is.
+
+    After a board, the status is still `running`, and `result` says what the match comes to if it is aborted now. Nobody is shown
+    that while the match runs. It stands if nothing else is stored of the match, because the server crashed.
+    """
 
     id: str
     status: Status
-    ended: Epoch
+    ended: Epoch | None
     result: Result | None
     view: dict[str, Any]
     record: bytes
@@ -153,7 +157,7 @@ class Store(Protocol):
         the call has it."""
 
     def finish(self, finish: Finish) -> Awaitable[None]:
-        """Gathered: many at once cost little more than one. The second time changes nothing; UnknownMatch if it never began.
+        """Gathered: many at once cost little more than one. What is over stays as it is; UnknownMatch if it never began.
 
         It is under way when this returns, and on disk when that has been awaited.
         """

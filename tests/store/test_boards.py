@@ -1,0 +1,71 @@
+"""What every store keeps to: boards of a match that goes on, which stand if the match never ends."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from botdrome.store.store import Finish, Note, Store
+from tests.store.entries import GAME, a_match, a_result, an_end
+
+pytestmark = pytest.mark.anyio
+
+
+def a_board(match_id: str, **other: Any) -> Finish:
+    """One board is over, and the match goes on."""
+    given = {"status": "running", "ended": None, "record": b"one board", "flights": (), "view": {"board": 1}}
+    return an_end(match_id, (1, 1), **given | other)
+
+
+async def test_a_board_is_kept_and_nobody_is_shown_it_while_the_match_runs(store: Store) -> None:
+    match = a_match("m", contest="cup")
+    store.begin(match)
+    await store.finish(a_board("m", notes=(Note("elo", "ada", {"wins": 1}),)))
+    assert await store.match("m") == match
+    assert await store.record("m") is None and await store.flight("m", 0) is None
+    assert await store.notes("elo") == {"ada": {"wins": 1}}
+    assert await store.contest_lines(GAME, "cup") == []
+
+
+@pytest.mark.parametrize("boards", [1, 2])
+async def test_a_board_stands_when_the_server_was_killed(store: Store, boards: int) -> None:
+    store.begin(a_match("m"))
+    for number in range(boards):
+        await store.finish(a_board("m", view={"board": number}, record=b"board %d" % number))
+    assert await store.abort_running("it crashed", 3000) == 1
+    match = await store.match("m")
+    assert match and (match.status, match.ended, match.reason) == ("aborted", 3000, "it crashed")
+    assert match.result == a_result(1, 1) and match.view == {"board": boards - 1}
+    assert await store.record("m") == b"board %d" % (boards - 1)
+    assert await store.flight("m", 0) is None
+
+
+async def test_the_end_of_a_match_replaces_its_boards(store: Store) -> None:
+    store.begin(a_match("m"))
+    await store.finish(a_board("m"))
+    end = an_end("m", (2, 1))
+    await store.finish(end)
+    match = await store.match("m")
+    assert match and (match.status, match.ended, match.result, match.view) == ("ended", 2000, end.result, end.view)
+    assert await store.record("m") == end.record and await store.flight("m", 1) == end.flights[1]
+
+
+async def test_a_beginning_a_board_and_an_end_may_be_written_at_once(store: Store) -> None:
+    store.begin(a_match("m"))
+    store.begin(a_match("other"))
+    end = an_end("m", (2, 1))
+    await asyncio.gather(store.finish(a_board("m")), store.finish(a_board("other")), store.finish(end))
+    first, other = await store.match("m"), await store.match("other")
+    assert first and (first.status, first.result) == ("ended", end.result)
+    assert await store.record("m") == end.record
+    assert other and other.status == "running"
+
+
+async def test_a_board_of_a_match_that_is_over_changes_nothing(store: Store) -> None:
+    store.begin(a_match("m"))
+    end = an_end("m")
+    await store.finish(end)
+    await store.finish(a_board("m", notes=(Note("elo", "ada", {"wins": 1}),)))
+    match = await store.match("m")
+    assert match and (match.status, match.result) == ("ended", end.result)
+    assert await store.notes("elo") == {}
