@@ -47,7 +47,7 @@ async def test_a_beat_that_a_message_finds_overdue_counts_as_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str, beats: int
 ) -> None:
     clock = [100.0]
-    monkeypatch.setattr("botdrome.server.table.monotonic", lambda: clock[0])
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: clock[0])
     async with running(tmp_path, game) as (table, _, _):
         due = table.match.deadline
         assert due is not None

@@ -1,6 +1,5 @@
 """`botdrome serve`: the server, and the screen that it shows when it starts."""
 
-import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from botdrome.cli.logs import configure_logs
 from botdrome.cli.problems import REFUSED, complain
 from botdrome.server.boats.harbour import Harbours
 from botdrome.server.settings import BadSetting, load_settings
+from botdrome.server.steady_loop import run
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.login import GAMES
 
@@ -25,7 +25,7 @@ def run_server(flags: dict[str, Any], words: Sequence[str], config: Path | None)
     try:
         settings = load_settings(flags | _set(words), os.environ, config)
         configure_logs(settings)
-        _loop_run(serve(settings, lambda house: show(house, Console(stderr=True))))
+        run(serve(settings, lambda house: show(house, Console(stderr=True))))
     except (BadSetting, BadStoreUrl, StoreUnavailable) as problem:
         complain(problem)
         return REFUSED
@@ -38,15 +38,6 @@ def _set(words: Sequence[str]) -> dict[str, str]:
         if not sign:
             raise BadSetting(f"a setting is KEY=VALUE, not {key!r}")
     return {key: value for key, _, value in pairs}
-
-
-def _loop_run(work: Any) -> None:
-    try:
-        import uvloop
-    except ImportError:
-        asyncio.run(work)
-    else:
-        uvloop.run(work)
 
 
 def _rooms_at(house: House, key: str) -> str:

@@ -9,6 +9,7 @@ MATCHES = Counter("botdrome_matches", "Matches that are over", ["game", "status"
 MOVES = Counter("botdrome_moves", "Moves in the matches that are over, legal or not")
 CALLS_FAILED = Counter("botdrome_calls_failed", "Calls to bots that got no answer", ["why"])
 REFUSED = Counter("botdrome_refused", "Connections and messages that were refused", ["why"])
+STALLED = Counter("botdrome_stalled_seconds", "Time in which the server did not run, which players are not charged for")
 LATENESS = Histogram(
     "botdrome_beat_lateness_seconds",
     "How late beats are",

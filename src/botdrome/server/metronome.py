@@ -9,7 +9,6 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 from math import ceil
-from time import monotonic
 
 import structlog
 
@@ -27,12 +26,13 @@ class Beat:
 
 
 class Metronome:
-    def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        self._now = now
+    def __init__(self, now: Callable[[], float] | None = None) -> None:
+        """`now`: a clock; None: the loop's."""
         self._beats: list[tuple[float, int, Beat]] = []
         """A heap. The number keeps those apart that are due at the same time."""
         self._numbers = count()
         self._loop = asyncio.get_running_loop()
+        self._now = now or self._loop.time
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_due = 0.0
         self._ringing = False

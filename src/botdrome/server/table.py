@@ -100,11 +100,11 @@ class Table:
 
     def start(self) -> None:
         self.open = True
-        self._began = monotonic()
+        self._began = self._loop.time()
         self._publish(self.match.start(), 0)
 
     def now(self) -> Milliseconds:
-        return int((monotonic() - self._began) * 1000) if self.open else 0
+        return int((self._loop.time() - self._began) * 1000) if self.open else 0
 
     # What players do.
 

@@ -4,7 +4,6 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import Callable
-from time import monotonic
 from typing import Any
 
 from botdrome.contest.lobby import Seeker, Wish, in_a_wish
@@ -127,7 +126,7 @@ class Room:
             return int(self.plan.rest * 1000)
         if self._timer is None:
             return 0 if table is not None else int(self.plan.registration * 1000)
-        return max(0, int((self._due - monotonic()) * 1000))
+        return max(0, int((self._due - self._loop.time()) * 1000))
 
     def until_registration(self) -> Milliseconds:
         """At the latest."""
@@ -140,7 +139,7 @@ class Room:
         return {"state_number": self.state.number, "time_left": self.time_left()}
 
     def _set_timer(self, seconds: float, work: Callable[[], None]) -> None:
-        self._due = monotonic() + seconds
+        self._due = self._loop.time() + seconds
         self._timer = self._loop.call_later(seconds, work)
 
     # The start.
