@@ -8,7 +8,7 @@ from botdrome.formats import FORMATS
 from botdrome.match.course import News
 from botdrome.match.events import Played, meant_for
 from botdrome.match.match import Match
-from botdrome.match.record import written
+from botdrome.match.record import seeded_match, written
 from botdrome.server.arena import LiveTable
 from botdrome.server.audience import Audience, Billing, Spectator
 from botdrome.store.store import Finish, MatchEntry, Store
@@ -21,7 +21,7 @@ class HandTable:
 
     def __init__(self, entry: MatchEntry) -> None:
         row = FORMATS[entry.game]
-        self.entry, self.match = entry, Match(row.game, len(entry.players), row.terms, entry.seed)
+        self.entry, self.match = entry, seeded_match(row.game, len(entry.players), row.terms, entry.seed)
         self.audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
         self.now = 0
         self.match.start()
@@ -116,7 +116,7 @@ async def played_by_the_house(store: Store, entry: MatchEntry) -> None:
     """A match of any game between random bots of the house."""
     store.begin(entry)
     row = FORMATS[entry.game]
-    match = Match(row.game, len(entry.players), row.terms, entry.seed)
+    match = seeded_match(row.game, len(entry.players), row.terms, entry.seed)
     bots = [seated(HOUSE[entry.game]["random"], player) for player in range(len(entry.players))]
     match.start()
     now = 0

@@ -273,17 +273,17 @@ def test_a_seed_always_gives_the_same_game() -> None:
     row = FORMATS["battlecube"]
     match = simulate(Match(row.game, 8, row.terms, seed=11), [seated(random, seat) for seat in range(8)])
     assert match.result is not None
-    assert match.result.places == (4, 2, 3, 5, 1, 7, 8, 5)
-    assert match.result.scores == (25, 68, 30, 21, 69, 15, 5, 21)
+    assert match.result.places == (2, 7, 5, 4, 6, 1, 3, 7)
+    assert match.result.scores == (61, 1, 30, 43, 19, 62, 52, 1)
     view = match.view(None)
     assert [(loss["seat"], loss["tick"], loss["cause"]) for loss in view["lost"]] == [
-        (6, 5, BOMBED),
-        (5, 15, BOMBED),
-        (3, 21, CRASHED),
-        (7, 21, CRASHED),
-        (0, 25, BOMBED),
+        (1, 1, CRASHED),
+        (7, 1, CRASHED),
+        (4, 19, BOMBED),
         (2, 30, BOMBED),
-        (1, 68, BOMBED),
+        (3, 43, BOMBED),
+        (6, 52, BOMBED),
+        (0, 61, BOMBED),
     ]
-    assert view["players"] == [{"seat": 4, "x": 2, "y": 3, "z": 3}]
-    assert len(view["bombs"]) == 25
+    assert view["players"] == [{"seat": 5, "x": 5, "y": 5, "z": 6}]
+    assert len(view["bombs"]) == 35

@@ -392,9 +392,9 @@ def story(players: int, seed: int) -> list[View]:
 
 def test_a_golden_game() -> None:
     views = story(players=3, seed=11)
-    assert len(views) == 202
-    assert views[-1]["scores"] == (9, 17, 13)
-    assert sha256(msgspec.json.encode(views)).hexdigest()[:16] == "23b1935c07521c03"
+    assert len(views) == 214
+    assert views[-1]["scores"] == (10, 17, 15)
+    assert sha256(msgspec.json.encode(views)).hexdigest()[:16] == "4cc2f7602e5692b7"
 
 
 def test_the_examples_of_the_page_are_true() -> None:

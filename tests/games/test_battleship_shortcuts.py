@@ -59,6 +59,8 @@ def test_a_shot_marks_one_square_of_one_board_and_fleet(seed: int) -> None:
     chance = Chance(seed)
     position = in_play(3, chance)
     for _ in range(20):
+        if position.over:
+            break
         (seat,) = position.to_move or (0,)
         raw = chance.choice([move for move in position.moves(seat) if "x" in move])
         target, x, y = raw["target"], raw["x"], raw["y"]

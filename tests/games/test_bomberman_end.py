@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from botdrome.bots.bomberman import random
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.bomberman_map import CRATE, FREE
-from botdrome.games.chance import Chance
+from botdrome.games.chance import Chance, SplitMix
 from tests.games.bombermen import CHANCE, after, drawing, drawn, lined
 
 FOUR = "A.....B .#.#.#. ....... .#.#.#. C.....D"
@@ -203,7 +203,7 @@ def wandering_round(position: Bomberman, chance: Chance) -> dict[int, Any]:
 
 def test_a_golden_game() -> None:
     """The game of a fixed seed stays what it was, view by view."""
-    chance, digest = Chance(124), sha256()
+    chance, digest = SplitMix(124), sha256()
     position = Bomberman(height=9, width=11, upgrades=60, closing=12, rounds=60).start(6, chance)
     while not position.over:
         digest.update(msgspec.json.encode(position.view(None)))

@@ -10,7 +10,7 @@ from botdrome.bots.bumblebots import random
 from botdrome.games.bumblebots import Bumblebots, Orders, Swarm
 from botdrome.games.bumblebots_arena import EMPTY, FLOWER, WALL
 from botdrome.games.bumblebots_names import FORENAMES, KIND, UNKIND
-from botdrome.games.chance import Chance
+from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.game import BadOption, IllegalMove, Raw
 from botdrome.games.hexagon import Hex
 from botdrome.games.options import options_of, with_options
@@ -196,7 +196,7 @@ def test_what_an_option_cannot_be(given: dict[str, Any]) -> None:
 
 
 def test_a_golden_game() -> None:
-    position, chance, own = Bumblebots().start(2, Chance(2024)), Chance(2024), Chance(1)
+    position, chance, own = Bumblebots().start(2, SplitMix(2024)), SplitMix(2024), SplitMix(1)
     digest = hashlib.sha256()
     for step in range(100):
         digest.update(msgspec.json.encode(position.view(None)))

@@ -4,23 +4,34 @@ from collections import Counter
 
 import pytest
 
-from botdrome.games.chance import Chance
+from botdrome.games.chance import Chance, SplitMix
 
 
 def test_the_draws_are_fixed_for_ever() -> None:
     """Match files depend on these."""
     chance = Chance(7, step=3)
+    draws = [chance.bits() for _ in range(9)]
+    assert draws[:2] == [11357442361284911949, 1626358051809859303]
+    assert draws[8] == 1622760669275450359
+    assert Chance(7, 3).random() == 0.6156881840991999
+    assert Chance(2**100 + 5, 2).bits() == 12262508281946127887
+    assert Chance(-1, 0).bits() == Chance(2**128 - 1, 0).bits()
+
+
+def test_the_draws_of_version_1_are_fixed_for_ever() -> None:
+    chance = SplitMix(7, step=3)
     assert [chance.bits() for _ in range(3)] == [
         10658033110765774433,
         3543805407332808041,
         212916607189294771,
     ]
-    assert Chance(7, 3).random() == 0.5777731326557345
-    assert Chance(-1, 0).bits() == Chance(2**64 - 1, 0).bits()
+    assert SplitMix(7, 3).random() == 0.5777731326557345
+    assert SplitMix(-1, 0).bits() == SplitMix(2**64 - 1, 0).bits()
 
 
-def test_a_step_draws_the_same_whatever_was_drawn_before() -> None:
-    chance = Chance(9)
+@pytest.mark.parametrize("generator", [Chance, SplitMix])
+def test_a_step_draws_the_same_whatever_was_drawn_before(generator: type[Chance]) -> None:
+    chance = generator(9)
     first = [chance.turn_to(4).random(), chance.random()]
     chance.turn_to(5).random()
     assert [chance.turn_to(4).random(), chance.random()] == first

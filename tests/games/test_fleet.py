@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from botdrome.games import fleet as fleets
-from botdrome.games.chance import Chance
+from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.fleet import berths, boats_in, check_fleet, check_room, random_fleet, rows_of, squares_from
 from botdrome.games.game import BadOption, IllegalMove
 
@@ -189,7 +189,7 @@ FULL = [f"{letter}5" for letter in "ABCDEFGHIJKLMNOPQRST"]
 )
 def test_boats_that_chance_cannot_place_are_packed(width: int, height: int, first: str) -> None:
     """A board without any water: every attempt by chance walls some boat out."""
-    fleet = random_fleet(width, height, FULL, Chance(0))
+    fleet = random_fleet(width, height, FULL, SplitMix(0))
     assert fleet[0] == first
     judge(" ".join(fleet), " ".join(FULL))
 

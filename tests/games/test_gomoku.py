@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from botdrome.bots.gomoku import random
-from botdrome.games.chance import Chance
+from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.game import BadOption, IllegalMove
 from botdrome.games.gomoku import Gomoku, Point
 from botdrome.games.options import with_options
@@ -290,7 +290,7 @@ def test_the_page_shows_a_real_view() -> None:
 
 
 def test_a_game_of_random_bots_is_the_same_for_ever() -> None:
-    chance, position = Chance(2024), opening(size=8, win_length=4)
+    chance, position = SplitMix(2024), opening(size=8, win_length=4)
     while not position.over:
         (seat,) = position.to_move
         position = position.play({seat: position.parse(seat, random(position.view(seat), chance))}, chance)

@@ -1,7 +1,7 @@
 """Golden matches: files written once, which every later version must play to the same news.
 
-A change of the rules that makes one of these differ raises `rules` of its game, and the file is written anew with
-`python -m tests.golden.test_golden`.
+There is a folder for each version of the match file. A change of the rules that makes a file differ raises `rules` of its game,
+and the files of the newest version are written anew with `python -m tests.golden.test_golden`.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
 from botdrome.match.reader import read, verify
-from botdrome.match.record import written
+from botdrome.match.record import VERSION, written
 from botdrome.match.simulate import simulate
 
 FOLDER = Path(__file__).parent
@@ -30,9 +30,15 @@ def play(name: str) -> bytes:
     return written(match, [f"bot {player}" for player in range(players)])
 
 
+def file_of(name: str, version: int) -> Path:
+    return FOLDER / f"version_{version}" / f"{name}.jsonl"
+
+
+@pytest.mark.parametrize("version", [1, VERSION])
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_golden_match_holds(name: str) -> None:
-    record = read((FOLDER / f"{name}.jsonl").read_bytes())
+def test_a_golden_match_holds(name: str, version: int) -> None:
+    record = read(file_of(name, version).read_bytes())
+    assert record.setup.botdrome == version
     assert record.result is not None
     assert all(line.news for line in record.lines)
     verify(record, with_options(FORMATS[name].game, record.setup.options))
@@ -40,4 +46,4 @@ def test_a_golden_match_holds(name: str) -> None:
 
 if __name__ == "__main__":
     for name in FORMATS:
-        (FOLDER / f"{name}.jsonl").write_bytes(play(name))
+        file_of(name, VERSION).write_bytes(play(name))

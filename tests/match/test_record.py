@@ -4,10 +4,11 @@ import pytest
 
 from botdrome.bots.house import HOUSE, seated
 from botdrome.formats import FORMATS
+from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
 from botdrome.match.reader import read, verify
-from botdrome.match.record import BadRecord, jotted, news_as_bytes, replay, written
+from botdrome.match.record import BadRecord, jotted, news_as_bytes, replay, seeded_match, written
 from botdrome.match.simulate import simulate
 from tests.match.telling import mark
 
@@ -89,6 +90,7 @@ def test_a_file_without_checks_is_held_to_its_result() -> None:
 
 DATA = written(played("noughts-and-crosses"), ["a", "b"])
 LINES = DATA.splitlines(keepends=True)
+SEED = b'"%032x"' % 5
 
 
 @pytest.mark.parametrize(
@@ -96,10 +98,15 @@ LINES = DATA.splitlines(keepends=True)
     [
         (b"", "line 1: the file is empty"),
         (b"{}", "line 1: the file is cut off in this line"),
-        (b"{}\n", "line 1: this is not a match file of version 1"),
+        (b"{}\n", "line 1: this is not a match file of version 1 or 2"),
         (b"[1]\n", "line 1: Expected `object`, got `array`"),
         (b"\xff\n", "line 1: JSON is malformed"),
+        (b'{"botdrome":3}\n', "line 1: this is not a match file of version 1 or 2"),
+        (b'{"botdrome":true}\n', "line 1: this is not a match file of version 1 or 2"),
         (b'{"botdrome":1}\n', "line 1: Object missing required field `game`"),
+        (DATA.replace(SEED, b"5"), "line 1: the seed must be 32 hexadecimal digits, not 5"),
+        (DATA.replace(SEED, b'"' + b"g" * 32 + b'"'), "line 1: the seed must be 32 hexadecimal digits, not 'gggg"),
+        (DATA.replace(b'"botdrome":2', b'"botdrome":1'), "line 1: the seed of version 1 must be a whole number, not '0000"),
         (DATA[:-5], f"line {len(LINES)}: the file is cut off"),
         (DATA.replace(LINES[2], b"what?\n"), "line 3: JSON is malformed"),
         (DATA.replace(LINES[2], b'{"t":1,"do":"dance"}\n'), "line 3: Invalid enum value 'dance'"),
@@ -112,6 +119,19 @@ def test_a_file_that_is_not_whole_says_where(data: bytes, problem: str) -> None:
     with pytest.raises(BadRecord) as caught:
         read(data)
     assert str(caught.value).startswith(problem)
+
+
+def test_a_match_of_version_1_is_written_and_read_with_its_own_chance() -> None:
+    row = FORMATS["bumblebots"]
+    old, new = (Match(row.game, 2, row.terms, 5, generator) for generator in (SplitMix, Chance))
+    assert old.view(None) != new.view(None)
+    for match, version, seed in ((old, 1, 5), (new, 2, f"{5:032x}")):
+        match.start()
+        match.abort(10)
+        record = read(written(match, ["a", "b"]))
+        verify(record, row.game)
+        assert seeded_match(row.game, 2, row.terms, record.setup.seed).view(None) == match.view(None)
+        assert (record.setup.botdrome, record.setup.seed) == (version, seed)
 
 
 def test_the_first_line_that_leads_elsewhere_is_named() -> None:

@@ -3,7 +3,7 @@
 from botdrome.formats import FORMATS
 from botdrome.games.game import View
 from botdrome.games.options import with_options
-from botdrome.match.match import Match
+from botdrome.match.record import seeded_match
 from botdrome.store.store import MatchEntry
 from botdrome.wire.states import Message, Scene, update_of
 
@@ -24,4 +24,4 @@ def first_view(entry: MatchEntry) -> View:
     """The position at the start, for a match of which nothing else is known."""
     row = FORMATS[entry.game]
     game = with_options(row.game, entry.options)
-    return Match(game, len(entry.players), row.terms, entry.seed).view(None)
+    return seeded_match(game, len(entry.players), row.terms, entry.seed).view(None)

@@ -1,47 +1,44 @@
 """Chance: every random draw of a game, derived from the match's seed and the step, so that any step replays alone."""
 
 from collections.abc import MutableSequence, Sequence
+from hashlib import blake2b
+from struct import Struct
 from typing import TypeVar
 
 T = TypeVar("T")
 
-_WORD = 0xFFFF_FFFF_FFFF_FFFF
-_GOLDEN = 0x9E37_79B9_7F4A_7C15
-
-
-def _mix(word: int) -> int:
-    word = ((word ^ (word >> 30)) * 0xBF58_476D_1CE4_E5B9) & _WORD
-    word = ((word ^ (word >> 27)) * 0x94D0_49BB_1331_11EB) & _WORD
-    return word ^ (word >> 31)
+SEED_BITS = 128
+_SEEDS = (1 << SEED_BITS) - 1
+_BLOCK = Struct("<qQ")
+_WORDS = Struct("<8Q")
 
 
 class Chance:
-    """SplitMix64, started anew at each step: the same on every machine and in every version of Python.
+    """BLAKE2b keyed with the seed, over the step and a counter: the same on every machine and in every version of Python.
 
-    Turning to a step costs next to nothing until somebody draws, so games without chance pay nothing.
+    Draws do not reveal the seed, so a player who knows some of them cannot compute the others. Turning to a step costs next to
+    nothing until the first draw, so games without chance pay nothing.
     """
 
-    __slots__ = ("_seed", "_state", "_step")
+    __slots__ = ("_block", "_key", "_step", "_words")
 
     def __init__(self, seed: int, step: int = 0) -> None:
-        self._seed = seed & _WORD
-        self._step = step
-        self._state: int | None = None
+        self._key = (seed & _SEEDS).to_bytes(SEED_BITS // 8, "little")
+        self._words: list[int] | None = None
+        self._block, self._step = 0, step
 
     def turn_to(self, step: int) -> "Chance":
-        self._step = step
-        self._state = None
+        self._block, self._step, self._words = 0, step, None
         return self
 
     def bits(self) -> int:
-        """64 random bits; every other draw is made of these. (The mixing is written out: a call would double its cost.)"""
-        state = self._state
-        if state is None:
-            state = _mix((self._seed + _mix(self._step + 1)) & _WORD)
-        self._state = word = (state + _GOLDEN) & _WORD
-        word = ((word ^ (word >> 30)) * 0xBF58_476D_1CE4_E5B9) & _WORD
-        word = ((word ^ (word >> 27)) * 0x94D0_49BB_1331_11EB) & _WORD
-        return word ^ (word >> 31)
+        """64 random bits; every other draw is made of these."""
+        words = self._words
+        if not words:
+            block = _BLOCK.pack(self._step, self._block)
+            self._words = words = list(_WORDS.unpack(blake2b(block, key=self._key).digest()))
+            self._block += 1
+        return words.pop()
 
     def random(self) -> float:
         """Uniform in [0, 1)."""
@@ -64,3 +61,37 @@ class Chance:
         pool = list(items)
         self.shuffle(pool)
         return pool[:count]
+
+
+_WORD = 0xFFFF_FFFF_FFFF_FFFF
+_GOLDEN = 0x9E37_79B9_7F4A_7C15
+
+
+def _mix(word: int) -> int:
+    word = ((word ^ (word >> 30)) * 0xBF58_476D_1CE4_E5B9) & _WORD
+    word = ((word ^ (word >> 27)) * 0x94D0_49BB_1331_11EB) & _WORD
+    return word ^ (word >> 31)
+
+
+class SplitMix(Chance):
+    """SplitMix64, started anew at each step: the generator of match files of version 1.
+
+    It can be inverted: never use it where a draw must stay secret.
+    """
+
+    __slots__ = ("_seed", "_state")
+
+    def __init__(self, seed: int, step: int = 0) -> None:
+        self._seed, self._step = seed & _WORD, step
+        self._state: int | None = None
+
+    def turn_to(self, step: int) -> "Chance":
+        self._step, self._state = step, None
+        return self
+
+    def bits(self) -> int:
+        state = self._state
+        if state is None:
+            state = _mix((self._seed + _mix(self._step + 1)) & _WORD)
+        self._state = state = (state + _GOLDEN) & _WORD
+        return _mix(state)

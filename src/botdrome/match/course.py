@@ -31,13 +31,13 @@ class Course:
     __slots__ = (
         "_allowed", "_away", "_beat", "_boards", "_chance", "_dismissed", "_disturbed", "_faults", "_given_up", "_moves",
         "_open", "_opened", "_out", "_pause", "_raws", "_rested", "_seat_of", "_turns", "awaited", "board", "deadline",
-        "game", "order", "players", "position", "resting", "result", "seed", "steps", "strikes", "terms",
+        "game", "generator", "order", "players", "position", "resting", "result", "seed", "steps", "strikes", "terms",
     )  # fmt: skip
 
-    def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int) -> None:
+    def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int, generator: type[Chance] = Chance) -> None:
         if players not in game.players:
             raise BadOption(f"{game.name} is for {game.players.start} to {game.players.stop - 1} players, not {players}")
-        self.game, self.players, self.terms, self.seed = game, players, terms, seed
+        self.game, self.players, self.terms, self.seed, self.generator = game, players, terms, seed, generator
         self.steps = 0
         """How many steps were played."""
         self._turns = 0
@@ -52,7 +52,7 @@ class Course:
         """Of those who are away: their time to come back is over, and their turns pass at once until they do."""
         self._dismissed: dict[Player, Cause] = {}
         self._boards: list[BoardResult] = []
-        self._chance = Chance(seed)
+        self._chance = generator(seed)
         self._lay_board(0, game.start(players, self._chance))
 
     def view(self, player: Player | None) -> View:

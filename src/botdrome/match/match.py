@@ -15,6 +15,7 @@ Players keep their numbers for the whole match; seats are theirs for one board a
 from collections.abc import Mapping
 from typing import Any
 
+from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw
 from botdrome.match.course import Course, News
 from botdrome.match.events import Amended, Cause, Late, Left, Player, Refused, Returned
@@ -26,8 +27,8 @@ from botdrome.match.terms import Milliseconds, Terms
 class Match(Course):
     __slots__ = ("_misses", "minutes")
 
-    def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int) -> None:
-        super().__init__(game, players, terms, seed)
+    def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int, generator: type[Chance] = Chance) -> None:
+        super().__init__(game, players, terms, seed, generator)
         self.minutes = Minutes(players)
         self._misses = [0] * players
 

@@ -7,7 +7,9 @@ import msgspec
 
 from botdrome.games.game import BadOption, Game, IllegalMove
 from botdrome.match.inputs import Line
-from botdrome.match.record import VERSION, BadRecord, Close, Record, Setup, check_of, new_match, tell
+from botdrome.match.record import SEED_DIGITS, VERSION, BadRecord, Close, Record, Seed, Setup, check_of, new_match, tell
+
+HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 def read(data: bytes) -> Record:
@@ -33,10 +35,19 @@ def _decoded(text: bytes, number: int, kind: Any) -> Any:
 
 def _setup(text: bytes) -> Setup:
     head = _decoded(text, 1, dict[str, Any])
-    if head.get("botdrome") != VERSION:
-        raise BadRecord(1, f"this is not a match file of version {VERSION}")
+    version = head.get("botdrome")
+    if version not in (1, VERSION) or isinstance(version, bool):
+        raise BadRecord(1, f"this is not a match file of version 1 or {VERSION}")
     setup: Setup = _decoded(text, 1, Setup)
+    if version == 1 and not isinstance(setup.seed, int):
+        raise BadRecord(1, f"the seed of version 1 must be a whole number, not {setup.seed!r}")
+    if version == VERSION and not _is_hexadecimal(setup.seed):
+        raise BadRecord(1, f"the seed must be {SEED_DIGITS} hexadecimal digits, not {setup.seed!r}")
     return setup
+
+
+def _is_hexadecimal(seed: Seed) -> bool:
+    return isinstance(seed, str) and len(seed) == SEED_DIGITS and set(seed) <= HEXADECIMAL
 
 
 def _result(lines: list[bytes], number: int) -> Any:

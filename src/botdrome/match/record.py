@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from botdrome.games.chance import SEED_BITS, SplitMix
 from botdrome.games.game import Game
 from botdrome.games.options import options_in
 from botdrome.match.course import News
@@ -20,7 +21,11 @@ from botdrome.match.inputs import Input, Kind, Line
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds, Terms
 
-VERSION = 1
+VERSION = 2
+"""Files of version 1 are read, too: their seed is a number, and their chance comes from an older generator."""
+Seed = int | str
+"""As a match file writes it: a number in version 1; later 32 hexadecimal digits, since JavaScript cannot hold the number."""
+SEED_DIGITS = SEED_BITS // 4
 ENCODER = msgspec.json.Encoder()
 
 
@@ -41,7 +46,7 @@ class Setup(Struct, frozen=True):
     rules: int
     options: dict[str, Any]
     terms: Terms
-    seed: int
+    seed: Seed
     names: tuple[str, ...]
     news: str = ""
 
@@ -61,12 +66,25 @@ class Record(Struct, frozen=True):
 
 
 def setup_of(match: Match, names: Iterable[str]) -> Setup:
-    return Setup(VERSION, match.game.name, match.game.rules, options_in(match.game), match.terms, match.seed, tuple(names))
+    seed = seed_of(match)
+    version = 1 if isinstance(seed, int) else VERSION
+    return Setup(version, match.game.name, match.game.rules, options_in(match.game), match.terms, seed, tuple(names))
 
 
 def new_match(setup: Setup, game: Game[Any]) -> Match:
     """The match at its start; `game` has the options of the set-up."""
-    return Match(game, len(setup.names), setup.terms, setup.seed)
+    return seeded_match(game, len(setup.names), setup.terms, setup.seed)
+
+
+def seed_of(match: Match) -> Seed:
+    return match.seed if match.generator is SplitMix else f"{match.seed % (1 << SEED_BITS):0{SEED_DIGITS}x}"
+
+
+def seeded_match(game: Game[Any], players: int, terms: Terms, seed: Seed) -> Match:
+    """A match with the seed and the generator that a file or a store names."""
+    if isinstance(seed, int):
+        return Match(game, players, terms, seed, SplitMix)
+    return Match(game, players, terms, int(seed, 16))
 
 
 def tell(match: Match, told: Input) -> News:

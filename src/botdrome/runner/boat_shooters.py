@@ -12,7 +12,7 @@ from botdrome import __version__
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.formats import FORMATS
 from botdrome.games.battleship import Battleship
-from botdrome.games.chance import Chance
+from botdrome.games.chance import SplitMix
 from botdrome.match.match import Match
 from botdrome.match.terms import offline
 from botdrome.runner import entrants
@@ -42,7 +42,7 @@ class HouseShooter:
 
     def hunt(self, number: int) -> Hunt:
         trial, fleet = self._trial, self._trial.position(number)
-        owner, chance, seconds = Owner(fleet, self._watch), Chance(trial.seed_of_bot(number)), 0.0
+        owner, chance, seconds = Owner(fleet, self._watch), SplitMix(trial.seed_of_bot(number)), 0.0
         position = trial.game().start(2, chance)
         both = {0: self._bot(position.view(0), chance), 1: {"board": "".join(fleet)}}
         position = position.play({seat: position.parse(seat, raw) for seat, raw in both.items()}, chance)

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from botdrome.games.battleship import Battleship
-from botdrome.games.chance import Chance
+from botdrome.games.chance import SplitMix
 from botdrome.games.fleet import Rows, boats_in
 from botdrome.games.game import Raw, View
 from botdrome.runner.boat_positions import drawn_position
@@ -21,6 +21,8 @@ Watch = Callable[[View], None]
 
 
 class Trial(Struct, frozen=True):
+    """Boards by seed. They come from the older generator, so that a seed gives the boards that it always gave."""
+
     bot: str
     positions: int
     seed: int
@@ -34,10 +36,10 @@ class Trial(Struct, frozen=True):
         return Battleship(self.width, self.height, FLEET, rounds=2 * self.width * self.height)
 
     def position(self, number: int) -> Rows:
-        return drawn_position(self.width, self.height, boats_in(FLEET).names, self.border, Chance(2 * self.seed, number))
+        return drawn_position(self.width, self.height, boats_in(FLEET).names, self.border, SplitMix(2 * self.seed, number))
 
     def seed_of_bot(self, number: int) -> int:
-        return Chance(2 * self.seed + 1, number).bits()
+        return SplitMix(2 * self.seed + 1, number).bits()
 
 
 class Hunt(Struct, frozen=True):

@@ -9,8 +9,9 @@ from msgspec import Struct, field
 
 from botdrome.contest.schedule import Fixture, fixtures
 from botdrome.formats import FORMATS
+from botdrome.games.chance import Chance
 from botdrome.games.options import with_options
-from botdrome.match.events import Result
+from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import written
 from botdrome.match.terms import offline
@@ -55,7 +56,7 @@ def play_fixture(plan: Plan, fixture: Fixture) -> Outcome:
     seats: list[Seat] = []
     try:
         for player, entrant in enumerate(fixture.entrants):
-            seats.append(entrants.seat(plan.entrants[entrant], plan.game, names[player], 1000 * fixture.seed + player))
+            seats.append(entrants.seat(plan.entrants[entrant], plan.game, names[player], _seed_of_bot(fixture, player)))
         table = Table(match, seats, names)
         table.play()
     finally:
@@ -64,6 +65,11 @@ def play_fixture(plan: Plan, fixture: Fixture) -> Outcome:
     efforts = tuple(seat.effort for seat in seats)
     file = _save(plan, fixture, match, names, seats) if plan.save else ""
     return Outcome(fixture, match.result, efforts, tuple(table.refused), table.faults, file)
+
+
+def _seed_of_bot(fixture: Fixture, player: Player) -> int:
+    """The same each time, and no draw of the match itself: those belong to steps from 0 on."""
+    return Chance(fixture.seed, -1 - player).bits()
 
 
 def _send_home(seats: Iterable[Seat]) -> None:

@@ -10,9 +10,11 @@ from typing import Any, Protocol
 
 from prometheus_client import Counter
 
+from botdrome.games.chance import SEED_BITS
 from botdrome.games.game import Game
 from botdrome.match.events import Player
 from botdrome.match.match import Match
+from botdrome.match.record import seed_of
 from botdrome.match.terms import Terms
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
@@ -64,9 +66,9 @@ class Floor:
         contest: str | None = None,
     ) -> Table:
         """A table for these players, noted as running. `options` are those that the game was made with."""
-        match = Match(game, len(names), terms, int.from_bytes(os.urandom(6)))
+        match = Match(game, len(names), terms, secrets.randbits(SEED_BITS))
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
-        entry = MatchEntry(match_id, game.name, names, started, contest, dict(options or {}), seed=match.seed)
+        entry = MatchEntry(match_id, game.name, names, started, contest, dict(options or {}), seed=seed_of(match))
         table = Table(entry, match, self._store, self._settings.flight_bytes, self.metronome)
         table.on_over.append(self._clear)
         self._tables[match_id] = table

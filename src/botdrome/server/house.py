@@ -8,7 +8,7 @@ from functools import partial
 import structlog
 
 from botdrome.bots.house import HOUSE, HouseBot
-from botdrome.games.chance import Chance
+from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
 from botdrome.server.table import Table
@@ -42,7 +42,7 @@ class HouseSeat:
 
     def __init__(self, table: Table, player: Player, bot: HouseBot) -> None:
         self._table, self._player, self._bot = table, player, bot
-        self._chance = Chance(secrets.randbits(48))
+        self._chance = Chance(secrets.randbits(SEED_BITS))
         self._answered = -1
 
     def sit_down(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from botdrome.match.events import Result
+from botdrome.match.record import SEED_DIGITS
 from botdrome.store.store import BotEntry, Finish, MatchEntry, Note
 from botdrome.store.texts import kept, plain, short, whole
 
@@ -100,7 +101,7 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
         started,
         contest=None if contest is None else whole(contest, contest_whole),
         options=_mapping.decode(options),
-        seed=int(seed),
+        seed=int(seed) if len(seed) < SEED_DIGITS else seed,
         status=status,
         ended=ended,
         result=None if result is None else _result.decode(result),

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from botdrome.match.events import Result
+from botdrome.match.record import Seed
 
 Epoch = int
 """Milliseconds since 1970."""
@@ -63,7 +64,7 @@ class MatchEntry(Struct, frozen=True):
     started: Epoch
     contest: str | None = None
     options: dict[str, Any] = {}
-    seed: int = 0
+    seed: Seed = 0
     status: Status = "running"
     ended: Epoch | None = None
     result: Result | None = None

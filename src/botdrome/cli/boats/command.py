@@ -15,7 +15,7 @@ from botdrome.client.boats_lines import Unsuited
 from botdrome.client.boats_orders import taunts_in
 from botdrome.client.boats_pilot import Pilot
 from botdrome.client.boats_voyage import Charter, Voyage
-from botdrome.games.chance import Chance
+from botdrome.games.chance import SEED_BITS, Chance
 
 BOTS = HOUSE["battleship"]
 INTERRUPTED = 130
@@ -94,7 +94,7 @@ def voyage_for(options: Options) -> Voyage:
     """Or Refusal, Unsuited."""
     if options.headless and not options.bot:
         raise Refusal("without a screen only a bot can play: --headless wants --bot NAME")
-    chance = Chance(secrets.randbits(64) if options.seed is None else options.seed)
+    chance = Chance(secrets.randbits(SEED_BITS) if options.seed is None else options.seed)
     name, pilot = "", None
     if options.bot:
         name, bot = bot_called(options.bot)

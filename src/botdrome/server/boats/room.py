@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.games.battleship import Battleship
-from botdrome.games.chance import Chance
+from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.server.boats.books import BoatBookkeeper, Books
 from botdrome.server.boats.company import Client, Company, Gathering, Sailor
 from botdrome.server.boats.game import BoatGame
@@ -40,7 +40,7 @@ class Room:
         """None: there is no game to join now."""
         self.on_change: set[Callable[[], None]] = set()
         self._closed = False
-        self.chance = Chance(secrets.randbits(48))
+        self.chance = Chance(secrets.randbits(SEED_BITS))
         self._wish = Wish(Battleship.name, plan.max, in_a_wish(plan.options))
         """What those want who wait at the desk, and could have it here."""
         if plan.auto_start:
@@ -179,7 +179,7 @@ class Room:
         self.chance.shuffle(sailors)
         names = tuple(sailor.text for sailor in sailors)
         table = self._desk.floor.set_table(plan.game, plan.terms, names, plan.options)
-        game = BoatGame(self.offer, gathering.number, sailors, table, Chance(secrets.randbits(48)))
+        game = BoatGame(self.offer, gathering.number, sailors, table, Chance(secrets.randbits(SEED_BITS)))
         table.bookkeeper = BoatBookkeeper(self._books, plan, game)
         table.on_over.append(lambda table: self._over(game, table))
         table.watchers.append(self.changed)
