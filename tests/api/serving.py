@@ -8,6 +8,8 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
+from tests.patience import PATIENCE
+
 
 @asynccontextmanager
 async def serving(app: Starlette) -> AsyncIterator[str]:
@@ -34,6 +36,6 @@ def under_way() -> list[asyncio.Task[Any]]:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let others go on until it is so."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0)

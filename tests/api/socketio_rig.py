@@ -16,9 +16,7 @@ from botdrome.server.door import Crowd
 from botdrome.server.organiser import Caller
 from botdrome.server.settings import Settings
 from botdrome.wire.engineio3 import units
-
-PATIENCE = 20.0
-"""Seconds after which a test gives up; nothing depends on it when all goes well."""
+from tests.patience import PATIENCE as PATIENCE
 
 
 class Echo:

@@ -13,12 +13,12 @@ from botdrome.api.app import Api, make_app
 from botdrome.api.graphql.clerk import AT_ONCE
 from botdrome.server.arena import Arena
 from tests.api.serving import serving, until
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
 COUNT = {"query": "{ botsCount(gameType: GOMOKU) }"}
 STOPPING = {"errors": [{"message": "The server is stopping."}]}
-PATIENCE = 20.0
 
 
 class SlowCount:

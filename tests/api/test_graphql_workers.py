@@ -5,8 +5,7 @@ from threading import Event
 import pytest
 
 from botdrome.api.graphql.workers import NoPhone, Workers
-
-PATIENCE = 20.0
+from tests.patience import PATIENCE
 
 
 def test_who_is_at_the_phone_makes_room_and_takes_its_place_again() -> None:

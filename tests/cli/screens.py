@@ -14,11 +14,11 @@ import time
 
 import pyte
 
+from tests.patience import PATIENCE as PATIENCE
+
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
 NOT_EMULATED = re.compile(rb"\x1b\[[<>=][0-9;]*u")
 """Ways to ask for more about keys, which the emulator would print."""
-PATIENCE = 60.0
-"""Seconds after which a test gives up; nothing depends on it when all goes well."""
 
 
 class Terminal:

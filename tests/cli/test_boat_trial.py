@@ -13,6 +13,7 @@ from botdrome.cli.boat_trial import TrialOptions, run_trial
 from botdrome.cli.boat_trial_figures import Figures
 from botdrome.cli.boat_trial_file import trial_file
 from botdrome.runner.boat_trial import Hunt, Trial
+from tests.patience import PATIENCE
 from tests.runner.boat_bots import sail, walker
 
 
@@ -182,7 +183,7 @@ def test_bots_over_tcp(tmp_path: Path, capsys: pytest.CaptureFixture[str], monke
     monkeypatch.setattr(boat_trial.Report, "say", listening)
     assert run_trial(TrialOptions(bot="tcp:127.0.0.1:0", positions=2, seed=1, test_db=tmp_path)) == 0
     for sailor in sailors:
-        sailor.join(20)
+        sailor.join(PATIENCE)
     assert len(sailors) == 2
     assert "positions        2, 2 of them unique" in capsys.readouterr().out
     assert kept(tmp_path, "test.10x10.walker-0.ini")["last.positionCount"] == "2"

@@ -13,11 +13,10 @@ from pathlib import Path
 from botdrome.cli.files import load
 from botdrome.cli.reel import frames
 from tests.cli.test_commands import saved
+from tests.patience import PATIENCE
 from tests.runner.programs import program
 
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
-PATIENCE = 30.0
-"""Seconds after which a test gives up; nothing depends on it when all goes well."""
 HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 HEEDING = [sys.executable, "-c", f"{HEED}from botdrome.cli.app import main; main()"]
 """Who runs the tests in the background may have had interrupts ignored."""
@@ -44,7 +43,7 @@ class Terminal:
         os.write(self._master, keys.encode())
 
     def end(self) -> int:
-        status = self._process.wait(30)
+        status = self._process.wait(PATIENCE)
         os.close(self._master)
         return status
 
@@ -79,7 +78,7 @@ def test_ctrl_c_prints_the_table_so_far_and_leaves_nothing_running(tmp_path: Pat
         process = subprocess.Popen([*HEEDING, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         running = os.pidfd_open(int(fifo.read_text()))
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130
         assert json.loads(output)["matches"] == []
         assert select.select([running], [], [], PATIENCE)[0], "the program goes on"

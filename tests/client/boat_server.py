@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-PATIENCE = 20.0
-"""Seconds after which a test gives up; nothing depends on it when all goes well."""
+from tests.patience import PATIENCE as PATIENCE
+
 GAME = "G|1.2.0|A game|N|2|2|0|17|10|10|5|A5|B4|C3|D3|E2"
 RUNNING = GAME.replace("|N|", "|Y|")
 BLANK = "." * 100

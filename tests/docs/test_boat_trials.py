@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.docs.test_pages import BOTDROME, DOCS, blocks
+from tests.patience import PATIENCE
 
 PAGE = "testing-boat-bots.md"
 FUNCTION, SHELL, TCP = range(3)
@@ -14,7 +15,7 @@ FUNCTION, SHELL, TCP = range(3)
 def output_of(folder: Path, command: str) -> str:
     words = [word.strip("'") for word in re.findall(r"'[^']*'|\S+", command.replace("python3", sys.executable))]
     assert words[:3] == ["botdrome", "boats", "--test"]
-    result = subprocess.run([*BOTDROME, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=200, check=True)
+    result = subprocess.run([*BOTDROME, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=True)
     return result.stdout
 
 
@@ -42,8 +43,8 @@ def test_a_bot_that_connects_is_tested_as_the_page_says(tmp_path: Path) -> None:
     with subprocess.Popen([*BOTDROME, *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as trial:
         assert trial.stdout is not None
         port = next(found[1] for line in trial.stdout if (found := re.match(r"listening on 127.0.0.1 port (\d+)", line)))
-        subprocess.run([sys.executable, "tcp_bot.py", port, "20"], cwd=tmp_path, timeout=100, check=True)
-        output, _ = trial.communicate(timeout=100)
+        subprocess.run([sys.executable, "tcp_bot.py", port, "20"], cwd=tmp_path, timeout=PATIENCE, check=True)
+        output, _ = trial.communicate(timeout=PATIENCE)
     assert trial.returncode == 0
     assert re.search(r"positions +20, 20 of them unique", output)
 

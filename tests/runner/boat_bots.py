@@ -4,6 +4,8 @@ import socket
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 ROWS = """
 def rows(width, height, boats):
     lines = [(boat[0] * int(boat[1])).ljust(width, ".") for boat in boats]
@@ -34,6 +36,7 @@ SHELL = (
     ROWS
     + """
 import sys
+
 print("I|Walker|1.5|walker", flush=True)
 at = 0
 for line in sys.stdin:
@@ -74,7 +77,7 @@ class Sailor:
     """The other end of a connection to a trial."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self._lines = self.socket.makefile("rb")
 
     def hear(self) -> str:

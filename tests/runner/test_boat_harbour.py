@@ -12,6 +12,7 @@ import pytest
 from botdrome.runner import boat_harbour
 from botdrome.runner.boat_harbour import Harbour, harbour_hunts
 from botdrome.runner.boat_trial import Hunt, Trial
+from tests.patience import PATIENCE
 from tests.runner.boat_bots import Sailor, boat_rows, sail
 
 
@@ -32,8 +33,8 @@ def harbour(positions: int) -> Iterator[tuple[int, "Queue[Hunt]", Callable[[], N
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    yield ports.get(timeout=20), ended, lambda: thread.join(20)
-    thread.join(20)
+    yield ports.get(timeout=PATIENCE), ended, lambda: thread.join(PATIENCE)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
 
 
@@ -41,15 +42,15 @@ def test_bots_come_one_after_the_other_and_at_once() -> None:
     with harbour(4) as (port, ended, _):
         one, shots = Sailor(port), sail(port, 8, 8)
         assert one.hear().startswith("G|1.2.0|boat trial|N|2|2|1|17|8|8|5|")
-        hunt = ended.get(timeout=20)
+        hunt = ended.get(timeout=PATIENCE)
         assert (hunt.number, hunt.turns, hunt.fault) == (1, shots, "")
         one.close()
         others = [threading.Thread(target=sail, args=(port, 8, 8)) for _ in range(3)]
         for other in others:
             other.start()
-        assert sorted(ended.get(timeout=20).number for _ in others) == [0, 2, 3]
+        assert sorted(ended.get(timeout=PATIENCE).number for _ in others) == [0, 2, 3]
         for other in others:
-            other.join(20)
+            other.join(PATIENCE)
 
 
 def test_a_bot_that_hangs_up_in_its_game_has_lost_that_board() -> None:
@@ -60,10 +61,10 @@ def test_a_bot_that_hangs_up_in_its_game_has_lost_that_board() -> None:
         sailor.say("S|Skipper|1|1")
         sailor.hear_until("N|walker")
         sailor.close()
-        assert (hunt := ended.get(timeout=20)).fault == "it hung up"
+        assert (hunt := ended.get(timeout=PATIENCE)).fault == "it hung up"
         assert hunt.turns == 1
         sail(port, 8, 8)
-        assert not ended.get(timeout=20).fault
+        assert not ended.get(timeout=PATIENCE).fault
 
 
 def test_lines_may_come_in_pieces_and_several_at_once() -> None:
@@ -79,7 +80,7 @@ def test_lines_may_come_in_pieces_and_several_at_once() -> None:
         assert sailor.hear_until("R|Skipper").startswith("R|Skipper|0|")
         assert sailor.hear() == ""
         sailor.close()
-        assert not ended.get(timeout=20).fault
+        assert not ended.get(timeout=PATIENCE).fault
 
 
 def test_who_comes_when_all_boards_are_given_out_is_told_so() -> None:
@@ -93,7 +94,7 @@ def test_who_comes_when_all_boards_are_given_out_is_told_so() -> None:
         second.close()
         first.close()
         sail(port, 8, 8)
-        assert ended.get(timeout=20).number == 0, "a board that nobody shot at is for the next"
+        assert ended.get(timeout=PATIENCE).number == 0, "a board that nobody shot at is for the next"
 
 
 def test_rubbish_before_joining_costs_nothing_but_the_connection() -> None:
@@ -105,7 +106,7 @@ def test_rubbish_before_joining_costs_nothing_but_the_connection() -> None:
         assert sailor.hear() == ""
         sailor.close()
         sail(port, 8, 8)
-        assert not ended.get(timeout=20).fault
+        assert not ended.get(timeout=PATIENCE).fault
 
 
 def test_a_bot_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +114,7 @@ def test_a_bot_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) ->
     with harbour(1) as (port, ended, _):
         sailor = Sailor(port)
         sailor.say(f"J|walker|{boat_rows(8, 8)}")
-        assert ended.get(timeout=20).fault == "no line of it within 0.2 s"
+        assert ended.get(timeout=PATIENCE).fault == "no line of it within 0.2 s"
         sailor.close()
 
 
@@ -126,7 +127,7 @@ def test_a_bot_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
         with pytest.raises(OSError):
             while True:
                 sailor.socket.sendall(b"P|%b\n" % (b"x" * 4000) * 20)
-        assert ended.get(timeout=20).fault == "it does not read what it is told"
+        assert ended.get(timeout=PATIENCE).fault == "it does not read what it is told"
         sailor.close()
 
 
@@ -136,7 +137,7 @@ def test_a_bot_that_does_not_hang_up_is_hung_up_on(monkeypatch: pytest.MonkeyPat
         sailor = Sailor(port)
         shots = "".join(f"S|Skipper|{x}|{y}\n" for y in range(1, 9) for x in range(1, 9))
         sailor.say(f"J|walker|{boat_rows(8, 8)}\n{shots}")
-        assert not ended.get(timeout=20).fault
+        assert not ended.get(timeout=PATIENCE).fault
         closed()
         with pytest.raises(OSError):
             for _ in range(100):

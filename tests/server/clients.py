@@ -16,9 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from botdrome.app import House, open_house
 from botdrome.formats import FORMATS
 from botdrome.server.settings import Settings
-
-PATIENCE = 20.0
-"""Seconds after which a test gives up; nothing depends on it when all goes well."""
+from tests.patience import PATIENCE as PATIENCE
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from botdrome.app import House
+from tests.patience import PATIENCE
 from tests.server.duellists import FIND, FREE, Duellist, arena, connected, seated
 
 pytestmark = pytest.mark.anyio
@@ -178,4 +179,4 @@ async def test_the_recorded_second_login(tmp_path: Path) -> None:
             assert [await each.receive() for _ in range(2)] == [{"status": "ok"}, FREE]
         assert await old.until_closed() == []
         new.writer.write_eof()
-        assert await asyncio.wait_for(new.until_closed(), 10) == []
+        assert await asyncio.wait_for(new.until_closed(), PATIENCE) == []

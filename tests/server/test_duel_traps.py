@@ -19,8 +19,6 @@ from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free,
 pytestmark = pytest.mark.anyio
 
 OK = {"status": "ok"}
-SOON = 4.0
-"""Seconds: less than any time limit of the game, far more than anything here takes."""
 
 
 async def frames(one: Duellist, *messages: Any) -> None:
@@ -37,7 +35,7 @@ async def test_a_length_that_cannot_be_is_answered_at_once_and_not_waited_for(tm
     async with arena(tmp_path) as house, connected(house) as stranger, free(house, "ada") as ada:
         for each in (stranger, ada):
             await each.bytes(header)
-            (answer,) = await asyncio.wait_for(each.until_closed(), SOON)
+            (answer,) = await asyncio.wait_for(each.until_closed(), PATIENCE)
             assert answer == {
                 "status": "error",
                 "message": f"a frame of {int.from_bytes(header, 'big')} bytes: it has 1 to 65536",
@@ -110,7 +108,7 @@ async def test_a_flood_is_cut_off_but_quick_answers_are_none(tmp_path: Path) -> 
 async def test_a_bad_login_is_closed_at_once_without_waiting_for_the_next_client(tmp_path: Path) -> None:
     async with arena(tmp_path) as house, connected(house) as one:
         await one.send({"user": "x"})
-        (answer,) = await asyncio.wait_for(one.until_closed(), SOON)
+        (answer,) = await asyncio.wait_for(one.until_closed(), PATIENCE)
         assert answer == {"status": "error", "message": 'log in first: {"username": "NAME"}'}
 
 
@@ -239,11 +237,9 @@ async def test_whoever_stays_has_won_at_once(tmp_path: Path, to_move: bool, boar
         await one.answer(question, 3, 4)
         await two.expect("get_move")
         gone, stays = (two, one) if to_move else (one, two)
-        began = monotonic()
         await gone.close()
         wins = [await stays.expect("win") for _ in range(3 - board)]
         assert await stays.receive() == FREE
-        assert monotonic() - began < SOON
         assert [win["board"]["_id"] for win in wins] == [1, 2][board - 1 :]
         assert [win["board"]["_moves"] for win in wins] == [[[3, 4]], []][: 3 - board]
         lines = house.arena.duel
@@ -275,7 +271,7 @@ async def test_both_go(tmp_path: Path) -> None:
         over = asyncio.Event()
         stop = house.arena.tables.on_change(lambda: None if house.arena.tables.live() else over.set())
         if house.arena.tables.live():
-            await asyncio.wait_for(over.wait(), SOON)
+            await asyncio.wait_for(over.wait(), PATIENCE)
         stop()
 
 

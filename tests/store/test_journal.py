@@ -10,12 +10,10 @@ from botdrome.store.changes import Change, ChangeBot, Outcome, begun
 from botdrome.store.journal import Journal
 from botdrome.store.sheet import Begin
 from botdrome.store.store import StoreUnavailable, UnknownBot, Unstorable
+from tests.patience import PATIENCE
 from tests.store.entries import a_match
 
 pytestmark = pytest.mark.anyio
-
-PATIENCE = 20.0
-"""Seconds for what takes none."""
 
 
 class Disk:

@@ -11,7 +11,7 @@ from tests.server.calling.hosts import Asked, answer, callers, host
 from tests.server.clients import deaf_port
 
 pytestmark = pytest.mark.anyio
-LIMIT = 5.0
+LIMIT = 60.0
 BODY = b'[{"task": "NOOP"}]'
 BARE = zlib.compressobj(wbits=-15)
 DEFLATED = BARE.compress(BODY) + BARE.flush()
