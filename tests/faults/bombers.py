@@ -1,0 +1,92 @@
+"""Bomberman's clients: two users, of whom one blows itself up; and a spectator of their games."""
+
+import asyncio
+import json
+from collections.abc import Hashable
+from typing import Any
+
+import httpx
+from websockets.asyncio.client import connect
+
+from botdrome.store.store import MatchEntry
+from tests.faults.diary import Diary
+from tests.faults.trying import BREAKS, Address, Group
+
+NAMES = ("ivy", "joe")
+GAMES = 2
+SPECTATOR = "spectator"
+ROOMS = "default:players=2,early=1,round=60000,registration=3600,rest=0.1,fuse=1,height=5,width=5,rounds=9"
+"""A round ends when both have acted."""
+
+
+class Users:
+    """Both of them: what they are told, they are told alike."""
+
+    def __init__(self, address: Address, diary: Diary, group: Group) -> None:
+        self._address, self._diary, self._group = address, diary, group
+
+    async def visit(self) -> None:
+        """One game."""
+        async with httpx.AsyncClient(base_url=f"{self._address.url}/bomber/rest", trust_env=False, timeout=300) as http:
+            ids = []
+            for name in NAMES:
+                answer = (await http.post(f"/register/{name}")).json()
+                if "user_id" not in answer:
+                    return
+                ids.append(answer["user_id"])
+            state = (await http.get("/state/", params={"after": 0})).json()
+            watching = asyncio.ensure_future(self._watch(state["game_id"])) if state.get("game_id") else None
+            try:
+                await self._play(http, ids, state)
+                if watching is not None:
+                    await watching
+            finally:
+                if watching is not None:
+                    watching.cancel()
+                    await asyncio.gather(watching, return_exceptions=True)
+
+    async def _play(self, http: httpx.AsyncClient, ids: list[str], state: dict[str, Any]) -> None:
+        game = state.get("game_id")
+        while state.get("phase") == "PLAYING" and state["game_id"] == game:
+            number = state["state_number"]
+            for user, action in zip(ids, ("PLACE_BOMB" if number == 1 else "WAIT", "WAIT"), strict=True):
+                await http.post(f"/action/{user}", json={"action": action, "state_number": number})
+            state = (await http.get("/state/", params={"after": number})).json()
+        if state.get("phase") == "FINISHED" and state["game_id"] == game:
+            scores = tuple(sorted(state["scores"].items()))
+            self._diary.note("bomberman", NAMES[0], (game, "aborted" in state, state["winner"], scores))
+        self._group.told(NAMES[0])
+
+    async def _watch(self, match_id: str) -> None:
+        """To the end of the match."""
+        try:
+            async with connect(f"{self._address.url.replace('http', 'ws', 1)}/watch/{match_id}", proxy=None) as socket:
+                async for message in socket:
+                    event = json.loads(message).get("event", {})
+                    if event.get("event") == "ended":
+                        result = event["result"]
+                        facts = match_id, tuple(result["places"]), tuple(result["scores"]), tuple(result["causes"])
+                        self._diary.note("spectators", SPECTATOR, facts)
+        except BREAKS:
+            pass
+
+
+def stored(match: MatchEntry) -> Hashable:
+    """What the phase FINISHED says of a match, or would have said."""
+    result = match.result
+    if result is None or match.status == "aborted":
+        return match.id, True, None, ()
+    scores = zip(match.players, map(int, result.scores), strict=True)
+    return match.id, False, None if result.winner is None else match.players[result.winner], tuple(sorted(scores))
+
+
+def watched(match: MatchEntry) -> Hashable:
+    """What a spectator is told of the end of a match."""
+    result = match.result
+    return match.id if result is None else (match.id, result.places, result.scores, result.causes)
+
+
+async def play(address: Address, diary: Diary) -> None:
+    """Until so many games are over, told or not: who comes late finds the next registration."""
+    group = Group(GAMES, NAMES[0])
+    await group.play(Users(address, diary, group).visit)

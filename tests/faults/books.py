@@ -1,0 +1,107 @@
+"""Books: standings, Elo table and statistics, made anew from stored matches and compared with those that are shown."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from botdrome.cli.stats import _read
+from botdrome.contest.elo import START, updated
+from botdrome.store.store import MatchEntry
+from tests.faults import boaters
+from tests.faults.diary import Diary
+
+Counts = dict[str, dict[str, int]]
+
+
+def standings_of(matches: Sequence[MatchEntry]) -> Counts:
+    lines: Counts = {}
+    for match in matches:
+        assert match.result is not None
+        for player, name in enumerate(match.players):
+            line = lines.setdefault(name, {"wins": 0, "draws": 0, "losses": 0})
+            winner = match.result.winner
+            line["draws" if winner is None else "wins" if winner == player else "losses"] += 1
+    return lines
+
+
+def duel_problems(matches: Sequence[MatchEntry], pages: dict[str, Any], diary: Diary) -> Iterator[str]:
+    boards: dict[int, Any] = {}
+    for profile in pages["duel"]:
+        ids = [board["id"] for board in profile["boards"]]
+        if len(set(ids)) != len(ids):
+            yield f"duel: the ids of {profile['player']['name']}'s boards are {ids}"
+        for board in profile["boards"]:
+            if boards.setdefault(board["id"], board) != board:
+                yield f"duel: board {board['id']} is {board} and {boards[board['id']]}"
+    yield from _told_boards(boards, diary)
+    yield from _boards_of_matches(matches, boards)
+    yield from _elo_table(boards, pages["duel"])
+
+
+def _told_boards(boards: dict[int, Any], diary: Diary) -> Iterator[str]:
+    seen = set()
+    for told in diary.told.get("duel", []):
+        facts: Any = told.facts
+        board_id, word, moves = facts
+        board = boards.get(board_id)
+        if (told.client, board_id) in seen:
+            yield f"duel: {told.client} was told twice of board {board_id}"
+        seen.add((told.client, board_id))
+        if board is None:
+            yield f"duel: {told.client} was told {word} on board {board_id}, which is not stored"
+        elif (board["winner"] == told.client) != (word == "win") or board["moves"] != moves:
+            yield f"duel: {told.client} was told {word} after {moves} moves; stored is {board}"
+
+
+def _boards_of_matches(matches: Sequence[MatchEntry], boards: dict[int, Any]) -> Iterator[str]:
+    """Boards are those of their matches. Those of an aborted match stand."""
+    duels = {match.id: match for match in matches if match.game == "gomoku"}
+    for match_id in {board["match"] for board in boards.values()} - duels.keys():
+        yield f"duel: there are boards of the match {match_id}, which is not stored"
+    for match in duels.values():
+        if match.status != "ended" or match.result is None:
+            continue
+        played = sorted((board for board in boards.values() if board["match"] == match.id), key=lambda board: int(board["id"]))
+        winners = [match.players[board.places.index(1)] for board in match.result.boards]
+        if [board["winner"] for board in played] != winners:
+            yield f"duel: {match.id} was won by {winners}; its boards are {played}"
+
+
+def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]:
+    """Two players have played all boards, one after the other."""
+    ratings: dict[str, float] = {}
+    won: dict[str, int] = {}
+    for _, board in sorted(boards.items()):
+        names = board["crosses"], board["circles"]
+        before = [ratings.get(name, START) for name in names]
+        if any(abs(one - two) > 1e-6 for one, two in zip(before, board["ratings"], strict=True)):
+            yield f"duel: before board {board['id']} the ratings were {before}, not {board['ratings']}"
+        after = updated(before[0], before[1], 0.5 if board["winner"] is None else float(board["winner"] == names[0]))
+        ratings |= zip(names, after, strict=True)
+        won[board["winner"]] = won.get(board["winner"], 0) + 1
+    for profile in profiles:
+        line = profile["player"]
+        name = line["name"]
+        made = won.get(name, 0), len(boards), ratings.get(name, START)
+        if (line["score"], line["boards"]) != made[:2] or abs(line["rating"] - made[2]) > 1e-6:
+            yield f"duel: the table has {line}; the boards make {made}"
+
+
+async def boat_problems(url: str, matches: Sequence[MatchEntry]) -> list[str]:
+    """The statistics of `botdrome stats`, against the stored matches that have ended."""
+    books = await _read(url)
+    problems = []
+    ended = [match for match in matches if match.game == "battleship" and match.status == "ended" and match.view]
+    title = books.games.get(boaters.PLAN.title, {})
+    if title.get("gameCount", 0) - title.get("total.aborted", 0) != len(ended):
+        problems.append(f"boats: the title has {title}; {len(ended)} games are stored")
+    if title.get("total.aborted", 0):
+        return problems  # those count for players, and leave nothing to count them by
+    for name in boaters.NAMES:
+        seats = [(match.view or {}, match.players.index(name)) for match in ended]
+        made = {"gamesPlayed": len(seats)}
+        for key, words in (("total.score", "scores"), ("total.turns", "turns")):
+            made[key] = sum(view[words][at] for view, at in seats)
+        page = books.players.get(name, {})
+        if any(page.get(key, 0) != count for key, count in made.items()):
+            problems.append(f"boats: {name} has {page}; the stored games make {made}")
+    return problems

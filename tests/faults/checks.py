@@ -1,0 +1,100 @@
+"""Checks: what clients were told is what is stored."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any
+
+import httpx
+
+from botdrome.app import open_house
+from botdrome.server.settings import Settings
+from botdrome.store.store import MatchEntry, Wanted
+from tests.faults import battlebots, boaters, bombers, cubes
+from tests.faults.books import boat_problems, duel_problems, standings_of
+from tests.faults.diary import Diary
+
+Facts = Callable[[MatchEntry], Hashable]
+STORED: dict[str, tuple[str, Facts]] = {
+    "battlebot": (battlebots.GAME, battlebots.stored),
+    "boats": ("battleship", boaters.stored),
+    "cube": ("battlecube", cubes.stored),
+    "bomberman": ("bomberman", bombers.stored),
+    "spectators": ("bomberman", bombers.watched),
+}
+"""The game that is played over a protocol, and what its clients are told of a match."""
+
+
+async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
+    """What a fresh server on the same store shows that does not agree with the diary."""
+    house = await open_house(wanted)
+    try:
+        matches = await house.arena.store.matches(Wanted())
+        async with httpx.AsyncClient(base_url=house.url, trust_env=False, timeout=300) as http:
+            pages = await _pages(http)
+        boats = await boat_problems(wanted.store_url, matches)
+    finally:
+        await house.close()
+    found = [*_about_matches(matches), *_about_results(matches, diary), *_about_contest(matches, diary)]
+    found += [*_about_standings(matches, pages["standings"]), *duel_problems(matches, pages, diary), *boats]
+    return [*found, *_about_what_was_shown(pages, diary)]
+
+
+async def _pages(http: httpx.AsyncClient) -> dict[str, Any]:
+    players = (await http.get("/api/v1/duel/players")).json()["players"]
+    profiles = [(await http.get(f"/api/v1/duel/players/{line['name']}")).json() for line in players]
+    contest = (await http.get(f"/api/v1/contests/{battlebots.GAME}/{battlebots.CONTEST}")).json()
+    standings = {line["bot"]: line for line in contest["rankings"]}
+    return {"duel": profiles, "standings": standings}
+
+
+def _about_matches(matches: Sequence[MatchEntry]) -> Iterator[str]:
+    for match in matches:
+        if match.status == "running":
+            yield f"{match.id} ({match.game}) still runs"
+        elif match.status == "ended" and match.result is None:
+            yield f"{match.id} ({match.game}) has ended without a result"
+    for match_id, times in Counter(match.id for match in matches).items():
+        if times > 1:
+            yield f"{match_id} is stored {times} times"
+
+
+def _about_results(matches: Sequence[MatchEntry], diary: Diary) -> Iterator[str]:
+    """Each client's results are among those of the matches that have a result. One that was told twice has to be there twice."""
+    for protocol, (game, facts) in STORED.items():
+        stored = Counter(facts(match) for match in matches if match.game == game and match.status != "running" and match.view)
+        told: dict[str, Counter[Hashable]] = {}
+        for entry in diary.told.get(protocol, []):
+            told.setdefault(entry.client, Counter())[entry.facts] += 1
+        for client, results in told.items():
+            for lost in (results - stored).elements():
+                yield f"{protocol}: {client} was told {lost}, which is not stored"
+
+
+def _about_contest(matches: Sequence[MatchEntry], diary: Diary) -> Iterator[str]:
+    played = Counter(match.players for match in matches if match.contest == battlebots.CONTEST and match.status == "ended")
+    for players, times in played.items():
+        if times > battlebots.EACH_WAY:
+            yield f"contest: {players} have played {times} games"
+    for client, _ in diary.complete:
+        if len(played) != 2 or any(times != battlebots.EACH_WAY for times in played.values()):
+            yield f"contest: {client} was told that it is complete; played are {dict(played)}"
+
+
+def _about_standings(matches: Sequence[MatchEntry], shown: dict[str, Any]) -> Iterator[str]:
+    counted = standings_of([match for match in matches if match.contest == battlebots.CONTEST and match.status == "ended"])
+    for name, counts in counted.items():
+        line = shown.get(name, {})
+        if any(line.get(key) != count for key, count in counts.items()):
+            yield f"standings: {name} has {line}; the stored matches make {counts}"
+
+
+def _about_what_was_shown(pages: dict[str, Any], diary: Diary) -> Iterator[str]:
+    """Counts only grow: no more was ever shown than is stored."""
+    duel = {profile["player"]["name"]: profile["player"] for profile in pages["duel"]}
+    now: dict[str, dict[str, Any]] = {"standings": pages["standings"], "duel table": duel}
+    for shown in diary.shown:
+        if shown.where in now:
+            for name, counts in shown.counts.items():
+                stored = now[shown.where].get(name, {})
+                if any(count > stored.get(key, 0) for key, count in counts.items()):
+                    yield f"{shown.where}: {name} was shown with {counts}; stored is {stored}"
