@@ -83,6 +83,8 @@ async def client(house: House, path: str = "/") -> AsyncIterator[Client]:
         yield Client(socket)
 
 
+NOTICES = {"features": ["notices"]}
+"""In a login: tell this bot why a wait or its connection ends."""
 GAME_TYPES = {"NOUGHTS_AND_CROSSES": "noughts-and-crosses", "BUMBLEBOTS": "bumblebots", "GOMOKU": "gomoku"}
 
 

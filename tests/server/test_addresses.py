@@ -12,7 +12,7 @@ import pytest
 from botdrome.api.graphql import clerk
 from botdrome.app import House
 from tests.server.calling.hosts import Asked, Host, host
-from tests.server.clients import PATIENCE, bot, play_noughts, registered, server
+from tests.server.clients import NOTICES, PATIENCE, bot, play_noughts, registered, server
 from tests.server.url_hosts import url_bot, with_address
 
 pytestmark = pytest.mark.anyio
@@ -92,7 +92,7 @@ async def test_a_bot_is_entered_and_withdrawn(tmp_path: Path) -> None:
         async with http(house, token) as client:
             entry = await client.post(path, json={"bot": "called"})
             assert (entry.status_code, entry.json()) == (200, {"contest": "cup", "bot": "called", "entered": True})
-            login = await registered(house, "ada") | {"contest": "cup"}
+            login = await registered(house, "ada") | {"contest": "cup"} | NOTICES
             async with bot(house, login) as one:
                 await play_noughts(one, "ada")
             entry = await client.request("DELETE", path, json={"bot": "called"})

@@ -14,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 from botdrome.app import House
 from botdrome.games.reading import DEEPEST
 from tests.match.telling import mark
-from tests.server.clients import PATIENCE, bot, client, pair, play_noughts, registered, server, unhurried
+from tests.server.clients import NOTICES, PATIENCE, bot, client, pair, play_noughts, registered, server, unhurried
 
 pytestmark = pytest.mark.anyio
 
@@ -170,7 +170,7 @@ async def test_pieces_make_a_message(tmp_path: Path) -> None:
 
 async def test_a_flood_is_told_and_closed(tmp_path: Path) -> None:
     async with server(tmp_path, message_rate=1.0, message_burst=20) as house, undisturbed(house):
-        login = await registered(house, "ada")
+        login = await registered(house, "ada") | NOTICES
         async with bot(house, login) as one:
             for _ in range(40):
                 await one.send({})

@@ -19,7 +19,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 from botdrome.store.store import Wanted
-from tests.server.clients import PATIENCE, Client, bot, client, pair, play_noughts, registered, server
+from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, pair, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
@@ -93,7 +93,7 @@ async def test_the_command_of_the_start_up_screen_registers_a_bot(tmp_path: Path
 async def test_sigterm_lets_running_matches_end_and_lets_nobody_in(tmp_path: Path) -> None:
     async with serving(tmp_path, "--set", "drain=60") as running:
         ada, bob = await running.register("ada"), await running.register("bob")
-        cleo = await running.register("cleo", "GOMOKU")
+        cleo = await running.register("cleo", "GOMOKU") | NOTICES
         async with playing(running.url, ada) as one, playing(running.url, bob) as two, playing(running.url, cleo) as three:
             first = await one.receive()
             running.process.send_signal(signal.SIGTERM)

@@ -11,7 +11,7 @@ import pytest
 from botdrome.server.flight_lines import written
 from botdrome.store.store import Wanted
 from tests.match.telling import mark
-from tests.server.clients import bot, client, pair, play_noughts, registered, server
+from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
 
@@ -91,9 +91,9 @@ async def test_silence_fails_after_the_limit(tmp_path: Path) -> None:
 
 async def test_who_finds_no_opponent_is_told_so(tmp_path: Path) -> None:
     async with server(tmp_path, waiting_limit=0.01) as house:
-        async with bot(house, await registered(house, "ada")) as one:
+        async with bot(house, await registered(house, "ada") | NOTICES) as one:
             assert await one.until_closed() == ([{"error": "no opponent came within 0.01 seconds"}], 1000, "")
-        async with bot(house, await registered(house, "bob")) as two:
+        async with bot(house, await registered(house, "bob") | NOTICES) as two:
             assert (await two.until_closed())[1] == 1000, "ada is gone and waits no longer"
 
 
@@ -211,7 +211,7 @@ async def test_who_names_an_opponent_that_can_never_come_is_told_so(tmp_path: Pa
 
 async def test_a_contest_at_tables_of_three_is_told_to_be_complete(tmp_path: Path) -> None:
     async with server(tmp_path, contest_games=1, contest_wait=0.01) as house:
-        extra = {"contest": "cup", "players": 3}
+        extra = {"contest": "cup", "players": 3} | NOTICES
         logins = [await registered(house, name, "battleship") | extra for name in ("ada", "bob", "cleo")]
         firsts = []
         for _ in range(3):
@@ -247,7 +247,7 @@ async def test_who_was_gone_may_come_back_where_the_format_allows_it(tmp_path: P
 
 async def test_a_contest_of_ten_games_then_it_is_complete(tmp_path: Path) -> None:
     async with server(tmp_path, contest_wait=0.01) as house:
-        logins = {name: await registered(house, name) | {"contest": "cup"} for name in ("ada", "bob")}
+        logins = {name: await registered(house, name) | {"contest": "cup"} | NOTICES for name in ("ada", "bob")}
         firsts = []
         for _ in range(10):
             async with bot(house, logins["bob"]) as two, bot(house, logins["ada"]) as one:
@@ -261,7 +261,7 @@ async def test_a_contest_of_ten_games_then_it_is_complete(tmp_path: Path) -> Non
 
 async def test_a_contest_goes_on_after_a_restart(tmp_path: Path) -> None:
     async with server(tmp_path, contest_games=1) as house:
-        logins = {name: await registered(house, name) | {"contest": "cup"} for name in ("ada", "bob")}
+        logins = {name: await registered(house, name) | {"contest": "cup"} | NOTICES for name in ("ada", "bob")}
         async with bot(house, logins["ada"]) as one, bot(house, logins["bob"]) as two:
             await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
     async with server(tmp_path, contest_games=1, contest_wait=0.01) as house:
@@ -281,5 +281,5 @@ async def test_bumblebots_runs_by_itself_and_goes_on_without_one(tmp_path: Path)
             await one.socket.close()
             messages, code, _ = await two.until_closed()
             assert [message["turnNumber"] for message in messages] == [0, 1, 2, 3]
-            assert messages[-1]["result"] == {"reason": "BUMBLEBOTS_FULL_TIME", "victor": None}
+            assert messages[-1]["result"] == {"victor": None, "reason": "BUMBLEBOTS_FULL_TIME"}
             assert code == 1000

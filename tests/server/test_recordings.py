@@ -51,7 +51,8 @@ async def test_a_recorded_conversation(tmp_path: Path, scenario: str, monkeypatc
                     secret = {"password": passwords[name]} if "password" in message else {}
                     await clients[name].send(message | secret)
                 case "recv":
-                    assert timeless(await clients[name].receive()) == timeless(line["msg"]), where
+                    told = json.dumps(timeless(await clients[name].receive()))
+                    assert told == json.dumps(timeless(line["msg"])), f"{where}: the same keys, in the same order"
                 case "close":
                     assert await clients[name].until_closed() == ([], line["code"], line["reason"]), where
                 case _ if line.get("note") == "client closed":

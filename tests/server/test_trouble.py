@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.wire.battlebot import Battlebot
 from tests.match.telling import mark
-from tests.server.clients import bot, client, pair, play_noughts, registered, server
+from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +58,7 @@ async def test_a_bot_that_cannot_be_looked_up_fails_to_log_in(tmp_path: Path, mo
 
 async def test_a_contest_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with server(tmp_path) as house:
-        login = await registered(house, "ada") | {"contest": "cup"}
+        login = await registered(house, "ada") | {"contest": "cup"} | NOTICES
         monkeypatch.setattr(house.arena.store, "meetings", fails)
         async with bot(house, login) as one:
             assert (await one.until_closed())[:2] == ([{"error": "the contest cannot be read"}], 1011)

@@ -19,7 +19,7 @@ from botdrome.server.challenge import challenge
 from botdrome.server.flight_lines import written
 from botdrome.store.store import MatchEntry, NameTaken, Wanted
 from tests.server.calling.hosts import Asked, answer, host
-from tests.server.clients import PATIENCE, bot, play_noughts, registered, server
+from tests.server.clients import NOTICES, PATIENCE, bot, play_noughts, registered, server
 from tests.server.url_hosts import brain, play, url_bot, with_address
 
 pytestmark = pytest.mark.anyio
@@ -301,7 +301,7 @@ async def test_who_waits_in_a_contest_meets_the_bots_that_were_entered(tmp_path:
     async with server(tmp_path, contest_games=1, contest_wait=0.0) as house, url_bot() as called:
         await with_address(house, "called", called)
         await entered(house, "called", "cup")
-        login = await registered(house, "ada") | {"contest": "cup"}
+        login = await registered(house, "ada") | {"contest": "cup"} | NOTICES
         for _ in range(2):
             async with bot(house, login) as one:
                 await play_noughts(one, "ada")
@@ -315,15 +315,15 @@ async def test_entries_outlast_the_server(tmp_path: Path) -> None:
         async with server(tmp_path) as house:
             await with_address(house, "called", called)
             await entered(house, "called", "cup")
-        async with server(tmp_path) as house, bot(house, await registered(house, "ada") | {"contest": "cup"}) as one:
+        async with server(tmp_path) as house, bot(house, await registered(house, "ada") | {"contest": "cup"} | NOTICES) as one:
             await play_noughts(one, "ada")
 
 
 async def test_nobody_is_drawn_into_a_contest_that_it_was_not_entered_in(tmp_path: Path) -> None:
     async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as called:
         await with_address(house, "called", called)
-        for extra in ({"contest": "cup"}, {"contest": "cup", "opponent": "called"}):
-            async with bot(house, await registered(house, f"ada {len(extra)}") | extra) as one:
+        for extra in ({"contest": "cup"} | NOTICES, {"contest": "cup", "opponent": "called"}):
+            async with bot(house, await registered(house, f"ada {'opponent' in extra}") | extra) as one:
                 assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}
 
 
@@ -334,7 +334,7 @@ async def test_who_is_withdrawn_plays_no_more(tmp_path: Path) -> None:
         found = await house.arena.store.bot("called")
         assert found is not None
         await house.arena.outreach.withdraw(found, "cup")
-        async with bot(house, await registered(house, "ada") | {"contest": "cup"}) as one:
+        async with bot(house, await registered(house, "ada") | {"contest": "cup"} | NOTICES) as one:
             assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}
 
 
@@ -355,7 +355,7 @@ async def test_who_is_withdrawn_while_it_is_asked_plays_no_more(tmp_path: Path, 
         monkeypatch.setattr("botdrome.server.url_bots.challenge", asked)
         await entered(house, "called", "cup")
         await asyncio.wait_for(withdrawn.wait(), PATIENCE)
-        async with bot(house, await registered(house, "ada") | {"contest": "cup"}) as one:
+        async with bot(house, await registered(house, "ada") | {"contest": "cup"} | NOTICES) as one:
             assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}
 
 
@@ -364,7 +364,7 @@ async def test_a_bot_that_does_not_answer_loses_no_game_of_a_contest(tmp_path: P
         await with_address(house, "called", called)
         await entered(house, "called", "cup")
     async with server(tmp_path, waiting_limit=0.2) as house:
-        async with bot(house, await registered(house, "ada") | {"contest": "cup"}) as one:
+        async with bot(house, await registered(house, "ada") | {"contest": "cup"} | NOTICES) as one:
             assert await one.receive() == {"error": "no opponent came within 0.2 seconds"}
         assert not await house.arena.store.matches(Wanted())
 

@@ -12,20 +12,24 @@ from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.battlebot import DECODER, ENCODER, Battlebot, greeting
+from botdrome.wire.states import Scene, update_of
 from botdrome.wire.vocabulary import standing
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark
 
 RECORDINGS = Path(__file__).parent / "battlebot"
+UPDATES = [
+    json.loads(line)["update"] for line in (Path(__file__).parents[1] / "games/bumblebots/updates.jsonl").read_text().splitlines()
+]
 NAMES = ("Ada", "Bob")
 
 
 class Conversation:
     """A match, and what each of its players is told."""
 
-    def __init__(self, row: Format, names: tuple[str, ...] = NAMES) -> None:
+    def __init__(self, row: Format, names: tuple[str, ...] = NAMES, extras: bool = False) -> None:
         self.match = Match(row.game, len(names), row.terms, seed=1)
-        self._dialect = Battlebot(row.name, names, epoch=1_000_000)
+        self._dialect = Battlebot(row.name, names, epoch=1_000_000, extras=extras)
         self.told: list[list[Any]] = [[] for _ in names]
         self.hear(self.match.start(), 0)
 
@@ -66,7 +70,7 @@ def test_the_original_said_the_same(scenario: str) -> None:
         if scenario == "disconnect" and player == 1:
             assert len(said) == len(heard) + 1, "the one who left has nobody to listen to the last word"
             said.pop()
-        assert said == [without_times(message) for message in heard]
+        assert json.dumps(said) == json.dumps([without_times(message) for message in heard]), "keys in the same order"
 
 
 def test_the_greeting_is_the_answer_to_a_login() -> None:
@@ -143,13 +147,25 @@ def test_bumblebots_is_flat_and_by_name() -> None:
     assert len(talk.told[0]) == 101
     assert talk.told[0] == talk.told[1]
     assert talk.told[0][-1]["turnNumber"] == 100
-    assert talk.told[0][-1]["result"] == {"reason": "BUMBLEBOTS_FULL_TIME", "victor": None}
+    assert list(talk.told[0][-1]["result"].items()) == [("victor", None), ("reason", "BUMBLEBOTS_FULL_TIME")]
 
 
-def test_bumblebots_has_the_keys_of_the_original_in_their_order_and_then_our_own() -> None:
-    first = Conversation(FORMATS["bumblebots"]).told[0][0]
+def test_bumblebots_has_the_keys_of_the_original_in_their_order_and_our_own_on_request() -> None:
     original = ["bots", "spawnPoints", "territory", "maxDrones", "board", "drones", "score", "result", "turnNumber"]
-    assert list(first) == [*original, "ticks", "record"]
+    assert list(Conversation(FORMATS["bumblebots"]).told[0][0]) == original
+    extended = Conversation(FORMATS["bumblebots"], extras=True).told[0][0]
+    assert list(extended) == [*original, "ticks", "record"]
+    assert extended["ticks"] == 100
+    assert extended["record"]["Ada"] == {"missed": 0, "invalid": 0, "blocked": 0}
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_an_update_of_bumblebots_has_the_bytes_of_the_original(update: dict[str, Any]) -> None:
+    by_name = {"spawnPoints", "territory", "drones", "score"}
+    view = {key: list(value.values()) if key in by_name else value for key, value in update.items()}
+    bots = tuple(update["bots"])
+    scene = Scene(bots, bots, None, (0, 0), (), None, None)
+    assert ENCODER.encode(update_of("bumblebots", extras=False)(scene, view)) == ENCODER.encode(update)
 
 
 @pytest.mark.parametrize("nonsense", [None, 5, "go", [], {"orders": None}, {"orders": "UL"}])

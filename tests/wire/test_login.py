@@ -29,6 +29,23 @@ def test_further_keys_are_read() -> None:
     login = read_login(BOATS | {"players": 4, "options": {"width": 12}, "contest": "cup", "match": "m1", "foo": 1})
     assert (login.players, login.options, login.contest, login.match) == (4, {"width": 12}, "cup", "m1")
     assert read_login(LOGIN | {"opponent": "bob"}).opponent == "bob"
+    assert read_login(LOGIN | {"features": ["extras", "notices"]}).features == {"extras", "notices"}
+
+
+@pytest.mark.parametrize(
+    ("extra", "notices"),
+    [
+        ({}, False),
+        ({"contest": "cup"}, False),
+        ({"features": []}, False),
+        ({"features": ["extras"]}, False),
+        ({"features": ["notices"]}, True),
+        ({"opponent": "bob"}, True),
+        ({"match": "m1"}, True),
+    ],
+)
+def test_notices_are_for_bots_that_cannot_be_clients_of_the_original(extra: dict[str, Any], notices: bool) -> None:
+    assert read_login(LOGIN | extra).notices is notices
 
 
 def test_options_in_other_words_are_the_same() -> None:
@@ -57,6 +74,9 @@ def test_options_in_other_words_are_the_same() -> None:
         (BOATS | {"options": {"goal": 99}}, "goal: 99 is more than the 17 squares of a fleet"),
         (LOGIN | {"opponent": []}, "opponent is text"),
         (LOGIN | {"match": 7}, "match is text"),
+        (LOGIN | {"features": "notices"}, 'features is a list that may hold "extras" and "notices", not \'notices\''),
+        (LOGIN | {"features": ["news"]}, 'there is no feature \'news\'; features may hold "extras" and "notices"'),
+        (LOGIN | {"features": [[]]}, 'there is no feature []; features may hold "extras" and "notices"'),
     ],
 )
 def test_what_fails_says_why_only_where_the_original_had_no_such_key(message: Any, why: str) -> None:

@@ -15,7 +15,7 @@ def native_state(entry: MatchEntry, view: View) -> Message:
     board = max(len(boards) - 1, 0)
     bots = tuple(names[(seat + board) % len(names)] for seat in range(len(names)))
     scene = Scene(names, bots, time_left=None, strikes=(0,) * len(names), boards=boards, result=result, turn=None)
-    message = update_of(entry.game)(scene, view)
+    message = update_of(entry.game, extras=True)(scene, view)
     state: Message = message.get("state", message)
     return state
 

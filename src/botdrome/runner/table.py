@@ -27,7 +27,7 @@ IN_VAIN = 200
 class Table:
     def __init__(self, match: Match, seats: Sequence[Seat], names: tuple[str, ...]) -> None:
         self._match = match
-        self._dialect = Battlebot(match.game.name, names, int(time() * 1000))
+        self._dialect = Battlebot(match.game.name, names, int(time() * 1000), extras=True)
         self._functions = {player: seat for player, seat in enumerate(seats) if isinstance(seat, FunctionSeat)}
         self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
         self._clock = Clock(ticking=bool(self._programs))

@@ -31,7 +31,11 @@ class Guest(Sitter, Protocol):
 
     def wait_at_most(self, seconds: float, words: str) -> None: ...
 
-    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None: ...
+    def contest_complete(self, contest: str) -> None:
+        """It has met everybody in the contest: it may leave, or wait for newcomers."""
+
+    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
+        """Say this, if the guest takes such messages, and close."""
 
 
 class Tasks:
@@ -69,6 +73,7 @@ class Desk:
         if problem := self._cannot_meet(name, wish, opponent):
             return guest.turn_away({"error": problem})
         seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent, by_lot)
+        self._guests[seeker.ticket] = guest
         if wish.contest is not None and self._lobby.book(wish) is None:
             return self.tasks.start(self._open_book(wish, seeker, guest))
         return self._seek(seeker, guest)
@@ -94,13 +99,12 @@ class Desk:
             log.exception("a contest could not be read")
             return guest.turn_away({"error": "the contest cannot be read"}, INTERNAL)
         self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest_games, met))
-        if guest.present:
+        if self._guests.get(seeker.ticket) is guest:
             self._seek(seeker, guest)
 
     def _seek(self, seeker: Seeker, guest: Guest) -> None:
         if (seeker.opponent or "").startswith("house:"):
             return self._against_the_house(seeker, guest, seeker.opponent or "")
-        self._guests[seeker.ticket] = guest
         table = self._lobby.seek(seeker)
         if table is not None:
             return self._open(table)
@@ -121,7 +125,7 @@ class Desk:
     def _close_contest_for(self, seeker: Seeker, guest: Guest) -> None:
         book = self._lobby.book(seeker.wish)
         if self._guests.get(seeker.ticket) is guest and book is not None and book.complete_for(seeker.name, seeker.wish.players):
-            guest.turn_away({"contest": seeker.wish.contest, "complete": True})
+            guest.contest_complete(seeker.wish.contest or "")
 
     def give_up(self, guest: Guest) -> None:
         """A guest waits no longer."""

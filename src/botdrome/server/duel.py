@@ -193,6 +193,9 @@ class DuelSession(StreamSession):
     def wait_at_most(self, seconds: float, words: str) -> None:
         """It stays for as long as it likes, as in the original."""
 
+    def contest_complete(self, contest: str) -> None:
+        """Duels are in no contest."""
+
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         """No word is said: the clients of the original know none for it."""
         self.close()

@@ -17,6 +17,7 @@ from botdrome.server.desk import Desk
 from botdrome.server.table import Table, Tongue
 from botdrome.store.store import BotEntry, MatchEntry
 from botdrome.wire.battlebot import Battlebot
+from botdrome.wire.features import EXTRAS
 from botdrome.wire.half_pairs import value_of
 from botdrome.wire.login import FAILED, BadLogin, Login, read_login
 
@@ -28,6 +29,10 @@ CLOSING = 0.01
 
 def battlebot(entry: MatchEntry) -> Battlebot:
     return Battlebot(entry.game, entry.players, entry.started, entry.id)
+
+
+def battlebot_with_extras(entry: MatchEntry) -> Battlebot:
+    return Battlebot(entry.game, entry.players, entry.started, entry.id, extras=True)
 
 
 def _wish(login: Login) -> Wish:
@@ -51,7 +56,13 @@ class NativeSession:
 
     @property
     def tongue(self) -> Tongue:
-        return battlebot
+        login = self._login
+        return battlebot_with_extras if login is not None and EXTRAS in login.features else battlebot
+
+    @property
+    def _explains(self) -> bool:
+        """False: it is sent nothing that the original does not send, and closed without a message instead."""
+        return self._login is not None and self._login.notices
 
     # What the client does.
 
@@ -89,8 +100,12 @@ class NativeSession:
         if self._table is not None and self._table.open:
             self._table.note(self._player, b"", words)
         self._leave()
-        self._connection.send([msgspec.json.encode({"error": words})])
+        self._explain({"error": words})
         self._end(code, words)
+
+    def _explain(self, words: dict[str, Any]) -> None:
+        if self._explains:
+            self._connection.send([msgspec.json.encode(words)])
 
     # Login.
 
@@ -135,14 +150,20 @@ class NativeSession:
     # What the desk and the table do.
 
     def wait_at_most(self, seconds: float, words: str) -> None:
-        self._stop_timer()
-        self._timer = self._loop.call_later(seconds, self.turn_away, {"error": words})
+        """A bot that takes no notices waits for ever, as on the original."""
+        if self._explains:
+            self._stop_timer()
+            self._timer = self._loop.call_later(seconds, self.turn_away, {"error": words})
+
+    def contest_complete(self, contest: str) -> None:
+        """A bot that takes no notices goes on waiting, as on the original."""
+        if self._explains:
+            self.turn_away({"contest": contest, "complete": True})
 
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
-        """Say this and close."""
         if not self._over:
             self._leave()
-            self._connection.send([msgspec.json.encode(words)])
+            self._explain(words)
             self._end(code)
 
     def sit_down(self, table: Table, player: Player) -> None:

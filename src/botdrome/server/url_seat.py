@@ -13,7 +13,7 @@ from botdrome.server.calling.callers import Callers
 from botdrome.server.challenge import challenge
 from botdrome.server.connection import NORMAL
 from botdrome.server.desk import Desk
-from botdrome.server.native import battlebot
+from botdrome.server.native import battlebot_with_extras
 from botdrome.server.table import Table
 from botdrome.wire.half_pairs import value_of
 
@@ -33,7 +33,7 @@ LAST_WORDS = 5.0
 class UrlGuest:
     """A guest of the desk, and the listener at its seat."""
 
-    tongue = staticmethod(battlebot)
+    tongue = staticmethod(battlebot_with_extras)
 
     def __init__(self, name: str, url: str, desk: Desk, callers: Callers) -> None:
         self.name, self.url = name, url
@@ -60,6 +60,10 @@ class UrlGuest:
     def wait_at_most(self, seconds: float, words: str) -> None:
         self._stop_timer()
         self._timer = self._loop.call_later(seconds, self.turn_away, {"error": words})
+
+    def contest_complete(self, contest: str) -> None:
+        """It leaves, and is called again when somebody new waits."""
+        self.turn_away({})
 
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         if self.present:

@@ -53,12 +53,15 @@ def greeting(game: str, name: str) -> bytes:
 class Battlebot:
     """Speaks to the players of one match who speak this tongue."""
 
-    def __init__(self, game: str, names: tuple[str, ...], epoch: int, match: str = "") -> None:
-        """`epoch` is when the match starts, in milliseconds since 1970; `match` its id, where it has one."""
+    def __init__(self, game: str, names: tuple[str, ...], epoch: int, match: str = "", extras: bool = False) -> None:
+        """`epoch` is when the match starts, in milliseconds since 1970; `match` its id, where it has one.
+
+        `extras`: these players also get the keys that the original lacks.
+        """
         self._game, self._names, self._epoch, self._match = game, names, epoch, match
         self._bots = names
         self._boards: tuple[BoardResult, ...] = ()
-        self._alike, self._update = game in SAME_FOR_ALL, update_of(game)
+        self._alike, self._update = game in SAME_FOR_ALL, update_of(game, extras)
 
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
         """The messages for the news of one input. What all players are told alike is made once."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from botdrome.wire.features import DRAW, BadFeatures, read_features
 from botdrome.wire.names import can_be_shown
 
 LONGEST_NAME = 64
@@ -31,10 +32,11 @@ def read_duel_login(message: Any) -> DuelLogin:
     """The login in a message, or BadDuelLogin. Keys that it does not know are no concern of it."""
     if not isinstance(message, dict) or "username" not in message:
         raise BadDuelLogin('log in first: {"username": "NAME"}')
-    features = message.get("features", [])
-    if not isinstance(features, list):
-        raise BadDuelLogin('features is a list: "draw" is all that there is')
-    return DuelLogin(_name(message["username"]), message.get("password"), "draw" in features)
+    try:
+        features = read_features(message, (DRAW,))
+    except BadFeatures as problem:
+        raise BadDuelLogin(str(problem)) from None
+    return DuelLogin(_name(message["username"]), message.get("password"), DRAW in features)
 
 
 def _name(name: Any) -> str:

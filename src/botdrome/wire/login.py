@@ -10,6 +10,7 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game
 from botdrome.games.options import unusual, with_options
 from botdrome.wire.battlebot import game_type
+from botdrome.wire.features import EXTRAS, NOTICES, BadFeatures, read_features
 
 ENCODER = msgspec.json.Encoder()
 FAILED = b'{"authentication":"failed"}'
@@ -28,6 +29,12 @@ class Login(Struct, frozen=True):
     contest: str | None
     opponent: str | None
     match: str | None
+    features: frozenset[str]
+
+    @property
+    def notices(self) -> bool:
+        """The bot knows messages that the original never sends: it asked for them, or used a key that the original lacks."""
+        return NOTICES in self.features or self.opponent is not None or self.match is not None
 
     def answer(self) -> bytes:
         """The good one; a contest is echoed just as it was sent."""
@@ -58,7 +65,8 @@ def read_login(message: Any) -> Login:
     opponent, match = _wanted(message, "opponent"), _wanted(message, "match")
     if opponent is not None and players != 2:
         raise BadLogin("an opponent can be named at a table of two only")
-    return Login(row, _text(message, "name"), _text(message, "password"), message, players, options, contest, opponent, match)
+    name, password, features = _text(message, "name"), _text(message, "password"), _features(message)
+    return Login(row, name, password, message, players, options, contest, opponent, match, features)
 
 
 def _text(message: dict[str, Any], key: str) -> str:
@@ -82,6 +90,13 @@ def _wanted(message: dict[str, Any], key: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise BadLogin(f"{key} is text")
     return value or None
+
+
+def _features(message: dict[str, Any]) -> frozenset[str]:
+    try:
+        return read_features(message, (EXTRAS, NOTICES))
+    except BadFeatures as problem:
+        raise BadLogin(str(problem)) from None
 
 
 def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:

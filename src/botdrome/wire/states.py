@@ -33,9 +33,10 @@ class Scene(Struct, frozen=True):
 Update = Callable[[Scene, View], Message]
 
 
-def update_of(game: str) -> Update:
-    """How the updates of a game are made."""
-    return UPDATES.get(game, any_game)
+def update_of(game: str, extras: bool) -> Update:
+    """How the updates of a game are made; `extras`: with the keys that the original lacks."""
+    plain = UPDATES.get(game, any_game)
+    return EXTENDED.get(game, plain) if extras else plain
 
 
 def any_game(scene: Scene, view: View) -> Message:
@@ -66,7 +67,7 @@ def noughts_and_crosses(scene: Scene, view: View) -> Message:
 
 
 def bumblebots(scene: Scene, view: View) -> Message:
-    """Flat, and by names where the rules speak of seats. `ticks` and `record` are our own."""
+    """Flat, and by names where the rules speak of seats."""
     bots = scene.bots
     return {
         "bots": bots,
@@ -76,11 +77,14 @@ def bumblebots(scene: Scene, view: View) -> Message:
         "board": view["board"],
         "drones": dict(zip(bots, view["drones"], strict=True)),
         "score": dict(zip(bots, view["score"], strict=True)),
-        "result": _result(scene, BUMBLEBOTS_REASONS),
+        "result": _victor_first(_result(scene, BUMBLEBOTS_REASONS)),
         "turnNumber": view["turnNumber"],
-        "ticks": view["ticks"],
-        "record": dict(zip(bots, view["record"], strict=True)),
     }
+
+
+def bumblebots_with_extras(scene: Scene, view: View) -> Message:
+    record = dict(zip(scene.bots, view["record"], strict=True))
+    return bumblebots(scene, view) | {"ticks": view["ticks"], "record": record}
 
 
 NOUGHTS_REASONS: dict[Cause, str] = {
@@ -94,6 +98,7 @@ UPDATES: dict[str, Update] = {
     "noughts-and-crosses": noughts_and_crosses,
     "bumblebots": bumblebots,
 }
+EXTENDED: dict[str, Update] = {"bumblebots": bumblebots_with_extras}
 SAME_FOR_ALL = UPDATES.keys()
 """Games whose updates do not depend on who is told."""
 BEAT_ALONE = frozenset({"bumblebots"})
@@ -124,6 +129,11 @@ def _result(scene: Scene, reasons: dict[Cause, str]) -> Message | None:
         return None
     reason = reasons.get(_cause(scene.result), reasons.get("disconnect", "disconnect"))
     return {"reason": reason, "victor": _victor(scene)}
+
+
+def _victor_first(result: Message | None) -> Message | None:
+    """The order of keys in Bumblebots."""
+    return result and {"victor": result["victor"], "reason": result["reason"]}
 
 
 def _full_result(scene: Scene) -> Message | None:

@@ -1,0 +1,32 @@
+"""Features: the words with which a client asks at its login for more than the original of its protocol sends.
+
+A client that asks for nothing is sent exactly what the original sends, or its connection is closed without a message.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from botdrome.games.reading import shown
+
+DRAW = "draw"
+"""Duel arena: a drawn board is announced as a draw."""
+EXTRAS = "extras"
+"""Battlebot: updates have the keys that we added."""
+NOTICES = "notices"
+"""Battlebot: messages that say why a wait or a connection ends."""
+
+
+class BadFeatures(Exception):
+    """Raised for features that are not a list of known words; the message names the known ones."""
+
+
+def read_features(login: Mapping[str, Any], known: tuple[str, ...]) -> frozenset[str]:
+    """Return the words under `features` in a login, or raise BadFeatures."""
+    words = login.get("features", [])
+    allowed = " and ".join(f'"{word}"' for word in known)
+    if not isinstance(words, list):
+        raise BadFeatures(f"features is a list that may hold {allowed}, not {shown(words)}")
+    for word in words:
+        if word not in known:
+            raise BadFeatures(f"there is no feature {shown(word)}; features may hold {allowed}")
+    return frozenset(words)
