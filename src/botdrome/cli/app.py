@@ -1,5 +1,6 @@
 """The command `botdrome`. Heavy things are imported inside the commands, so that `--help` answers at once."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+NO_WINDOWS = "botdrome does not run on Windows itself. Run it in WSL, the Windows Subsystem for Linux: `wsl --install`."
 
 Game = Annotated[str, typer.Argument(help="The game, as `botdrome games` calls it.")]
 
@@ -231,4 +234,6 @@ def demo(
 
 
 def main() -> None:
+    if sys.platform == "win32":
+        sys.exit(NO_WINDOWS)
     app()

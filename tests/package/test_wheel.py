@@ -1,0 +1,94 @@
+"""The wheel: built from what is in version control, installed where nothing else is, and opened in a browser's place."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.patience import PATIENCE
+
+ROOT = Path(__file__).parents[2]
+ELSEWHERE = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BOTDROME"))}
+
+
+def run(*command: str | Path, folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, env=ELSEWHERE, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def clean_copy(target: Path) -> Path:
+    """What a fresh clone would have, and what is about to be committed."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(None, listed.decode().split("\0")):
+        if (ROOT / name).exists():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+    return target
+
+
+def pinned(target: Path) -> Path:
+    """The versions of the lock file, without hashes: the wheel itself has none there."""
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    target.write_text("\n".join(line.split("\\")[0] for line in lines if re.match(r"[\w.-]+(\[[\w,]+\])?==", line)))
+    return target
+
+
+def installed(folder: Path) -> Path:
+    """The command of an environment that has the wheel and what it asks for."""
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist", folder=clean_copy(folder / "clone"))
+    (wheel,) = (folder / "dist").glob("*.whl")
+    run(sys.executable, "-m", "venv", folder / "env", folder=folder)
+    commands = folder / "env" / "bin"
+    constraints = pinned(folder / "constraints.txt")
+    run(commands / "python", "-m", "pip", "install", "--quiet", "-c", constraints, wheel, folder=folder)
+    return commands / "botdrome"
+
+
+@contextmanager
+def serving(command: Path, folder: Path) -> Iterator[str]:
+    words: list[str | Path] = [
+        command,
+        "serve",
+        "--port",
+        "0",
+        "--duel-port",
+        "0",
+        "--xbs-port",
+        "0",
+        "--db",
+        f"sqlite:///{folder}/botdrome.db",
+    ]
+    with subprocess.Popen(words, cwd=folder, env=ELSEWHERE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            seen = ""
+            while not (found := re.search(r"http://127\.0\.0\.1:\d+", seen)):
+                line = process.stderr.readline()
+                assert line, f"the server ended: {seen}"
+                seen += line
+            yield found[0]
+        finally:
+            process.terminate()
+
+
+def test_an_installed_wheel_plays_and_has_all_files_of_its_pages(tmp_path: Path) -> None:
+    botdrome = installed(tmp_path)
+    run(botdrome, "play", "gomoku", "house:threat", "house:random", "-n", "2", "--save", "matches", folder=tmp_path)
+    assert len(list((tmp_path / "matches").glob("*.jsonl"))) == 2
+    with serving(botdrome, tmp_path) as url, httpx.Client(base_url=url, timeout=PATIENCE) as browser:
+        page = browser.get("/graphql", headers={"accept": "text/html"})
+        assert page.status_code == 200
+        files = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+        assert any("graphiql.min.js" in file for file in files)
+        for file in files:
+            answer = browser.get(str(page.url.join(file)))
+            assert (answer.status_code, bool(answer.content)) == (200, True), file
+        client = browser.get("/socket.io/socket.io.js")
+        assert client.status_code == 200
+        assert len(client.content) > 100_000
