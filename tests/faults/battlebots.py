@@ -10,16 +10,20 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from botdrome.store.store import MatchEntry
-from tests.faults.diary import Diary, Shown
+from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group, until_it_works
 
-GAME, CONTEST = "noughts-and-crosses", "cup"
-RANKINGS = '{ contest(gameType: NOUGHTS_AND_CROSSES, name: "cup") { rankings { bot { name } wins draws losses } } }'
+GAME = "noughts-and-crosses"
+RANKINGS = """query ($name: String!) {
+    contest(gameType: NOUGHTS_AND_CROSSES, name: $name) { rankings { bot { name } wins draws losses } }
+}"""
 EACH_WAY = 2
-"""Games of the contest in which each of the two begins."""
+"""Games of a contest in which each of a pair begins."""
 GAMES = 2
 """Games outside of it."""
+CONTESTANTS = ("ada", "bob", "cid", "deb")
 PATIENCE = 300.0
+Names = tuple[str, ...]
 
 
 class Bot:
@@ -86,7 +90,9 @@ def stored(match: MatchEntry) -> Hashable:
     return _facts(match.players, match.view["board"], None if winner is None else match.players[winner])
 
 
-async def _pair(address: Address, diary: Diary, results: int, names: tuple[str, str], contest: str | None) -> None:
+async def _come_and_play(
+    address: Address, diary: Diary, results: int, names: tuple[str, ...], contest: str | None = None
+) -> None:
     group = Group(results, *names)
     bots = [Bot(address, diary, group, name, contest) for name in names]
     for bot in bots:
@@ -94,20 +100,20 @@ async def _pair(address: Address, diary: Diary, results: int, names: tuple[str, 
     await group.play(*(bot.visit for bot in bots))
 
 
-async def play_contest(address: Address, diary: Diary) -> None:
-    """Until both are told that it is complete."""
-    await _pair(address, diary, 1, ("ada", "bob"), CONTEST)
+async def play_contest(address: Address, diary: Diary, cast: Cast) -> None:
+    """Until all are told that it is complete."""
+    await _come_and_play(address, diary, 1, cast.named(*CONTESTANTS[: cast.contestants]), cast.contest)
 
 
-async def play_open(address: Address, diary: Diary) -> None:
-    await _pair(address, diary, GAMES, ("cleo", "dan"), None)
+async def play_open(address: Address, diary: Diary, cast: Cast) -> None:
+    await _come_and_play(address, diary, GAMES, cast.named("cleo", "dan"))
 
 
-async def read_standings(address: Address, diary: Diary) -> None:
+async def read_standings(address: Address, diary: Diary, cast: Cast) -> None:
     """By REST and by GraphQL."""
     async with httpx.AsyncClient(base_url=address.url, trust_env=False, timeout=PATIENCE) as http:
-        rest = await http.get(f"/api/v1/contests/{GAME}/{CONTEST}")
-        graphql = await http.post("/graphql", json={"query": RANKINGS})
+        rest = await http.get(f"/api/v1/contests/{GAME}/{cast.contest}")
+        graphql = await http.post("/graphql", json={"query": RANKINGS, "variables": {"name": cast.contest}})
     if rest.is_success:
         lines = {line["bot"]: line for line in rest.json()["rankings"]}
         diary.shown.append(Shown("standings", {name: _counts(line) for name, line in lines.items()}))

@@ -9,11 +9,10 @@ from typing import Any
 from botdrome.server.boats.ini import read_folder
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import MatchEntry
-from tests.faults.diary import Diary, Shown
+from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group
 from tests.server.boats import Line
 
-NAMES = ("gus", "hal")
 GAMES = 2
 SIDE = 5
 PLAN = RoomPlan(title="Sea", width=SIDE, height=SIDE, boats="A3 B2", goal=2, absence=0.0)
@@ -21,9 +20,8 @@ FLEET = "AAA.." + "....." + "BB..." + "....." + "....."
 
 
 class Sailor:
-    def __init__(self, address: Address, diary: Diary, group: Group, name: str) -> None:
-        self._address, self._diary, self._group, self._name = address, diary, group, name
-        self._other = NAMES[1 - NAMES.index(name)]
+    def __init__(self, address: Address, diary: Diary, group: Group, name: str, other: str) -> None:
+        self._address, self._diary, self._group, self._name, self._other = address, diary, group, name, other
         self._random = Random(name)
 
     async def visit(self) -> None:
@@ -41,7 +39,7 @@ class Sailor:
                     line.send(f"S|{self._other}|{x}|{y}")
                 elif word.startswith(("F|", "R|")):
                     ended.append(word)
-                    if len(ended) == 1 + len(NAMES):
+                    if len(ended) == 3:
                         self._note(ended)
         finally:
             await line.close()
@@ -64,9 +62,10 @@ def stored(match: MatchEntry) -> Hashable:
     return _facts("aborted" if match.status == "aborted" else "finished", {name: tuple(counts) for name, *counts in rows})
 
 
-async def play(address: Address, diary: Diary) -> None:
-    group = Group(GAMES, *NAMES)
-    await group.play(*(Sailor(address, diary, group, name).visit for name in NAMES))
+async def play(address: Address, diary: Diary, cast: Cast) -> None:
+    one, two = cast.named("gus", "hal")
+    group = Group(GAMES, one, two)
+    await group.play(Sailor(address, diary, group, one, two).visit, Sailor(address, diary, group, two, one).visit)
 
 
 def read_files(folder: Path, diary: Diary) -> None:

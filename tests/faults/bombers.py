@@ -9,10 +9,9 @@ import httpx
 from websockets.asyncio.client import connect
 
 from botdrome.store.store import MatchEntry
-from tests.faults.diary import Diary
+from tests.faults.diary import Cast, Diary
 from tests.faults.trying import BREAKS, Address, Group
 
-NAMES = ("ivy", "joe")
 GAMES = 2
 SPECTATOR = "spectator"
 ROOMS = "default:players=2,early=1,round=60000,registration=3600,rest=0.1,fuse=1,height=5,width=5,rounds=9"
@@ -22,14 +21,14 @@ ROOMS = "default:players=2,early=1,round=60000,registration=3600,rest=0.1,fuse=1
 class Users:
     """Both of them: what they are told, they are told alike."""
 
-    def __init__(self, address: Address, diary: Diary, group: Group) -> None:
-        self._address, self._diary, self._group = address, diary, group
+    def __init__(self, address: Address, diary: Diary, group: Group, names: tuple[str, ...]) -> None:
+        self._address, self._diary, self._group, self._names = address, diary, group, names
 
     async def visit(self) -> None:
         """One game."""
         async with httpx.AsyncClient(base_url=f"{self._address.url}/bomber/rest", trust_env=False, timeout=300) as http:
             ids = []
-            for name in NAMES:
+            for name in self._names:
                 answer = (await http.post(f"/register/{name}")).json()
                 if "user_id" not in answer:
                     return
@@ -54,8 +53,8 @@ class Users:
             state = (await http.get("/state/", params={"after": number})).json()
         if state.get("phase") == "FINISHED" and state["game_id"] == game:
             scores = tuple(sorted(state["scores"].items()))
-            self._diary.note("bomberman", NAMES[0], (game, "aborted" in state, state["winner"], scores))
-        self._group.told(NAMES[0])
+            self._diary.note("bomberman", self._names[0], (game, "aborted" in state, state["winner"], scores))
+        self._group.told(self._names[0])
 
     async def _watch(self, match_id: str) -> None:
         """To the end of the match."""
@@ -86,7 +85,8 @@ def watched(match: MatchEntry) -> Hashable:
     return match.id if result is None else (match.id, result.places, result.scores, result.causes)
 
 
-async def play(address: Address, diary: Diary) -> None:
+async def play(address: Address, diary: Diary, cast: Cast) -> None:
     """Until so many games are over, told or not: who comes late finds the next registration."""
-    group = Group(GAMES, NAMES[0])
-    await group.play(Users(address, diary, group).visit)
+    names = cast.named("ivy", "joe")
+    group = Group(GAMES, names[0])
+    await group.play(Users(address, diary, group, names).visit)

@@ -1,5 +1,6 @@
 """Books: standings, Elo table and statistics, made anew from stored matches and compared with those that are shown."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -67,9 +68,9 @@ def _boards_of_matches(matches: Sequence[MatchEntry], boards: dict[int, Any]) ->
 
 
 def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]:
-    """Two players have played all boards, one after the other."""
+    """The boards of a player follow one another."""
     ratings: dict[str, float] = {}
-    won: dict[str, int] = {}
+    won, played = Counter[str](), Counter[str]()
     for _, board in sorted(boards.items()):
         names = board["crosses"], board["circles"]
         before = [ratings.get(name, START) for name in names]
@@ -77,11 +78,12 @@ def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]
             yield f"duel: before board {board['id']} the ratings were {before}, not {board['ratings']}"
         after = updated(before[0], before[1], 0.5 if board["winner"] is None else float(board["winner"] == names[0]))
         ratings |= zip(names, after, strict=True)
-        won[board["winner"]] = won.get(board["winner"], 0) + 1
+        won[board["winner"]] += 1
+        played.update(names)
     for profile in profiles:
         line = profile["player"]
         name = line["name"]
-        made = won.get(name, 0), len(boards), ratings.get(name, START)
+        made = won[name], played[name], ratings.get(name, START)
         if (line["score"], line["boards"]) != made[:2] or abs(line["rating"] - made[2]) > 1e-6:
             yield f"duel: the table has {line}; the boards make {made}"
 
@@ -96,8 +98,8 @@ async def boat_problems(url: str, matches: Sequence[MatchEntry]) -> list[str]:
         problems.append(f"boats: the title has {title}; {len(ended)} games are stored")
     if title.get("total.aborted", 0):
         return problems  # those count for players, and leave nothing to count them by
-    for name in boaters.NAMES:
-        seats = [(match.view or {}, match.players.index(name)) for match in ended]
+    for name in {name for match in ended for name in match.players}:
+        seats = [(match.view or {}, match.players.index(name)) for match in ended if name in match.players]
         made = {"gamesPlayed": len(seats)}
         for key, words in (("total.score", "scores"), ("total.turns", "turns")):
             made[key] = sum(view[words][at] for view, at in seats)

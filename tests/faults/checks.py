@@ -40,10 +40,12 @@ async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
 
 
 async def _pages(http: httpx.AsyncClient) -> dict[str, Any]:
-    players = (await http.get("/api/v1/duel/players")).json()["players"]
+    players = (await http.get("/api/v1/duel/players", params={"limit": 1000})).json()["players"]
     profiles = [(await http.get(f"/api/v1/duel/players/{line['name']}")).json() for line in players]
-    contest = (await http.get(f"/api/v1/contests/{battlebots.GAME}/{battlebots.CONTEST}")).json()
-    standings = {line["bot"]: line for line in contest["rankings"]}
+    standings: dict[str, Any] = {}
+    for contest in (await http.get(f"/api/v1/contests/{battlebots.GAME}", params={"limit": 1000})).json()["contests"]:
+        lines = (await http.get(f"/api/v1/contests/{battlebots.GAME}/{contest}")).json()["rankings"]
+        standings |= {line["bot"]: line for line in lines}
     return {"duel": profiles, "standings": standings}
 
 
@@ -71,17 +73,21 @@ def _about_results(matches: Sequence[MatchEntry], diary: Diary) -> Iterator[str]
 
 
 def _about_contest(matches: Sequence[MatchEntry], diary: Diary) -> Iterator[str]:
-    played = Counter(match.players for match in matches if match.contest == battlebots.CONTEST and match.status == "ended")
-    for players, times in played.items():
+    """All pairs have played their games when a bot is told that its contest is complete, and never more."""
+    played = Counter((match.contest, match.players) for match in matches if match.contest and match.status == "ended")
+    for meeting, times in played.items():
         if times > battlebots.EACH_WAY:
-            yield f"contest: {players} have played {times} games"
-    for client, _ in diary.complete:
-        if len(played) != 2 or any(times != battlebots.EACH_WAY for times in played.values()):
-            yield f"contest: {client} was told that it is complete; played are {dict(played)}"
+            yield f"contest: {meeting} was played {times} times"
+    names = {contest: {name for it, players in played for name in players if it == contest} for contest, _ in played}
+    for client, contest in diary.complete:
+        others, enough = names.get(contest, set()) - {client}, battlebots.EACH_WAY
+        missing = [other for other in others for pair in ((client, other), (other, client)) if played[contest, pair] < enough]
+        if missing or not others:
+            yield f"contest: {client} was told that {contest} is complete, but lacks games with {missing}"
 
 
 def _about_standings(matches: Sequence[MatchEntry], shown: dict[str, Any]) -> Iterator[str]:
-    counted = standings_of([match for match in matches if match.contest == battlebots.CONTEST and match.status == "ended"])
+    counted = standings_of([match for match in matches if match.contest and match.status == "ended"])
     for name, counts in counted.items():
         line = shown.get(name, {})
         if any(line.get(key) != count for key, count in counts.items()):

@@ -6,7 +6,7 @@ from typing import Any
 from websockets.asyncio.client import connect
 
 from botdrome.store.store import MatchEntry
-from tests.faults.diary import Diary
+from tests.faults.diary import Cast, Diary
 from tests.faults.trying import Address, Group
 from tests.server.cubes import NOOP, Bot, Organiser, bot, game, saying
 
@@ -48,7 +48,7 @@ def stored(match: MatchEntry) -> Hashable:
     return _facts(match.id, "TIE" if winner is None else "WINNER_FOUND", None if winner is None else match.players[winner])
 
 
-async def play(address: Address, diary: Diary) -> None:
+async def play(address: Address, diary: Diary, cast: Cast) -> None:
     group = Group(GAMES, NAME)
     walks: list[Any] = [{"task": "MOVE", "direction": "+X"}]
     async with bot(saying(NOOP)) as stays, bot(saying(walks)) as leaves:

@@ -22,6 +22,20 @@ class Shown(Struct, frozen=True):
     """By name and by what is counted."""
 
 
+class Cast(Struct, frozen=True):
+    """Those who play together once. Another cast has other names, and a contest of its own."""
+
+    suffix: str = ""
+    contestants: int = 2
+
+    @property
+    def contest(self) -> str:
+        return f"cup{self.suffix}"
+
+    def named(self, *names: str) -> tuple[str, ...]:
+        return tuple(f"{name}{self.suffix}" for name in names)
+
+
 class Diary:
     def __init__(self) -> None:
         self.told: dict[str, list[Told]] = {}

@@ -5,11 +5,10 @@ from typing import Any
 
 import httpx
 
-from tests.faults.diary import Diary, Shown
+from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group
 from tests.server.duellists import FIND, Duellist
 
-NAMES = ("eve", "fay")
 BOARDS = 4
 """Boards of which each is told."""
 COUNTS = ("score", "losses", "draws", "boards", "invalid")
@@ -42,12 +41,13 @@ class Player:
                 self._group.told(self._name)
 
 
-async def play(address: Address, diary: Diary) -> None:
-    group = Group(BOARDS, *NAMES)
-    await group.play(*(Player(address, diary, group, name).visit for name in NAMES))
+async def play(address: Address, diary: Diary, cast: Cast) -> None:
+    names = cast.named("eve", "fay")
+    group = Group(BOARDS, *names)
+    await group.play(*(Player(address, diary, group, name).visit for name in names))
 
 
-async def read_table(address: Address, diary: Diary) -> None:
+async def read_table(address: Address, diary: Diary, cast: Cast) -> None:
     async with httpx.AsyncClient(base_url=address.url, trust_env=False) as http:
         answer = await http.get("/api/v1/duel/players")
     if answer.is_success:

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from tests.faults import battlebots, boaters, bombers, cubes, duellists
-from tests.faults.diary import Diary
+from tests.faults.diary import Cast, Diary
 from tests.faults.trying import BREAKS, Address, ended
 
 LIMIT = 200.0
 """Seconds after which something hangs; a run takes one or two."""
 LOOKS = 0.05
 """Seconds between two looks of the readers."""
-PLAYING: dict[str, Callable[[Address, Diary], Awaitable[None]]] = {
+PLAYING: dict[str, Callable[[Address, Diary, Cast], Awaitable[None]]] = {
     "contest": battlebots.play_contest,
     "battlebot": battlebots.play_open,
     "duel": duellists.play,
@@ -23,10 +23,10 @@ PLAYING: dict[str, Callable[[Address, Diary], Awaitable[None]]] = {
 }
 
 
-async def play_all(address: Address, folder: Path, diary: Diary) -> list[str]:
+async def play_all(address: Address, folder: Path, diary: Diary, cast: Cast) -> list[str]:
     """Until all have what they came for; who has not after a long time."""
-    tasks = {name: asyncio.ensure_future(play(address, diary)) for name, play in PLAYING.items()}
-    reading = asyncio.ensure_future(_read(address, folder, diary))
+    tasks = {name: asyncio.ensure_future(play(address, diary, cast)) for name, play in PLAYING.items()}
+    reading = asyncio.ensure_future(_read(address, folder, diary, cast))
     try:
         _, late = await asyncio.wait(tasks.values(), timeout=LIMIT)
         hanging = [name for name, task in tasks.items() if task in late]
@@ -37,10 +37,10 @@ async def play_all(address: Address, folder: Path, diary: Diary) -> list[str]:
     return [f"{name} hangs" for name in hanging] + problems
 
 
-async def _read(address: Address, folder: Path, diary: Diary) -> None:
+async def _read(address: Address, folder: Path, diary: Diary, cast: Cast) -> None:
     while True:
         boaters.read_files(folder / "boats", diary)
         for look in (battlebots.read_standings, duellists.read_table):
             with contextlib.suppress(*BREAKS):
-                await look(address, diary)
+                await look(address, diary, cast)
         await asyncio.sleep(LOOKS)

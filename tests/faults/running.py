@@ -11,7 +11,7 @@ import asyncpg  # type: ignore[import-untyped]
 from msgspec import Struct
 
 from tests.faults.checks import problems_in
-from tests.faults.diary import Diary
+from tests.faults.diary import Cast, Diary
 from tests.faults.faulty import KILLS, Fault, Faults, Kind, Outage
 from tests.faults.load import play_all
 from tests.faults.servers import running_apart, running_here, settings
@@ -44,12 +44,12 @@ async def run(fault: Fault, db: str = "", outage: Outage | None = None) -> Repor
         wanted = settings(db or f"sqlite:///{folder / 'store.db'}", folder)
         if fault.kind in KILLS:
             async with running_apart(wanted, fault) as child:
-                problems = await play_all(child, folder, diary)
+                problems = await play_all(child, folder, diary, Cast())
             reached, calls = child.killed, 0
         else:
             faults = Faults(fault, outage)
             async with running_here(wanted, faults) as server:
-                problems = await play_all(server, folder, diary)
+                problems = await play_all(server, folder, diary, Cast())
             reached, calls = faults.reached, faults.calls
         problems += await problems_in(wanted, diary)
     return Report(fault, reached, calls, diary, problems)
