@@ -21,7 +21,6 @@ EACH_WAY = 2
 """Games of a contest in which each of a pair begins."""
 GAMES = 2
 """Games outside of it."""
-CONTESTANTS = ("ada", "bob", "cid", "deb")
 PATIENCE = 300.0
 Names = tuple[str, ...]
 
@@ -31,6 +30,7 @@ class Bot:
 
     def __init__(self, address: Address, diary: Diary, group: Group, name: str, contest: str | None = None) -> None:
         self._address, self._diary, self._group, self._contest = address, diary, group, contest
+        self._wish = {"contest": contest, "features": ["notices"]} if contest else {}
         self._role = self.name = name
         self._random = Random(name)
 
@@ -45,7 +45,7 @@ class Bot:
                 self.name = f"{self._role}-{next(numbers)}"
                 return False
             login = {"gameType": "NOUGHTS_AND_CROSSES", "name": self.name, "password": answer.json()["password"]}
-            self._diary.registered[self.name] = login | ({"contest": self._contest} if self._contest else {})
+            self._diary.registered[self.name] = login | self._wish
             return True
 
         await until_it_works(ask)
@@ -101,8 +101,8 @@ async def _come_and_play(
 
 
 async def play_contest(address: Address, diary: Diary, cast: Cast) -> None:
-    """Until all are told that it is complete."""
-    await _come_and_play(address, diary, 1, cast.named(*CONTESTANTS[: cast.contestants]), cast.contest)
+    """Until both are told that it is complete."""
+    await _come_and_play(address, diary, 1, cast.named("ada", "bob"), cast.contest)
 
 
 async def play_open(address: Address, diary: Diary, cast: Cast) -> None:

@@ -26,7 +26,6 @@ class Cast(Struct, frozen=True):
     """Those who play together once. Another cast has other names, and a contest of its own."""
 
     suffix: str = ""
-    contestants: int = 2
 
     @property
     def contest(self) -> str:

@@ -64,6 +64,8 @@ class Faults:
     def __init__(self, fault: Fault, outage: Outage | None = None) -> None:
         self._fault, self._outage = fault, outage
         self.calls = 0
+        self.databases: list[Any] = []
+        """All that were opened."""
 
     @property
     def reached(self) -> bool:
@@ -72,7 +74,12 @@ class Faults:
     def install(self) -> Callable[[], None]:
         """Stores that are opened from now on have a faulty database, until the function that this returns is called."""
         patch, make = pytest.MonkeyPatch(), opening._database
-        patch.setattr(opening, "_database", lambda url: FaultyDatabase(make(url), url, self))
+
+        def faulty(url: str) -> FaultyDatabase:
+            self.databases.append(make(url))
+            return FaultyDatabase(self.databases[-1], url, self)
+
+        patch.setattr(opening, "_database", faulty)
         return patch.undo
 
     async def called(self, database: Any, url: str, call: Call) -> Any:
@@ -92,11 +99,11 @@ class Faults:
         """SQLite itself reports a full disk while the file may not grow."""
         fault = self._fault
         if hasattr(database, "_writer") and number in (fault.call, fault.call + fault.calls):
-            await _limit_pages(database, 1 if number == fault.call else 1 << 30)
+            await limit_pages(database, 1 if number == fault.call else 1 << 30)
         return await call()
 
 
-async def _limit_pages(database: Sqlite, pages: int) -> None:
+async def limit_pages(database: Sqlite, pages: int) -> None:
     """The file keeps the pages that it has."""
     await database._in(database._write_thread, lambda: database._writer.execute(f"PRAGMA max_page_count = {pages}").fetchall())
 
