@@ -56,7 +56,7 @@ class Bot(asyncio.Protocol):
 
     def _register(self) -> None:
         self._user = ""
-        self._ask(b"POST %s/register/%s HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+        self._ask(b"POST %s/register/%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n")
 
     def _ask(self, request: bytes) -> None:
         self._sent = time.perf_counter()
@@ -90,14 +90,15 @@ class Bot(asyncio.Protocol):
         self._due = max(self._due + ROUND, self._loop.time())
         if time.perf_counter() < self._until:
             self._wants_state = True
-            self._ask(b"GET %s/state/" + self._user.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+            self._ask(b"GET %s/state/" + self._user.encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
 
     def _act(self) -> None:
         self._wants_state = False
         self._turn += 1
         body = b'{"user_id": "%s", "action": "%s"}' % (self._user.encode(), ACTIONS[self._turn % 5].encode())
         self._ask(
-            b"POST %%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+            b"POST %%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+            + body
         )
 
 

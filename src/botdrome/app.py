@@ -37,9 +37,10 @@ from botdrome.server.duel_hall import DuelHall
 from botdrome.server.duel_table import open_duel_table
 from botdrome.server.listening import MakeProtocol, listen, secured
 from botdrome.server.native import NativeSession
+from botdrome.server.origins import Origins
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.url_bots import UrlBots
-from botdrome.server.websocket import MakeSession
+from botdrome.server.websocket import MakeSession, Socket
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 from botdrome.store.store import Store
 
@@ -112,6 +113,7 @@ class Parts(NamedTuple):
     bomber: BomberApi
     url_bots: UrlBots
     crowd: Crowd
+    origins: Origins
 
     @property
     def with_guests(self) -> tuple[Room, ...]:
@@ -155,14 +157,15 @@ async def _clear_away(store: Store, claimed: bool) -> None:
 
 
 async def _furnish(settings: Settings, store: Store) -> Parts:
-    desk, crowd, callers = Desk(store, settings), Crowd(settings), Callers(settings)
+    desk, crowd, callers, origins = Desk(store, settings), Crowd(settings), Callers(settings), Origins(settings)
     duel = DuelHall(desk, await open_duel_table(store))
     boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
     url_bots = UrlBots(desk, callers)
     registrations = Bucket(settings.registration_rate, settings.registration_burst)
     arena = Arena(store, desk.floor, desk.registry, duel.table, url_bots, registrations)
     cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
-    return Parts(desk, arena, make_app(arena), callers, duel, boats, cube, BomberApi(desk, crowd), url_bots, crowd)
+    bomber = BomberApi(desk, crowd, origins)
+    return Parts(desk, arena, make_app(arena), callers, duel, boats, cube, bomber, url_bots, crowd, origins)
 
 
 async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, asyncio.Server]) -> None:
@@ -171,7 +174,7 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
     servers["http"] = await listen(settings, "port", settings.port, front, secured(settings))
     doors: list[tuple[str, str, int, MakeProtocol]] = [
         ("bomber", "bomber_port", settings.bomber_port, _bomber_door(settings, parts)),
-        ("cube", "cube_port", settings.cube_port, socketio_door(parts.cube, parts.crowd, settings)),
+        ("cube", "cube_port", settings.cube_port, socketio_door(parts.cube, parts.crowd, settings, parts.origins)),
         ("duel", "duel_port", settings.duel_port, duel_door(parts.duel, parts.crowd)),
         *[(one.name, one.key, one.port, boat_door(one, parts.desk, parts.crowd)) for one in parts.boats.all],
     ]
@@ -197,7 +200,8 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
         if target.startswith("/socket.io/"):
             return cube.receive_socket(target)
         if target.startswith("/watch/"):
-            return live_spectator(arena, target)
+            spectator = live_spectator(arena, target)
+            return spectator and Welcome(spectator, settings.longest_message, Socket)
         if target == "/boats/host":
             return lambda connection: HostSession(connection, boats, settings)
         if target == "/connect":
@@ -208,9 +212,9 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
         return bomber.shortcut(target, door)
 
     def door() -> Door:
-        return Door(reception, http, parts.crowd, settings, shortcut)
+        return Door(reception, http, parts.crowd, settings, parts.origins, shortcut)
 
-    http = http_stack(Turnstile(_http_app(parts), settings, parts.cube.has_session), parts.crowd, door)
+    http = http_stack(Turnstile(_http_app(parts), settings, parts.cube.has_session), parts.crowd, door, parts.origins)
     return door
 
 
@@ -222,10 +226,10 @@ def _bomber_door(settings: Settings, parts: Parts) -> MakeProtocol:
         return bomber.shortcut(target, door)
 
     def door() -> Door:
-        return Door(bomber.receive_socket, http, parts.crowd, settings, shortcut)
+        return Door(bomber.receive_socket, http, parts.crowd, settings, parts.origins, shortcut)
 
     app = Starlette(routes=[Mount("/bomber", bomber.asgi)])
-    http = http_stack(Turnstile(app, settings), parts.crowd, door)
+    http = http_stack(Turnstile(app, settings), parts.crowd, door, parts.origins)
     return door
 
 

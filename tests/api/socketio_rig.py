@@ -14,6 +14,7 @@ from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
 from botdrome.server.door import Crowd
 from botdrome.server.organiser import Caller
+from botdrome.server.origins import Origins
 from botdrome.server.settings import Settings
 from botdrome.wire.engineio3 import units
 from tests.patience import PATIENCE as PATIENCE
@@ -156,7 +157,8 @@ async def rig(**changes: Any) -> AsyncIterator[Rig]:
     settings, echo = Settings(**changes), Echo()
     crowd = Crowd(settings)
     socketio = make_socketio(echo, settings, crowd)
-    server = await asyncio.get_running_loop().create_server(socketio_door(socketio, crowd, settings), "127.0.0.1", 0)
+    door = socketio_door(socketio, crowd, settings, Origins(settings))
+    server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
     async with httpx.AsyncClient(timeout=PATIENCE) as http:
         try:
             yield Rig(server.sockets[0].getsockname()[1], socketio, echo, http)

@@ -18,7 +18,7 @@ from tests.server.clients import PATIENCE, server
 pytestmark = pytest.mark.anyio
 
 UPGRADE = (
-    b"GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
 )
 GREETING, ACKNOWLEDGED = b'{"type":"connection_init"}', b'{"type":"connection_ack"}'
@@ -32,7 +32,7 @@ def frame(payload: bytes, opcode: int = 1) -> bytes:
 
 def post(body: bytes, size: int | None = None, fields: bytes = b"") -> bytes:
     length = len(body) if size is None else size
-    head = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%bContent-Length: %d\r\n\r\n"
+    head = b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n%bContent-Length: %d\r\n\r\n"
     return head % (fields, length) + body
 
 
@@ -90,7 +90,7 @@ async def test_a_ping_right_behind_the_request_is_answered_after_it(tmp_path: Pa
 async def test_a_socket_that_is_refused_is_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     strict: dict[str, Any] = {"http_rate": 0.001, "http_burst": 1, "http_rate_loopback": True}
     async with server(tmp_path, **strict) as house:
-        async with line(house, b"GET /index.html HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") as one:
+        async with line(house, b"GET /index.html HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n") as one:
             await one.rest()
         async with line(house, UPGRADE + frame(GREETING)) as two:
             assert (await two.rest()).startswith(b"HTTP/1.1 429 ")
@@ -115,7 +115,7 @@ async def test_a_head_is_waited_for_less_long_than_a_body(tmp_path: Path, monkey
     monkeypatch.setattr(guests, "HEAD_SENDING", 0.02)
     monkeypatch.setattr(guests, "TICK", 0.01)
     async with server(tmp_path) as house, line(house, post(QUERY[:5], len(QUERY))) as slow:
-        async with line(house, b"POST /graphql HTTP/1.1\r\nHost: x\r\n") as one:
+        async with line(house, b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\n") as one:
             assert (await one.rest()).startswith(b"HTTP/1.1 408 ")
         slow.send(QUERY[5:])
         assert b'{"botsCount":0}' in await slow.heard(b"}}")
@@ -167,7 +167,9 @@ async def test_long_bodies_that_are_not_whole_share_some_room(tmp_path: Path, mo
 
 async def test_who_leaves_while_two_requests_wait_is_answered_neither(tmp_path: Path) -> None:
     """An answer to somebody who is gone would be an error in the log, and until then somebody to wait for."""
-    healthy, waiting = (b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % path for path in (b"/healthz", b"/bomber/rest/state?after=0"))
+    healthy, waiting = (
+        b"GET %b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % path for path in (b"/healthz", b"/bomber/rest/state?after=0")
+    )
     async with server(tmp_path, bomber_wait=10 * PATIENCE) as house:
         async with line(house, healthy) as one:
             await one.heard(b"\r\n\r\n")

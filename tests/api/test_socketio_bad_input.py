@@ -75,11 +75,11 @@ async def test_a_websocket_elsewhere_is_not_found() -> None:
 async def test_a_websocket_on_a_connection_that_was_used_before() -> None:
     async with rig() as one:
         reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
-        writer.write(b"GET /socket.io/?EIO=9 HTTP/1.1\r\nhost: x\r\n\r\n")
+        writer.write(b"GET /socket.io/?EIO=9 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
         await asyncio.wait_for(reader.readuntil(b"Unsupported protocol version"), PATIENCE)
         key = base64.b64encode(bytes(16)).decode()
         upgrade = f"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}"
-        writer.write(f"GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nhost: x\r\n{upgrade}\r\n\r\n".encode())
+        writer.write(f"GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nhost: 127.0.0.1\r\n{upgrade}\r\n\r\n".encode())
         answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
         assert b"HTTP/1.1 101" in answer
         writer.close()
@@ -252,7 +252,9 @@ async def test_a_body_without_a_length_is_bounded_too() -> None:
     async with rig(socketio_longest=1000) as one:
         client = await one.poller(4)
         reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
-        writer.write(f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n".encode())
+        writer.write(
+            f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n".encode()
+        )
         for _ in range(3):
             writer.write(b"1f4\r\n" + b"4" * 500 + b"\r\n")
         answer = await asyncio.wait_for(reader.read(), PATIENCE)
@@ -284,7 +286,7 @@ async def test_two_posts_at_once(version: int) -> None:
 
 async def half_a_post(client: Poller) -> asyncio.StreamWriter:
     _, writer = await asyncio.open_connection("127.0.0.1", client.rig.port)
-    writer.write(f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n4".encode())
+    writer.write(f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n4".encode())
     await writer.drain()
     return writer
 
@@ -302,7 +304,7 @@ async def test_a_body_that_does_not_go_on(version: int) -> None:
     async with rig(login_limit=1.0) as one:
         client = await one.poller(version)
         reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
-        writer.write(f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n4".encode())
+        writer.write(f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n4".encode())
         answer = await asyncio.wait_for(reader.readuntil(b"did not come"), PATIENCE)
         assert b"HTTP/1.1 408" in answer
         writer.close()
@@ -392,7 +394,9 @@ async def test_who_does_not_read_is_cut_off(version: int) -> None:
         _, writer = await asyncio.open_connection("127.0.0.1", one.port, limit=1)
         key = base64.b64encode(bytes(16)).decode()
         upgrade = f"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}"
-        writer.write(f"GET /socket.io/?EIO={version}&transport=websocket HTTP/1.1\r\nhost: x\r\n{upgrade}\r\n\r\n".encode())
+        writer.write(
+            f"GET /socket.io/?EIO={version}&transport=websocket HTTP/1.1\r\nhost: 127.0.0.1\r\n{upgrade}\r\n\r\n".encode()
+        )
         if version == 4:
             writer.write(b"\x81\x82\0\0\0\x0040")
         _, sid = await one.echo.next()

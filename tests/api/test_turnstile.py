@@ -64,7 +64,7 @@ async def test_sockets_of_graphql_count_as_requests(tmp_path: Path) -> None:
 async def test_what_was_sent_with_a_request_that_is_refused_is_not_answered(tmp_path: Path) -> None:
     async with server(tmp_path, **STRICT) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(b"GET /index.html HTTP/1.1\r\nHost: x\r\n\r\n" * 20)
+        writer.write(b"GET /index.html HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 20)
         told = await reader.read()
         writer.close()
     assert told.count(b"HTTP/1.1 200 OK") == told.count(b"HTTP/1.1 429 ") == told.count(b"HTTP/1.1") // 2 == 1

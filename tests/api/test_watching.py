@@ -180,7 +180,7 @@ async def test_a_slow_spectator_is_cut_off_and_nobody_else(server: str, tables: 
             slow.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
             slow.connect(("127.0.0.1", int(server.partition(":")[2])))
             slow.sendall(
-                b"GET /watch/m HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+                b"GET /watch/m HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
                 b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
             )
             await until(lambda: len(table.audience) == 2)

@@ -208,7 +208,7 @@ class Wire:
 async def upgraded(house: House) -> AsyncIterator[Wire]:
     reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
     writer.write(
-        b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
     )
     head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
@@ -257,7 +257,7 @@ async def test_what_is_no_request_is_no_burden(tmp_path: Path, data: bytes) -> N
 
 async def test_a_handshake_for_graphql_that_fails_is_answered(tmp_path: Path) -> None:
     head = (
-        b"GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n"
         b"Cookie: %b\r\n\r\n" % (b"x" * 9000)
     )

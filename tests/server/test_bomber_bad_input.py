@@ -82,7 +82,9 @@ async def test_hostile_targets(tmp_path: Path) -> None:
             b"/bomber",
         ):
             for method in (b"GET", b"POST", b"HEAD"):
-                status, rest = await raw(house, method + b" " + target + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                status, rest = await raw(
+                    house, method + b" " + target + b" HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+                )
                 assert status in (200, 400, 404, 405), (method, target, rest)
         assert (await one.state())["users"] == []
 
@@ -167,7 +169,7 @@ async def test_one_connection_for_the_api_and_for_everything_else(tmp_path: Path
         async def ask(target: str, body: bytes = b"") -> tuple[bytes, bytes]:
             method = b"POST" if body else b"GET"
             writer.write(
-                b"%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (method, target.encode(), len(body), body)
+                b"%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s" % (method, target.encode(), len(body), body)
             )
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
             length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
@@ -189,9 +191,9 @@ async def test_a_client_of_the_http_stack_that_goes_while_it_waits_is_forgotten(
     async with room(tmp_path) as (house, one):
         await one.begin("Ada", "Bob")
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         await reader.readuntil(b"ok\n")
-        writer.write(b"GET /bomber/rest/state?after=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+        writer.write(b"GET /bomber/rest/state?after=1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         await until_waiting(house, 1)
         writer.close()
         await until_waiting(house, 0)
@@ -201,10 +203,10 @@ async def test_a_client_of_the_http_stack_that_goes_while_it_waits_is_forgotten(
 async def test_a_websocket_after_requests_on_the_same_connection(tmp_path: Path) -> None:
     async with room(tmp_path) as (house, _):
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(b"GET /bomber/rest/state HTTP/1.1\r\nHost: x\r\n\r\n")
+        writer.write(b"GET /bomber/rest/state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         await asyncio.wait_for(reader.readuntil(b'"explosions":[]}'), PATIENCE)
         writer.write(
-            b"GET /bomber/rest HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            b"GET /bomber/rest HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
             b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         )
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
@@ -221,10 +223,12 @@ async def test_the_same_over_tls(tmp_path: Path) -> None:
     trusting.check_hostname = False
     async with server(tmp_path, tls_cert=str(cert), tls_key=str(key), bomber_port=-1) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port, ssl=trusting)
-        writer.write(b"GET /bomber/rest/state HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        writer.write(
+            b"GET /bomber/rest/state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        )
         assert b"REGISTRATION" in await asyncio.wait_for(reader.readuntil(b'"explosions":[]}'), PATIENCE)
         assert (await asyncio.wait_for(reader.readuntil(b"ok\n"), PATIENCE)).startswith(b"HTTP/1.1 200")
-        writer.write(b"GET /bomber/rest/state HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        writer.write(b"GET /bomber/rest/state HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
         assert b"REGISTRATION" in await asyncio.wait_for(reader.read(), PATIENCE)
         writer.close()
         plain = await asyncio.open_connection("127.0.0.1", house.ports["bomber"])

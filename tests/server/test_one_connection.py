@@ -18,7 +18,7 @@ from tests.server.clients import PATIENCE, server
 pytestmark = pytest.mark.anyio
 
 UPGRADE = (
-    b"GET /any/path? HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"GET /any/path? HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
 OFFER = "Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\nUpgrade: h2c\r\n"
@@ -46,7 +46,7 @@ async def kept_open(house: House) -> socket.socket:
 
 
 def request(target: str, body: bytes = b"", fields: str = "") -> bytes:
-    fields = f"Host: x\r\n{fields}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    fields = f"Host: 127.0.0.1\r\n{fields}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     return f"{'POST' if body else 'GET'} {target} HTTP/1.1\r\n{fields}".encode() + body
 
 
@@ -154,7 +154,7 @@ async def test_too_much_behind_an_upgrade_that_has_to_wait(tmp_path: Path) -> No
 async def test_of_very_many_requests_at_once_the_first_are_answered(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 100)
         told = await asyncio.wait_for(reader.read(), PATIENCE)
         writer.close()
     assert MOST_AT_ONCE <= told.count(b"HTTP/1.1 200 OK") == told.count(b"HTTP/1.1 ") < 100

@@ -10,13 +10,14 @@ import pytest
 from botdrome.server import websocket
 from botdrome.server.connection import Connection
 from botdrome.server.door import Crowd, Door, MakeHttp, Reception
+from botdrome.server.origins import Origins
 from botdrome.server.settings import Settings
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
 HEAD = (
-    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
 TEXT, BINARY, CLOSE, PING, PONG = 0x81, 0x82, 0x88, 0x89, 0x8A
@@ -121,7 +122,7 @@ async def post(reception: Reception | None = None, make_http: MakeHttp = no_http
         return diaries[-1]
 
     def door() -> Door:
-        return Door(reception or (lambda _: make), make_http, crowd, settings)
+        return Door(reception or (lambda _: make), make_http, crowd, settings, Origins(settings))
 
     server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
     one = Post(server.sockets[0].getsockname()[1], crowd, diaries)
@@ -143,7 +144,7 @@ async def post(reception: Reception | None = None, make_http: MakeHttp = no_http
         (b"Version: 13", b"Version: 99", b"426", b"the field Sec-WebSocket-Version is not 13"),
         (b"keep-alive, Upgrade", b"close", b"400", b"the field Connection has no 'Upgrade'"),
         (b"GET", b"POST", b"400", b"a WebSocket begins with a GET of HTTP/1.1"),
-        (b"Host: x", b"Host: " + b"x" * 17_000, b"431", b"the head has at most 16384 bytes"),
+        (b"Host: 127.0.0.1", b"Host: " + b"x" * 17_000, b"431", b"the head has at most 16384 bytes"),
         (b"Version: 13\r\n", b"Version: 13\r\nMore: " + b"x" * 17_000, b"431", b"the head has at most 16384 bytes"),
     ],
 )
@@ -160,9 +161,9 @@ async def test_a_handshake_that_fails_is_told_why(this: bytes, that: bytes, stat
 @pytest.mark.parametrize(
     "begun",
     [
-        b"POST /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n",
-        HEAD.replace(b"Host: x", b"Sec-WebSocket-Protocol: graphql-ws\r\nCookie: " + b"x" * 17_000),
-        HEAD.replace(b"Host: x", b"SEC-WEBSOCKET-PROTOCOL:graphql-transport-ws"),
+        b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n",
+        HEAD.replace(b"Host: 127.0.0.1", b"Sec-WebSocket-Protocol: graphql-ws\r\nCookie: " + b"x" * 17_000),
+        HEAD.replace(b"Host: 127.0.0.1", b"SEC-WEBSOCKET-PROTOCOL:graphql-transport-ws"),
         HEAD.replace(b"\r\n", b"\n"),
     ],
 )
@@ -202,7 +203,7 @@ async def test_an_empty_line_before_the_handshake_does_no_harm(pieces: list[byte
 async def test_who_offers_subprotocols_is_given_the_first() -> None:
     async with post() as one:
         line = await one.line()
-        await line.send(HEAD.replace(b"Host: x", b"Host: x\r\nSec-WebSocket-Protocol: battlebot, json"))
+        await line.send(HEAD.replace(b"Host: 127.0.0.1", b"Host: 127.0.0.1\r\nSec-WebSocket-Protocol: battlebot, json"))
         assert b"\r\nSec-WebSocket-Protocol: battlebot\r\n\r\n" in await line.until(b"\r\n\r\n")
 
 

@@ -19,6 +19,7 @@ from botdrome.server import metrics
 from botdrome.server.asker import source_of
 from botdrome.server.door import HEAD_LIMIT, LONGEST_HEAD, Crowd
 from botdrome.server.places import Places
+from botdrome.wire.safe_headers import plain_answer
 
 MOST_FIELDS = 100
 """Of a head. Each takes some hundred bytes, however short it is."""
@@ -118,7 +119,8 @@ class HttpGuest(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         if not self._sated and not self._leaving:
-            super().send_400_response(msg)
+            self.transport.write(plain_answer("400 Bad Request", msg))
+            self.transport.close()
 
     def pause_writing(self) -> None:
         self._full_since = self.loop.time()
@@ -271,8 +273,7 @@ class HttpGuest(HttpToolsProtocol):
         self._leaving = True
         answering = self._answering
         if answering is None or not answering.response_started or answering.response_complete:
-            head = f"HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: {len(words)}\r\n\r\n"
-            self.transport.write((head + words).encode())
+            self.transport.write(plain_answer(status, words))
         self._answer_no_more()
         self.transport.write_eof() if self.transport.can_write_eof() else self.transport.close()
 

@@ -9,17 +9,19 @@ from uvicorn.server import ServerState
 
 from botdrome.api.guests import HttpGuest
 from botdrome.api.luggage import luggage_room
+from botdrome.api.page_guard import PageGuard
 from botdrome.api.socket_guests import socket_guests
 from botdrome.server.door import Crowd, MakeHttp
+from botdrome.server.origins import Origins
 
 LONGEST_MESSAGE = 1 << 20
 """Bytes of one WebSocket message, unpacked; who listens may want less."""
 
 
-def http_stack(app: ASGIApp, crowd: Crowd, door: Callable[[], asyncio.Protocol]) -> MakeHttp:
+def http_stack(app: ASGIApp, crowd: Crowd, door: Callable[[], asyncio.Protocol], origins: Origins) -> MakeHttp:
     """Whoever wants a WebSocket after other requests is sent back to the `door`."""
     config = uvicorn.Config(
-        app,
+        PageGuard(app, origins),
         http="httptools",
         ws=socket_guests(crowd),
         ws_max_size=LONGEST_MESSAGE,

@@ -8,13 +8,11 @@ import asyncio
 from collections.abc import Callable
 from math import ceil
 
-import msgspec
 from starlette.datastructures import QueryParams
-from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from botdrome.api.probes import PATHS
-from botdrome.api.socketio.asking import BAD_REQUEST, Refusal
+from botdrome.api.refusals import refused
 from botdrome.server import metrics
 from botdrome.server.asker import ASKER, source_of
 from botdrome.server.bucket import Buckets
@@ -41,7 +39,8 @@ class Turnstile:
             seconds = self._buckets.too_fast(source)
             if seconds:
                 metrics.REFUSED.labels("requests").inc()
-                return await _refusal(scope["path"], ceil(seconds))(scope, receive, send)
+                headers = {"retry-after": str(ceil(seconds)), "connection": "close"}  # what else it has sent is not answered
+                return await refused(scope["path"], 429, TOO_FAST, headers)(scope, receive, send)
         if self._turning:
             await self._turn_of(source)
         else:
@@ -70,19 +69,3 @@ class Turnstile:
         if path.startswith("/socket.io/"):
             return self._has_session(QueryParams(scope["query_string"]).get("sid", ""))
         return path in PATHS or path.startswith("/bomber/")
-
-
-def _refusal(path: str, seconds: int) -> Response:
-    """In the words of whoever was asked. The connection is closed: what else it has sent need not be answered."""
-    headers = {"retry-after": str(seconds), "connection": "close"}
-    if path.startswith("/graphql"):
-        return _json({"errors": [{"message": TOO_FAST}]}, headers)
-    if path.startswith(("/api/", "/watch/")):
-        return _json({"error": TOO_FAST}, headers)
-    if path.startswith("/socket.io/"):
-        return _json(Refusal(BAD_REQUEST, TOO_FAST).answer, headers)
-    return PlainTextResponse(TOO_FAST + "\n", 429, headers)
-
-
-def _json(words: object, headers: dict[str, str]) -> Response:
-    return Response(msgspec.json.encode(words), 429, headers, "application/json")

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple, cast
 
 from botdrome.server import metrics
+from botdrome.server.origins import Origins
 from botdrome.server.patience import Patience
 from botdrome.server.settings import Settings
 from botdrome.server.websocket import FAREWELL, MakeSession, Socket, end_writing
+from botdrome.wire.safe_headers import plain_answer
 from botdrome.wire.websocket import BadHandshake, accepted
 
 LONGEST_HEAD = 16 << 10
@@ -34,6 +36,8 @@ class Welcome(NamedTuple):
     longest: int
     """Bytes of one message."""
     kind: type[Socket]
+    open_to_all: bool = False
+    """Whether pages of any origin may open it. A bot's is: its login is a credential of its own."""
 
 
 Reception = Callable[[str], MakeSession | Welcome | None]
@@ -80,7 +84,7 @@ class Crowd:
 class Door(asyncio.Protocol):
     """Reads the head of the first request, then hands the connection over."""
 
-    __slots__ = ("_crowd", "_make_http", "_reception", "_seen", "_settings", "_shortcut", "_transport")
+    __slots__ = ("_crowd", "_make_http", "_origins", "_reception", "_seen", "_settings", "_shortcut", "_transport")
 
     def __init__(
         self,
@@ -88,10 +92,11 @@ class Door(asyncio.Protocol):
         make_http: MakeHttp,
         crowd: Crowd,
         settings: Settings,
+        origins: Origins,
         shortcut: Shortcut = lambda _: None,
     ) -> None:
         self._reception, self._make_http, self._crowd, self._settings = reception, make_http, crowd, settings
-        self._shortcut = shortcut
+        self._origins, self._shortcut = origins, shortcut
         self._seen = b""
         """What came of a head that is not whole."""
         self._transport: asyncio.Transport | None = None
@@ -137,20 +142,22 @@ class Door(asyncio.Protocol):
         return self._let_in(transport, found, head, seen[end + 4 :])
 
     def _let_in(self, transport: asyncio.Transport, found: MakeSession | Welcome, head: bytes, rest: bytes) -> None:
+        welcome = found if isinstance(found, Welcome) else Welcome(found, self._settings.longest_message, Socket, True)
         try:
             answer = accepted(head)
         except BadHandshake as problem:
             return self._refuse(transport, problem.answer)
+        refused = self._origins.refusal_in(head, welcome.open_to_all)
+        if refused is not None:
+            return self._refuse(transport, plain_answer(f"{refused.status} {refused.reason}", refused.words))
         address = address_of(transport)
         refusal = self._crowd.admit(address)
         if refusal:
             metrics.REFUSED.labels("crowd").inc()
-            told = f"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: {len(refusal)}\r\n\r\n"
-            return self._refuse(transport, (told + refusal).encode())
-        make_session, longest, kind = found if isinstance(found, Welcome) else (found, self._settings.longest_message, Socket)
-        socket = kind(longest, self._crowd.farewells, self._crowd.leave, address)
+            return self._refuse(transport, plain_answer("503 Service Unavailable", refusal))
+        socket = welcome.kind(welcome.longest, self._crowd.farewells, self._crowd.leave, address)
         transport.set_protocol(socket)
-        socket.open(transport, answer, make_session)
+        socket.open(transport, answer, welcome.make_session)
         if rest:
             socket.data_received(rest)
         return None

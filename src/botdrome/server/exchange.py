@@ -6,6 +6,8 @@ from http import HTTPStatus
 
 from msgspec import Struct
 
+from botdrome.wire.safe_headers import SAFE_HEADERS
+
 Headers = tuple[tuple[str, str], ...]
 NO_CONTENT = int(HTTPStatus.NO_CONTENT)
 
@@ -30,7 +32,7 @@ class Answer(Struct, frozen=True):
 def _head(status: int, content_type: str, headers: Headers, keep: bool) -> bytes:
     """All of it up to the length of the body."""
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
-    lines += [f"{name}: {value}" for name, value in headers]
+    lines += [f"{name}: {value}" for name, value in (*headers, *SAFE_HEADERS)]
     lines += [f"Content-Type: {content_type}"] if content_type else []
     lines += [] if keep else ["Connection: close"]
     return "".join([f"{line}\r\n" for line in lines]).encode()

@@ -33,3 +33,5 @@ class Gate(Struct, frozen=True):
     """Why an address cannot come in; nothing: it is in."""
     leave: Callable[[str], None]
     limits: Limits = Limits()
+    host_refusal: Callable[[bytes | None], str] = lambda _: ""
+    """Why a request for this host is refused; empty: it is not."""

@@ -163,6 +163,9 @@ class LightHttp(asyncio.Protocol):
         if not self._bucket.take():
             metrics.REFUSED.labels("flood").inc()
             return self._refuse(429, "TOO_MANY_REQUESTS", f"a connection may send {self._limits.rate:g} requests a second")
+        refusal = self._gate.host_refusal(headers.get(b"host"))
+        if refusal:
+            return self._refuse(421, "UNKNOWN_HOST", refusal)
         self._exchange = exchange = Exchange(method, target, headers, body, self._address, self._send, keep)
         try:
             self._gate.handle(exchange)

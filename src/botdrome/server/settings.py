@@ -51,6 +51,13 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     bomber_waits: Annotated[int, Meta(description="requests from one address that may wait so at a time", ge=1)] = 1000
     tls_cert: Annotated[str, Meta(description="a certificate file (PEM); with it and tls_key, TLS is on")] = ""
     tls_key: Annotated[str, Meta(description="the key file of the certificate (PEM); neither goes without the other")] = ""
+    public_url: Annotated[
+        str,
+        Meta(description="the URLs by whose names clients reach this server, separated by commas; empty: no name but its own"),
+    ] = ""
+    origins: Annotated[
+        str, Meta(description="origins (https://pages.example.org) whose pages may use this server, separated by commas")
+    ] = ""
     login_limit: Annotated[float, Meta(description="seconds for the first message", gt=0)] = 10.0
     waiting_limit: Annotated[
         float, Meta(description="seconds that a bot that asked for `notices` waits for an opponent; 0: for ever", ge=0)

@@ -15,6 +15,8 @@ from hashlib import sha1
 
 import msgspec
 
+from botdrome.wire.safe_headers import plain_answer
+
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
 LAST = 0x80
 """Of a frame's first byte: no part of its message comes after it."""
@@ -53,10 +55,7 @@ class BadHandshake(Exception):
 
     def __init__(self, words: str, status: str = "400 Bad Request", field: str = "") -> None:
         super().__init__(words)
-        head = (
-            f"HTTP/1.1 {status}\r\nConnection: close\r\n{field}Content-Type: text/plain\r\nContent-Length: {len(words)}\r\n\r\n"
-        )
-        self.answer = (head + words).encode()
+        self.answer = plain_answer(status, words, field)
 
 
 def accepted(head: bytes) -> bytes:

@@ -51,9 +51,7 @@ class SocketIo:
         if scope["type"] == "websocket":
             return await self._deny(scope, receive, send)
         request = Request(scope, receive)
-        response = await self._response(request)
-        response.headers.update(cross_origin(request))
-        return await response(scope, receive, send)
+        return await (await self._response(request))(scope, receive, send)
 
     async def _deny(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A WebSocket that the door did not take."""
@@ -151,15 +149,3 @@ def script(name: str) -> Response:
     if name in SCRIPTS and file.exists():
         return FileResponse(file, media_type=SCRIPT)
     return PlainTextResponse("not found\n", 404)
-
-
-def cross_origin(request: Request) -> dict[str, str]:
-    """Every page may speak with us."""
-    origin = request.headers.get("origin")
-    if origin is None:
-        return {"access-control-allow-origin": "*"}
-    headers = {"access-control-allow-origin": origin, "access-control-allow-credentials": "true", "vary": "origin"}
-    if request.method == "OPTIONS":
-        wanted = request.headers.get("access-control-request-headers", "content-type")
-        headers |= {"access-control-allow-methods": "GET, POST", "access-control-allow-headers": wanted}
-    return headers

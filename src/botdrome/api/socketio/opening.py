@@ -12,6 +12,7 @@ from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import Turnstile
 from botdrome.server.door import Crowd, Door
 from botdrome.server.organiser import Organiser
+from botdrome.server.origins import Origins
 from botdrome.server.settings import Settings
 
 
@@ -20,12 +21,12 @@ def make_socketio(organiser: Organiser, settings: Settings, crowd: Crowd) -> Soc
     return SocketIo(Hub(organiser, limits_in(settings), crowd))
 
 
-def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings) -> Callable[[], Door]:
+def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings, origins: Origins) -> Callable[[], Door]:
     """A door behind which there is socket.io and nothing else."""
 
     def door() -> Door:
-        return Door(socketio.receive_socket, http, crowd, settings)
+        return Door(socketio.receive_socket, http, crowd, settings, origins)
 
     app = Starlette(routes=[Mount(PATH.rstrip("/"), socketio)])
-    http = http_stack(Turnstile(app, settings, socketio.has_session), crowd, door)
+    http = http_stack(Turnstile(app, settings, socketio.has_session), crowd, door, origins)
     return door

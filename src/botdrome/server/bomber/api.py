@@ -11,14 +11,17 @@ from botdrome.server.desk import Desk
 from botdrome.server.door import Crowd
 from botdrome.server.gate import Gate, Limits
 from botdrome.server.light_http import LightHttp
+from botdrome.server.origins import Origins
 from botdrome.server.websocket import MakeSession
 
 
 class BomberApi:
-    def __init__(self, desk: Desk, crowd: Crowd) -> None:
+    """It is open to pages of any origin: participants write their bots as pages, too."""
+
+    def __init__(self, desk: Desk, crowd: Crowd, origins: Origins) -> None:
         self.rooms = Rooms(desk)
         self._handle = Routes(self.rooms).handle
-        self._crowd = crowd
+        self._crowd, self._origins = crowd, origins
         self._limits = Limits(rate=desk.settings.message_rate, burst=desk.settings.message_burst)
         self.asgi = Bridge(self._handle, refuse)
 
@@ -26,7 +29,8 @@ class BomberApi:
         """Who serves a request for this target; None: it is for somebody else. `elsewhere` takes what follows and is not ours."""
         if not is_ours(target):
             return None
-        return LightHttp(Gate(self._handle, refuse, is_ours, elsewhere, self._crowd.admit, self._crowd.leave, self._limits))
+        crowd, refusal = self._crowd, self._origins.host_refusal
+        return LightHttp(Gate(self._handle, refuse, is_ours, elsewhere, crowd.admit, crowd.leave, self._limits, refusal))
 
     def receive_socket(self, target: str) -> MakeSession | None:
         return bomber_socket(self.rooms, target) if is_ours(target.encode("latin-1")) else None

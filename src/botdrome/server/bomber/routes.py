@@ -20,6 +20,8 @@ OPEN: Headers = (
     ("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"),
     ("Access-Control-Allow-Headers", "Content-Type, X-User-Id, X-Requested-With"),
     ("Cache-Control", "no-store"),
+    ("Cross-Origin-Resource-Policy", "cross-origin"),
+    ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
 )
 PREFLIGHT: Headers = (*OPEN, ("Access-Control-Max-Age", "86400"))
 """Without it a browser asks before every action, and a round is short."""
