@@ -12,6 +12,8 @@ pytestmark = pytest.mark.anyio
 
 
 class Line:
+    address = "127.0.0.1"
+
     def __init__(self) -> None:
         self.sent: list[bytes] = []
         self.closed: tuple[int, str] | None = None

@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena
 from botdrome.server.flight import Flight
+from botdrome.server.owners import NOBODY, bot_owner
 from botdrome.store.store import Store
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
 
@@ -203,9 +204,12 @@ async def test_a_running_match_shows_its_present_view(http: httpx.AsyncClient, s
 
 async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncClient, store: Store) -> None:
     ann, bob = await register(http, "Ann"), await register(http, "Bob")
+    owners = tuple([bot_owner(bot) for bot in await store.bots()])
     flight = Flight(1000)
     flight.came(7, b"[]", "accepted")
-    await played_noughts(store, entry_of("m", "Ann", "Bob"), LEFT_COLUMN, flights=(b'{"early":1}\n', flight.packed("complete")))
+    await played_noughts(
+        store, entry_of("m", "Ann", "Bob", owners=owners), LEFT_COLUMN, flights=(b'{"early":1}\n', flight.packed("complete"))
+    )
     shown = ('{"early":1}\n', '{"t":7,"dir":"in","message":"[]","verdict":"accepted","used":7}\n{"cause":"complete"}\n')
     for seat, token in enumerate((ann, bob)):
         response = await http.get(f"/api/v1/matches/m/seats/{seat}/log", headers={"Authorization": f"Bearer {token}"})
@@ -220,7 +224,7 @@ async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncCli
     assert await refused(0, bob) == (403, "this is not the token of the bot at seat 0")
     assert await refused(2, ann) == (404, "match m has the seats 0 to 1")
     assert await refused(0, ann, "unknown") == (404, "there is no match 'unknown'")
-    store.begin(entry_of("now", "Ann", "Guest"))
+    store.begin(entry_of("now", "Ann", "Guest", owners=(owners[0], NOBODY)))
     assert await refused(0, ann, "now") == (404, "match now runs still; its flight records come when it is over")
     assert await refused(1, ann, "now") == (403, "this is not the token of the bot at seat 1")
     assert (await http.get("/api/v1/matches/m/seats/0/log")).headers["www-authenticate"] == "Bearer"

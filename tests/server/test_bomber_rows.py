@@ -177,8 +177,14 @@ async def test_row_38_the_same_name_is_the_same_user_while_registration_lasts(tm
         await one.register("Bob")
         told = await one.state(after=0)
         assert told["phase"] == "PLAYING"
-        answer = await one.ask("POST", json={"user_name": "Ada", "password": "secret"})
-        assert (answer.status_code, answer.json()["response"], answer.json()["information"]) == (409, "DECLINED", "NAME_TAKEN")
+        for password in ("wrong", None):
+            answer = await one.ask("POST", json={"user_name": "Ada", "password": password})
+            assert (answer.status_code, answer.json()["response"], answer.json()["information"]) == (
+                409,
+                "DECLINED",
+                "NAME_TAKEN",
+            )
+        assert await one.register("Ada", password="secret") == ada, "a bot that crashed plays on"
 
 
 async def test_row_39_names_are_short_printable_and_without_a_slash(tmp_path: Path) -> None:

@@ -170,6 +170,8 @@ def framed(*messages: Any) -> bytes:
 class Nowhere:
     """A connection to nobody."""
 
+    address = "127.0.0.1"
+
     def send(self, messages: list[bytes]) -> None:
         pass
 

@@ -24,7 +24,7 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
 
     async with server(tmp_path) as house:
         row = FORMATS["noughts-and-crosses"]
-        table = house.desk.floor.set_table(row.game, row.terms, ("one", "two"))
+        table = house.desk.floor.set_table(row.game, row.terms, ("one", "two"), ("", ""))
         for player in range(2):
             HouseSeat(table, player, bot).sit_down()
         blocked = [THINKERS.submit(busy.wait, 20) for _ in range(2)]

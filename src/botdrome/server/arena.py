@@ -14,7 +14,8 @@ from botdrome.server.audience import Spectator
 from botdrome.server.bucket import Bucket
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.duel_table import DuelTable
-from botdrome.store.store import BotEntry, NameTaken, Store
+from botdrome.server.owners import is_bots, is_guests
+from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
 from botdrome.wire.names import can_be_shown
 
 LONGEST_NAME = 64
@@ -122,6 +123,13 @@ class Arena:
             return None
         bot = await self.store.bot(name)
         return bot if bot and holds(bot, token) else None
+
+    async def owns(self, entry: MatchEntry, seat: int, token: str) -> bool:
+        """Whether this is the token of the bot, or the secret of the guest, to whom a seat belongs."""
+        if entry.owners and is_guests(entry.owners[seat], token):
+            return True
+        bot = await self.holder(entry.players[seat], token)
+        return bot is not None and is_bots(entry, seat, bot)
 
     async def rotate(self, bot: BotEntry) -> tuple[BotEntry, str]:
         """A new token in place of the old one."""

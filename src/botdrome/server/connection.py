@@ -11,6 +11,10 @@ __all__ = ("GOING", "INTERNAL", "MALFORMED", "NORMAL", "POLICY", "Connection", "
 class Connection(Protocol):
     """Nothing here waits or raises. A client that does not read is cut off when too much is unsent."""
 
+    @property
+    def address(self) -> str:
+        """Where the client comes from."""
+
     def send(self, messages: list[bytes]) -> None: ...
 
     def close(self, code: int = NORMAL, reason: str = "") -> None: ...

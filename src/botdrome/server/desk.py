@@ -16,6 +16,7 @@ from botdrome.server import metrics
 from botdrome.server.connection import GOING, INTERNAL, NORMAL
 from botdrome.server.floor import Floor, Sitter
 from botdrome.server.house import HouseSeat, house_bot, house_names
+from botdrome.server.owners import NOBODY
 from botdrome.server.registry import Registry
 from botdrome.server.settings import Settings
 from botdrome.server.table import Table
@@ -28,6 +29,10 @@ class Guest(Sitter, Protocol):
     """A bot that has logged in."""
 
     seeker: Seeker | None
+
+    @property
+    def owner(self) -> str:
+        """To whom the seats that it takes belong (see `owners`)."""
 
     def wait_at_most(self, seconds: float, words: str) -> None: ...
 
@@ -133,12 +138,12 @@ class Desk:
         if seeker is not None and self._guests.pop(seeker.ticket, None) is not None:
             self._lobby.leave(seeker)
 
-    def come_back(self, guest: Guest, name: str, match_id: str) -> None:
-        """To a seat that was left."""
+    def come_back(self, guest: Guest, match_id: str) -> None:
+        """To a seat that was left and belongs to this guest, whatever names the players have."""
         table = self.floor[match_id]
-        if table is None or name not in table.entry.players or not table.open:
+        if table is None or guest.owner == NOBODY or guest.owner not in table.entry.owners or not table.open:
             return guest.turn_away({"error": f"you have no seat in a running match {match_id}"})
-        player = table.entry.players.index(name)
+        player = table.entry.owners.index(guest.owner)
         if not table.rejoin(player, guest, guest.tongue):
             return guest.turn_away({"error": f"there is no coming back to match {match_id}"})
         return guest.sit_down(table, player)
@@ -158,7 +163,8 @@ class Desk:
         players = seeker.wish.players
         seat = randrange(players) if seeker.by_lot else 0
         others = house_names(name, players - 1)
-        table = self._set(seeker.wish, (*others[:seat], seeker.name, *others[seat:]))
+        owners = tuple(guest.owner if player == seat else NOBODY for player in range(players))
+        table = self._set(seeker.wish, (*others[:seat], seeker.name, *others[seat:]), owners)
         for player in range(players):
             if player != seat:
                 HouseSeat(table, player, function).sit_down()
@@ -173,7 +179,7 @@ class Desk:
         guests = [self._guests.pop(seeker.ticket) for seeker in seekers]
         names = tuple(seeker.name for seeker in seekers)
         wish = seekers[0].wish
-        table = self._set(wish, names)
+        table = self._set(wish, names, tuple(guest.owner for guest in guests))
         if book := self._lobby.book(wish):
             book.note(names)
             table.on_over.append(lambda table: _strike_off(table, book))
@@ -181,9 +187,9 @@ class Desk:
             guest.seeker = None
         self.floor.start_table(table, guests)
 
-    def _set(self, wish: Wish, names: tuple[str, ...]) -> Table:
+    def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
         row, options = FORMATS[wish.game], msgspec.json.decode(wish.options)
-        return self.floor.set_table(with_options(row.game, options), row.terms, names, options, wish.contest)
+        return self.floor.set_table(with_options(row.game, options), row.terms, names, owners, options, wish.contest)
 
     # Those who set tables of their own and may want some who wait here, or can call somebody to meet them.
 

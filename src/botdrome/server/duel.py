@@ -13,6 +13,7 @@ from botdrome.server.connection import NORMAL, Connection
 from botdrome.server.door import Crowd
 from botdrome.server.duel_hall import GAME, DuelHall, Duellist
 from botdrome.server.listening import MakeProtocol
+from botdrome.server.owners import NOBODY, is_another_bots
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table, Tongue
 from botdrome.server.tcp import StreamSession, tcp_door
@@ -39,6 +40,7 @@ class DuelSession(StreamSession):
         self._bucket = Bucket(settings.message_rate, settings.message_burst)
         self._login: DuelLogin | None = None
         self.name = self.called = ""
+        self.owner = NOBODY
         self._admitted = self._heard_all = False
         self._wants = False
         """It has asked for an opponent before it was free."""
@@ -140,7 +142,7 @@ class DuelSession(StreamSession):
         words = ""
         try:
             admission = await self._desk.registry.admit(login.name, login.token, GAME)
-            self.name, self.called = admission.name, login.name
+            self.name, self.called, self.owner = admission.name, login.name, admission.owner
         except Denied as problem:
             words = str(problem)
         except Exception:
@@ -212,14 +214,17 @@ class DuelSession(StreamSession):
 
     def dismiss(self, failed: bool) -> None:
         self._table = self._duel = None
-        if failed or self._desk.closing:
+        if failed or self._desk.closing or not self._hall.has(self):
             return self.close()
         self._connection.send([FREE])
         return self._go_on()
 
     def make_way(self, newcomer: Duellist) -> None:
         table = self._table
-        if table is not None and table.match.result is None:
+        playing = table is not None and table.match.result is None
+        if playing and is_another_bots(newcomer.owner, self.owner):
+            return  # the name was registered meanwhile: this guest plays its match to the end
+        if table is not None and playing:
             self.heir, self._table = newcomer, None
             newcomer.sit_down(table, self._player)
             table.seat(self._player, newcomer, newcomer.tongue)

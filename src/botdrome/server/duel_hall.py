@@ -66,11 +66,15 @@ class DuelHall:
         if before is not None:
             before.make_way(newcomer)
 
+    def has(self, duellist: Duellist) -> bool:
+        """Whether it is the one that stays."""
+        return self._present.get(duellist.name) is duellist
+
     def leave(self, duellist: Duellist, table: Table | None) -> None:
         """`table`: where it sat, if anywhere."""
         self.stop_gathering(duellist)
         name = duellist.name
-        if self._present.get(name) is duellist:
+        if self.has(duellist):
             del self._present[name]
             self.table.depart(name)
             if table is not None and table.match.result is not None:
@@ -142,7 +146,8 @@ class DuelHall:
         """Chance decides who begins."""
         self._random.shuffle(pair)
         row = FORMATS[GAME]
-        table = self.desk.floor.set_table(row.game, row.terms, tuple(name for name, _ in pair))
+        names, owners = tuple(name for name, _ in pair), tuple(guest.owner for _, guest in pair)
+        table = self.desk.floor.set_table(row.game, row.terms, names, owners)
         self.desk.floor.start_table(table, [guest for _, guest in pair])
 
     # Their matches.

@@ -62,13 +62,16 @@ class Floor:
         game: Game[Any],
         terms: Terms,
         names: tuple[str, ...],
+        owners: tuple[str, ...],
         options: Mapping[str, Any] | None = None,
         contest: str | None = None,
     ) -> Table:
-        """A table for these players, noted as running. `options` are those that the game was made with."""
+        """A table for these players, noted as running. `owners`: to whom their seats belong, in the same order (see `owners`).
+        `options` are those that the game was made with."""
         match = Match(game, len(names), terms, secrets.randbits(SEED_BITS))
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
-        entry = MatchEntry(match_id, game.name, names, started, contest, dict(options or {}), seed=seed_of(match))
+        of_game = dict(options or {})
+        entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed=seed_of(match), owners=owners)
         table = Table(entry, match, self._store, self._settings.flight_bytes, self.metronome)
         table.on_over.append(self._clear)
         self._tables[match_id] = table

@@ -4,6 +4,7 @@ Every way to such a bot leads through here, so that nobody can have it play more
 """
 
 import structlog
+from msgspec import Struct
 
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.callers import Callers
@@ -23,6 +24,13 @@ class NotComing(Exception):
     """A bot cannot be had, with the reason, which begins with its name."""
 
 
+class Callee(Struct, frozen=True):
+    """A bot and the address at which it is called."""
+
+    bot: BotEntry
+    url: str
+
+
 class Invitations:
     def __init__(self, desk: Desk, callers: Callers) -> None:
         self._desk, self._callers = desk, callers
@@ -33,28 +41,31 @@ class Invitations:
             return None
         return carried(bot.name) if bot.name in self._callers.carriers else bot.url
 
-    async def find(self, name: str, game: str) -> str | None:
-        """The address of a bot that plays this game."""
+    async def find(self, name: str, game: str) -> Callee | None:
+        """A bot that plays this game and can be called."""
         bot = self._desk.registry.known(name) or await self._desk.registry.find(name)
-        return self.address(bot) if bot is not None and bot.game == game else None
+        url = self.address(bot) if bot is not None and bot.game == game else None
+        return None if bot is None or url is None else Callee(bot, url)
 
-    async def invite(self, name: str, url: str, game: str) -> UrlGuest:
+    async def invite(self, callee: Callee) -> UrlGuest:
         """NotComing unless it answers, so that nobody wins against a bot that only does not run."""
+        name = callee.bot.name
         if self._callers.playing[name] >= MOST_MATCHES:
             raise NotComing(f"{name} plays {MOST_MATCHES} matches already")
         self._begin(name)
         try:
-            await challenge(self._callers, url, name, game)
-            return self.guest(name, url)
+            await challenge(self._callers, callee.url, name, callee.bot.game)
+            return self.guest(callee)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, why=str(failure))
             raise NotComing(f"{name} does not answer") from None
         finally:
             self._end(name)
 
-    def guest(self, name: str, url: str) -> UrlGuest:
+    def guest(self, callee: Callee) -> UrlGuest:
         """One who plays from now on, until the match is over or it is turned away."""
-        guest = UrlGuest(name, url, self._desk, self._callers)
+        name = callee.bot.name
+        guest = UrlGuest(callee.bot, callee.url, self._desk, self._callers)
         self._begin(name)
         guest.over.add_done_callback(lambda _: self._end(name))
         return guest

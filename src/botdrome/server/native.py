@@ -14,6 +14,7 @@ from botdrome.server.arena import holds
 from botdrome.server.bucket import Bucket
 from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, Connection
 from botdrome.server.desk import Desk
+from botdrome.server.owners import NOBODY, bot_owner
 from botdrome.server.table import Table, Tongue
 from botdrome.store.store import BotEntry, MatchEntry
 from botdrome.wire.battlebot import Battlebot
@@ -52,6 +53,7 @@ class NativeSession:
         self._table: Table | None = None
         self._player: Player = 0
         self._over = False
+        self.owner = NOBODY
         self.seeker: Seeker | None = None
 
     @property
@@ -136,9 +138,10 @@ class NativeSession:
         if bot.game != login.format.name:
             return self._fail(FAILED)
         self._stop_timer()
+        self.owner = bot_owner(bot)
         self._connection.send([login.answer()])
         if login.match is not None:
-            return self._desk.come_back(self, login.name, login.match)
+            return self._desk.come_back(self, login.match)
         return self._desk.seek(self, login.name, _wish(login), login.opponent)
 
     def _fail(self, answer: bytes) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from botdrome.server.arena import GUEST, BadName, check_name, holds
+from botdrome.server.owners import NOBODY, bot_owner, guest_owner
 from botdrome.store.store import BotEntry, Store
 
 KEPT = 10_000
@@ -25,6 +26,8 @@ class Admission(Struct, frozen=True):
     """Its name in the house. That of a registered bot is for the bot alone: to clients a guest is known by the one it gave."""
     bot: BotEntry | None = None
     """None: it is a guest."""
+    owner: str = NOBODY
+    """To whom its seats belong (see `owners`)."""
 
 
 class Registry:
@@ -57,14 +60,15 @@ class Registry:
         if bot is None or not holds(bot, given):
             bot = await self.find(name)  # what is at hand may be out of date, where servers share a store
         if bot is None:
-            return Admission(name + GUEST if name.endswith(GUEST) else name)  # else it could be another's name in the house
+            house_name = name + GUEST if name.endswith(GUEST) else name  # else it could be another's name in the house
+            return Admission(house_name, owner=guest_owner(given))
         if token in (None, "") and (needed == "never" or (needed == "in its game" and bot.game != game)):
             return Admission(name + GUEST)
         if not holds(bot, given):
             raise Denied(f"{name} is a registered bot: its token is needed")
         if bot.game != game:
             raise Denied(f"{name} is registered for {bot.game}")
-        return Admission(name, bot)
+        return Admission(name, bot, bot_owner(bot))
 
     def forget(self, name: str) -> None:
         self._known.pop(name, None)

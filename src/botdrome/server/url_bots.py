@@ -20,7 +20,7 @@ from botdrome.server.connect import ConnectSession
 from botdrome.server.connection import Connection
 from botdrome.server.contest_entries import Entries
 from botdrome.server.desk import Desk
-from botdrome.server.invitations import Invitations, NotComing
+from botdrome.server.invitations import Callee, Invitations, NotComing
 from botdrome.server.places import Places
 from botdrome.server.url_seat import UrlGuest
 from botdrome.store.store import BotEntry, StoreUnavailable
@@ -97,7 +97,7 @@ class UrlBots:
             if bot == name:
                 self._attend(_usual(game, contest), bot)
 
-    async def _found(self, name: str, game: str) -> str | None:
+    async def _found(self, name: str, game: str) -> Callee | None:
         try:
             return await self._invitations.find(name, game)
         except StoreUnavailable as problem:
@@ -118,11 +118,11 @@ class UrlBots:
 
     async def _meet(self, seeker: Seeker, name: str) -> None:
         """Somebody wants to meet the bot of this name, and nobody else."""
-        url = await self._found(name, seeker.wish.game)
-        if url is None:
+        callee = await self._found(name, seeker.wish.game)
+        if callee is None:
             return
         try:
-            bot = await self._invitations.invite(name, url, seeker.wish.game)
+            bot = await self._invitations.invite(callee)
         except NotComing as problem:
             guest = self._desk.guest_of(seeker)
             if guest is not None:
@@ -160,18 +160,18 @@ class UrlBots:
         """One more match of a contest; False: not now."""
         if not self._entered(wish, name) or self._desk.closing or self._desk.complete(wish, name):
             return False
-        url = await self._found(name, wish.game)
-        if url is None:
+        callee = await self._found(name, wish.game)
+        if callee is None:
             return False
         try:
-            await challenge(self._callers, url, name, wish.game)
+            await challenge(self._callers, callee.url, name, wish.game)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, contest=wish.contest, why=str(failure))
             self._resting[name] = self._loop.time() + REST
             return False
         if not self._entered(wish, name):
             return False  # it was withdrawn while it was being asked
-        guest = self._attending[wish, name] = self._invitations.guest(name, url)
+        guest = self._attending[wish, name] = self._invitations.guest(callee)
         self._desk.seek(guest, name, wish)
         return await guest.over
 

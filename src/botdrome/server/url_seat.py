@@ -14,7 +14,9 @@ from botdrome.server.challenge import challenge
 from botdrome.server.connection import NORMAL
 from botdrome.server.desk import Desk
 from botdrome.server.native import battlebot_with_extras
+from botdrome.server.owners import bot_owner
 from botdrome.server.table import Table
+from botdrome.store.store import BotEntry
 from botdrome.wire.half_pairs import value_of
 
 ON_A_BEAT = 2.0
@@ -35,8 +37,8 @@ class UrlGuest:
 
     tongue = staticmethod(battlebot_with_extras)
 
-    def __init__(self, name: str, url: str, desk: Desk, callers: Callers) -> None:
-        self.name, self.url = name, url
+    def __init__(self, bot: BotEntry, url: str, desk: Desk, callers: Callers) -> None:
+        self.name, self.owner, self.url = bot.name, bot_owner(bot), url
         self.seeker: Seeker | None = None
         self.over: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether it has played, when it is here no longer."""

@@ -38,13 +38,12 @@ class Socket(asyncio.Protocol):
     """Takes over the connection when the handshake is done. What is seldom needed is made when it is."""
 
     __slots__ = (
-        "_address", "_closing", "_farewells", "_ignored", "_leave", "_longest", "_pings", "_reader", "_session",
-        "_transport",
+        "_closing", "_farewells", "_ignored", "_leave", "_longest", "_pings", "_reader", "_session", "_transport", "address",
     )  # fmt: skip
 
     def __init__(self, longest: int, farewells: Patience, leave: Callable[[str], None], address: str) -> None:
         self._longest, self._farewells = longest, farewells
-        self._leave, self._address = leave, address
+        self._leave, self.address = leave, address
         self._transport: asyncio.Transport | None = None
         self._session: Session | None = None
         """None: nothing more is read."""
@@ -104,7 +103,7 @@ class Socket(asyncio.Protocol):
         transport, self._transport = self._transport, None
         if transport is not None and self._closing:
             self._farewells.end(transport)
-        self._leave(self._address)
+        self._leave(self.address)
         self._lose()
 
     def pause_writing(self) -> None:

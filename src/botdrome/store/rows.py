@@ -74,6 +74,7 @@ def match_row(match: MatchEntry) -> Row:
         str(match.seed),
         as_json(match.options),
         as_json(match.players),
+        as_json(match.owners) if match.owners else None,
         *end_row(match),
     )
 
@@ -91,7 +92,8 @@ def end_row(match: MatchEntry | Finish) -> Row:
 
 def match_entry(row: Sequence[Any]) -> MatchEntry:
     """From all columns but the number."""
-    match_id, game, contest, contest_whole, started, seed, options, players, status, ended, result, view, reason = row
+    match_id, game, contest, contest_whole, started, seed, options, players, owners, *end = row
+    status, ended, result, view, reason = end
     if status == "running":  # what is kept of its boards in case of a crash
         result = view = None
     return MatchEntry(
@@ -107,6 +109,7 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
         result=None if result is None else _result.decode(result),
         view=None if view is None else _mapping.decode(view),
         reason=reason,
+        owners=() if owners is None else players_in(owners),
     )
 
 

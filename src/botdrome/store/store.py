@@ -72,6 +72,8 @@ class MatchEntry(Struct, frozen=True):
     """The public view of the last position, once it has ended."""
     reason: str = ""
     """Why it was aborted."""
+    owners: tuple[str, ...] = ()
+    """To whom each player's seat belongs (see `server/owners.py`); empty: the store is older than that."""
 
 
 class Note(Struct, frozen=True):

@@ -42,6 +42,7 @@ matches = Table(
     Column("seed", Text, nullable=False),
     Column("options", Text, nullable=False),
     Column("players", Text, nullable=False),
+    Column("owners", Text),
     Column("status", SMALL_TEXT, nullable=False),
     Column("ended", BigInteger),
     Column("result", Text),

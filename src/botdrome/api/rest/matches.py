@@ -96,7 +96,7 @@ async def flight(arena: Arena, asked: Asked) -> bytes:
     entry = await _entry(arena, asked)
     if seat >= len(entry.players):
         raise Problem(f"match {entry.id} has the seats 0 to {len(entry.players) - 1}", 404)
-    if await arena.holder(entry.players[seat], token) is None:
+    if not await arena.owns(entry, seat, token):
         raise Problem(f"this is not the token of the bot at seat {seat}", 403)
     found = await arena.store.flight(entry.id, seat)
     if found is None:

@@ -8,6 +8,7 @@ from botdrome.bots.house import HouseBot
 from botdrome.match.events import Player
 from botdrome.server.desk import Guest
 from botdrome.server.floor import Sitter
+from botdrome.server.owners import NOBODY
 from botdrome.wire.xbs import NOT_STARTED, joined, left, results, said
 from botdrome.wire.xbs_crew import Taunts
 from botdrome.wire.xbs_offer import Offer
@@ -31,8 +32,8 @@ class Sailor:
 
     def __init__(self, name: bytes, text: str, board: bytes = b"", secret: bytes = b"") -> None:
         self.name, self.board, self.secret = name, board, secret
-        self.registered = False
-        """It has shown the token of the registered bot of this name."""
+        self.owner = NOBODY
+        """To whom its seat belongs. A registered bot has no secret: it has shown its token."""
         self.text = text
         """The name in the rest of the house."""
         self.taunts = Taunts()
@@ -49,9 +50,13 @@ class Sailor:
 
     def proves_to_be(self, other: "Sailor") -> bool:
         """Nobody else can show what it has shown. Somebody without a secret proves nothing."""
-        if other.registered or not other.secret:
-            return other.registered and self.registered
-        return hmac.compare_digest(other.secret, self.secret)
+        if other.secret:
+            return hmac.compare_digest(other.secret, self.secret)
+        return other.owner != NOBODY and other.owner == self.owner
+
+    def is_nobodys(self) -> bool:
+        """As in the original, whoever has its name may have its seat."""
+        return not self.secret and self.owner == NOBODY
 
     def tell(self, lines: list[bytes]) -> None:
         if self.client is not None:

@@ -95,8 +95,7 @@ class Room:
     def _rejoined(self, client: Client, sailor: Sailor) -> BoatGame | None:
         """The game at which it has a seat already. Where another game can be joined, who brings a fleet wants that one, unless it
         proves that an empty seat is its own: whoever else may have come under its name since then must not keep it out."""
-        seats = self._seats.get(sailor.name, [])
-        own = self._back_at_one([(game, seat) for game, seat in seats if sailor.proves_to_be(seat)], client)
+        own = self._back_at_own(client, sailor)
         if own is not None:
             return own
         gathering = self.gathering
@@ -104,12 +103,26 @@ class Room:
             raise TryAgain("name in use")
         if gathering is not None and sailor.board.strip(b"."):
             return None
-        if not seats:
+        if sailor.name not in self._seats:
             return None
-        again = self._back_at_one([(game, seat) for game, seat in seats if not seat.secret and not sailor.secret], client)
+        again = self._back_at_nobodys(client, sailor)
         if again is None:
             raise TryAgain("name in use")
         return again
+
+    def come_back(self, client: Client, sailor: Sailor) -> BoatGame | None:
+        """The game at which a guest has a seat whose name is another's now."""
+        return self._back_at_own(client, sailor) or self._back_at_nobodys(client, sailor)
+
+    def _back_at_own(self, client: Client, sailor: Sailor) -> BoatGame | None:
+        return self._back_at_one([(game, seat) for game, seat in self._seats_of(sailor) if sailor.proves_to_be(seat)], client)
+
+    def _back_at_nobodys(self, client: Client, sailor: Sailor) -> BoatGame | None:
+        seats = self._seats_of(sailor) if sailor.is_nobodys() else []
+        return self._back_at_one([(game, seat) for game, seat in seats if seat.is_nobodys()], client)
+
+    def _seats_of(self, sailor: Sailor) -> list[tuple[BoatGame, Sailor]]:
+        return self._seats.get(sailor.name, [])
 
     def _back_at_one(self, seats: list[tuple[BoatGame, Sailor]], client: Client) -> BoatGame | None:
         """The first of these games that has an empty seat for it."""
@@ -146,7 +159,9 @@ class Room:
         if len(waiting) < wanted:
             return
         for seeker in waiting[:wanted]:
-            self._take_in(gathering, seeker.name, seeker.name).guest = self._desk.recruit(seeker)
+            sailor = self._take_in(gathering, seeker.name, seeker.name)
+            guest = sailor.guest = self._desk.recruit(seeker)
+            sailor.owner = guest.owner
         self.start()
 
     def _call_the_house(self, gathering: Gathering) -> None:
@@ -178,7 +193,8 @@ class Room:
         sailors = gathering.sailors
         self.chance.shuffle(sailors)
         names = tuple(sailor.text for sailor in sailors)
-        table = self._desk.floor.set_table(plan.game, plan.terms, names, plan.options)
+        owners = tuple(sailor.owner for sailor in sailors)
+        table = self._desk.floor.set_table(plan.game, plan.terms, names, owners, plan.options)
         game = BoatGame(self.offer, gathering.number, sailors, table, Chance(secrets.randbits(SEED_BITS)))
         table.bookkeeper = BoatBookkeeper(self._books, plan, game)
         table.on_over.append(lambda table: self._over(game, table))

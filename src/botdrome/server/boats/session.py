@@ -190,18 +190,20 @@ class BoatSession(StreamSession):
         return self._desk.tasks.start(self._admit(sailor))
 
     async def _admit(self, sailor: Sailor) -> None:
-        """A name that is a registered battleship bot's needs its token; the token of anybody else protects the seat."""
+        """A name that is a registered battleship bot's needs its token; the token of anybody else protects the seat.
+        A guest whose name was registered while it was away may come back to its seat, and to nothing else."""
         try:
             admission = await self._desk.registry.admit(sailor.text, sailor.secret.decode("latin-1") or None, "battleship")
         except Denied as denial:
-            self.tell([retry(plain(str(denial)))])
+            if not self._came_back(sailor):
+                self.tell([retry(plain(str(denial)))])
         except Exception:
             log.exception("a bot could not be looked up")
             self.send_off(b"the names cannot be read")
         else:
-            sailor.text = admission.name
+            sailor.text, sailor.owner = admission.name, admission.owner
             if admission.bot is not None:
-                sailor.secret, sailor.registered = b"", True
+                sailor.secret = b""
             self._take_seat(sailor)
         held, self._held = self._held or [], None
         for line in held:
@@ -218,10 +220,19 @@ class BoatSession(StreamSession):
             return self.send_off(str(refusal).encode())
         except TryAgain as problem:
             return self.tell([retry(str(problem).encode())])
+        return self._sit(company, sailor)
+
+    def _came_back(self, sailor: Sailor) -> bool:
+        game = None if self._over else self._room.come_back(self, sailor)
+        if game is not None:
+            self._sit(game, sailor)
+        return game is not None
+
+    def _sit(self, company: Company, sailor: Sailor) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._company, self._sailor = company, company.called(sailor.name)
-        return self._room.joined(company)
+        self._room.joined(company)
 
     def _hold(self, line: bytes) -> None:
         assert self._held is not None

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import structlog
+from msgspec import Struct
 
 from botdrome.games.bomberman_actions import WORDS
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.room import Room
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table
+from botdrome.store.store import BotEntry
 from botdrome.wire.bomber import (
     ACCEPTED,
     CAME_LATE,
@@ -42,6 +44,8 @@ Entered = Callable[[Mailbox], None]
 
 MOVES = {word: ({"action": word}, b'{"action":"%s"}' % word.encode()) for word in WORDS}
 """What a word is for the table and in the record: there is no user_id in it."""
+TAKEN = ("its user has another password", "its user registered with a password or from another address")
+"""Why a name cannot be had, with a password and without."""
 OK, BAD, FORBIDDEN, NOT_FOUND, CONFLICT, UNAVAILABLE = 200, 400, 403, 404, 409, 503
 
 
@@ -58,13 +62,15 @@ def registers(message: Message) -> bool:
     return message.get("action") is None and "user_name" in message
 
 
-def serve(room: Room, message: Message, shape: Shape, with_state: bool, reply: Reply, entered: Entered = lambda _: None) -> None:
-    """Answer a message; a registration later than at once. BadRequest if it cannot be understood."""
-    action = message.get("action")
-    if registers(message):
-        name, password = read_name(message["user_name"]), _password(message.get("password"))
-        return room.desk.tasks.start(_register(room, name, password, shape, reply, entered))
-    if action is None:
+def register(room: Room, message: Message, address: str, shape: Shape, reply: Reply, entered: Entered = lambda _: None) -> None:
+    """Answer a registration, though not at once. BadRequest if it cannot be understood."""
+    form = Form(read_name(message["user_name"]), _password(message.get("password")), address)
+    room.desk.tasks.start(_register(room, form, shape, reply, entered))
+
+
+def serve(room: Room, message: Message, shape: Shape, with_state: bool, reply: Reply) -> None:
+    """Answer any other message. BadRequest if it cannot be understood."""
+    if message.get("action") is None:
         raise BadRequest("MISSING_FIELD", "action is missing, or user_name if this is a registration")
     if wants_state(message):
         return reply(OK, *room.told(shape, room.user(message.get("user_id"))))
@@ -80,10 +86,21 @@ def _password(value: Any) -> str | None:
 # Registration.
 
 
-async def _register(room: Room, name: str, password: str | None, shape: Shape, reply: Reply, entered: Entered) -> None:
+class Form(Struct, frozen=True):
+    """What is said at registration."""
+
+    name: str
+    password: str | None
+    address: str
+
+
+async def _register(room: Room, form: Form, shape: Shape, reply: Reply, entered: Entered) -> None:
     try:
-        admission = await room.desk.registry.admit(name, password, room.game.name, "never")
+        admission = await room.desk.registry.admit(form.name, form.password, room.game.name, "never")
     except Denied as words:
+        guest = _registered_before(room, form, room.named(form.name))  # the name may have been registered since
+        if guest is not None:
+            return _welcome(room, guest, shape, reply, entered)
         return reply(FORBIDDEN, declined(shape, "NAME_TAKEN", str(words)))
     except Exception:
         log.exception("a bot could not be looked up")
@@ -91,14 +108,27 @@ async def _register(room: Room, name: str, password: str | None, shape: Shape, r
     if room.desk.closing:
         return reply(UNAVAILABLE, declined(shape, "CLOSING", "the server is stopping"))
     known = room.named(admission.name)
-    if not room.registering:
-        return reply(CONFLICT, _closed(room, known is not None, shape))
-    if known is not None and admission.bot is None and not known.fits(password):
-        return reply(CONFLICT, declined(shape, "NAME_TAKEN", f"{name} has registered with another password"))
-    time_left = room.time_left()
-    user = known or room.enter(name, admission.name, password)
+    if known is None and room.registering:
+        known = room.enter(form.name, admission, form.password, form.address)
+        return _welcome(room, known, shape, reply, entered)
+    user = _registered_before(room, form, known, admission.bot)
+    if user is not None:
+        return _welcome(room, user, shape, reply, entered)
+    if room.registering:
+        return reply(CONFLICT, declined(shape, "NAME_TAKEN", f"{form.name} is taken: {TAKEN[not form.password]}"))
+    return reply(CONFLICT, _closed(room, known is not None, shape))
+
+
+def _registered_before(room: Room, form: Form, known: Mailbox | None, bot: BotEntry | None = None) -> Mailbox | None:
+    """The user, if it registers again. Once the game runs, its password or token is needed for that."""
+    if known is None or room.state.phase == FINISHED or (not form.password and not room.registering):
+        return None
+    return known if known.is_known_by(bot, form.password, form.address) else None
+
+
+def _welcome(room: Room, user: Mailbox, shape: Shape, reply: Reply, entered: Entered) -> None:
     entered(user)
-    return reply(OK, shape.spelled({"user_id": user.user_id, "time_left": time_left}))
+    reply(OK, shape.spelled({"user_id": user.user_id, "time_left": room.time_left()}))
 
 
 def _closed(room: Room, taken: bool, shape: Shape) -> bytes:

@@ -1,11 +1,11 @@
 """Mailbox: a user of a Bomberman room. It is not spoken to: it asks, and its actions are answered at once."""
 
 import secrets
-from hmac import compare_digest
 
 from botdrome.match.events import Player
-from botdrome.server.arena import hashed
+from botdrome.server.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.table import Table, Tongue
+from botdrome.store.store import BotEntry
 
 
 class Mailbox:
@@ -13,20 +13,23 @@ class Mailbox:
     present = True
     """Who is silent stands still, and may speak again."""
 
-    def __init__(self, user_name: str, password: str | None, tongue: Tongue) -> None:
+    def __init__(self, user_name: str, bot: BotEntry | None, password: str | None, address: str, tongue: Tongue) -> None:
         self.user_name, self.tongue = user_name, tongue
         self.user_id = secrets.token_hex(16)
         """A secret between the room and the user."""
+        self.owner = guest_owner(self.user_id, password) if bot is None else bot_owner(bot)
+        self._bot, self._sealed, self._address = bot is not None, bool(password), address
         self.player: Player | None = None
         self.acted: tuple[int, str] | None = None
         """The last action that was accepted, and in which step."""
-        self._seal = None if password is None else hashed(password)
 
-    def fits(self, password: str | None) -> bool:
-        """Whether this is the password that it registered with; None is one too."""
-        if password is None or self._seal is None:
-            return password is None and self._seal is None
-        return compare_digest(self._seal, hashed(password))
+    def is_known_by(self, bot: BotEntry | None, password: str | None, address: str) -> bool:
+        """Whether this user registers again: with its bot's token, its password, or without any from the same address."""
+        if bot is not None or self._bot:
+            return bot is not None and self.owner == bot_owner(bot)
+        if not password:
+            return not self._sealed and address == self._address
+        return self._sealed and is_guests(self.owner, password)
 
     def sit_down(self, table: Table, player: Player) -> None:
         self.player = player

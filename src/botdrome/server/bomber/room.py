@@ -13,9 +13,11 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.plan import Plan
 from botdrome.server.bomber.waits import Waits
-from botdrome.server.desk import Desk
+from botdrome.server.desk import Desk, Guest
 from botdrome.server.floor import Sitter
 from botdrome.server.house import HouseSeat, house_bot, house_names
+from botdrome.server.owners import NOBODY
+from botdrome.server.registry import Admission
 from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.bomber import CAME_LATE, BomberDialect, Response, refusal
@@ -71,10 +73,10 @@ class Room:
     def named(self, name: str) -> Mailbox | None:
         return self._names.get(name)
 
-    def enter(self, user_name: str, name: str, password: str | None) -> Mailbox:
+    def enter(self, user_name: str, admission: Admission, password: str | None, address: str) -> Mailbox:
         """A new user. The room is open, and nobody has that name in the house."""
-        user = Mailbox(user_name, password, self._tongue)
-        self._users[user.user_id] = self._names[name] = user
+        user = Mailbox(user_name, admission.bot, password, address, self._tongue)
+        self._users[user.user_id] = self._names[admission.name] = user
         self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
         if self._timer is None:
             self._set_timer(self.plan.registration, self._time_is_over)
@@ -124,8 +126,8 @@ class Room:
             return max(0, (table.match.deadline or 0) - table.now())
         if self.state.phase == FINISHED and self._timer is None:  # it is being stored
             return int(self.plan.rest * 1000)
-        if self._timer is None:
-            return 0 if table is not None else int(self.plan.registration * 1000)
+        if self._timer is None and table is None:
+            return int(self.plan.registration * 1000)
         return max(0, int((self._due - self._loop.time()) * 1000))
 
     def until_registration(self) -> Milliseconds:
@@ -169,19 +171,20 @@ class Room:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        sitters: list[Sitter | None] = [*self._names.values()]
-        names = [*self._names]
-        for seeker in self._recruits():
-            names.append(seeker.name)
-            sitters.append(self.desk.recruit(seeker))
-        names += self._house_names(self.plan.players - len(names))
-        sitters += [None] * (len(names) - len(sitters))
+        recruits = {seeker.name: self.desk.recruit(seeker) for seeker in self._recruits()}
+        guests: dict[str, Mailbox | Guest] = {**self._names, **recruits}
+        house = self._house_names(self.plan.players - len(guests))
+        names = [*guests, *house]
+        sitters: list[Sitter | None] = [*guests.values(), *[None] * len(house)]
+        owners = (*[guest.owner for guest in guests.values()], *[NOBODY] * len(house))
         self._seated = self._shown(tuple(names))
-        table = self.table = self.desk.floor.set_table(self.game, self.plan.terms, tuple(names), self.plan.options)
+        table = self.table = self.desk.floor.set_table(self.game, self.plan.terms, tuple(names), owners, self.plan.options)
         table.reporters.append(self._hear)
         table.on_over.append(self._over)
         self._seat_house(table, sitters)
-        self.desk.floor.start_table(table, sitters, secrets.randbelow(min(200, self.plan.round)) / 1000)
+        delay = secrets.randbelow(min(200, self.plan.round)) / 1000
+        self._due = self._loop.time() + delay
+        self.desk.floor.start_table(table, sitters, delay)
 
     def _house_names(self, free: int) -> list[str]:
         bot = house_bot(self.game.name, "house")

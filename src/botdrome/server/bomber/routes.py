@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from botdrome.server.bomber.counter import BAD, NOT_FOUND, OK, declined, registers, serve, wants_state
+from botdrome.server.bomber.counter import BAD, NOT_FOUND, OK, declined, register, registers, serve, wants_state
 from botdrome.server.bomber.room import Moment, Room
 from botdrome.server.bomber.rooms import Rooms, summary
 from botdrome.server.bomber.waits import Wait
@@ -161,7 +161,7 @@ class Routes:
             ask.fields["user_name"] = name
         ask.fields.setdefault("user_name", None)
         ask.fields.pop("action", None)
-        serve(ask.room, ask.fields, ask.shape, False, ask.reply)
+        register(ask.room, ask.fields, ask.exchange.address, ask.shape, ask.reply)
 
     def _state(self, ask: Ask, user_id: str) -> None:
         if ask.fields:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from botdrome.server import metrics
-from botdrome.server.bomber.counter import BAD, OK, declined, registers, serve
+from botdrome.server.bomber.counter import BAD, OK, declined, register, registers, serve
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.room import Room
 from botdrome.server.bomber.rooms import Rooms
@@ -58,7 +58,7 @@ class BomberSession:
         try:
             fields = read_message(message)
             if registers(fields):
-                return serve(self._room, fields, self._shape, False, self._reply, self._speak_for)
+                return register(self._room, fields, self._connection.address, self._shape, self._reply, self._speak_for)
             user = self._room.user(fields.setdefault("user_id", self._asks))
             if user is not None:
                 self._speak_for(user)

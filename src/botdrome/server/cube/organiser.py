@@ -111,14 +111,14 @@ class CubeOrganiser:
 
     async def _game(self, visit: Visit, wanted: NewGame) -> CubeGame | None:
         """None where the organiser has left meanwhile."""
-        names = await admitted(self._desk, wanted)
+        players = await admitted(self._desk, wanted)
         guests = await invited(self._desk, wanted, self._invitations)
         game = None
         try:
             if self._desk.closing:
                 raise Fault("The server is stopping")
             if visit.caller in self._visits:
-                game = seated(self._desk, wanted, names, self._callers, guests)
+                game = seated(self._desk, wanted, players, self._callers, guests)
         finally:
             if game is None:
                 send_home(guests)

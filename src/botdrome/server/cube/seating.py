@@ -13,7 +13,7 @@ from botdrome.server.cube.game import CubeGame
 from botdrome.server.desk import Desk, Guest
 from botdrome.server.house import HouseSeat, house_bot
 from botdrome.server.invitations import Invitations, NotComing
-from botdrome.server.registry import Denied, Needed
+from botdrome.server.registry import Admission, Denied, Needed
 from botdrome.server.url_seat import UrlGuest
 from botdrome.wire.cube import CubePlayer, NewGame
 from botdrome.wire.cube_checks import Fault
@@ -23,21 +23,21 @@ Invited = dict[str, UrlGuest]
 """Registered bots with an address, by their names: they are called like in any other match."""
 
 
-async def admitted(desk: Desk, wanted: NewGame) -> tuple[str, ...]:
-    """The names of the players in the house; Fault where somebody may not play under its name."""
+async def admitted(desk: Desk, wanted: NewGame) -> tuple[Admission, ...]:
+    """The players as the house knows them; Fault where somebody may not play under its name."""
     return tuple([await _admitted(desk, player) for player in wanted.players])
 
 
-async def _admitted(desk: Desk, player: CubePlayer) -> str:
+async def _admitted(desk: Desk, player: CubePlayer) -> Admission:
     """The original knows no tokens: they are needed only where a bot itself is to be called by its name."""
     url, own = player.url, _own_name(player.url)
     if own is not None and player.name != own:
         raise Fault(f"{url} plays under its own name, {own}")
     if url.startswith(NAMED) or (url.startswith(HOUSE) and player.name == url):
-        return player.name
+        return Admission(player.name)
     needed: Needed = "always" if url.startswith(SCHEME) else "never"
     try:
-        return (await desk.registry.admit(player.name, player.token, Battlecube.name, needed)).name
+        return await desk.registry.admit(player.name, player.token, Battlecube.name, needed)
     except Denied as problem:
         raise Fault(str(problem)) from None
 
@@ -62,11 +62,11 @@ async def _invited(names: list[str], invitations: Invitations) -> Invited:
 
 
 async def _guest(name: str, invitations: Invitations) -> UrlGuest:
-    url = await invitations.find(name, Battlecube.name)
-    if url is None:
+    callee = await invitations.find(name, Battlecube.name)
+    if callee is None:
         raise Fault(f"The bot {name} does not wait here for a game")
     try:
-        return await invitations.invite(name, url, Battlecube.name)
+        return await invitations.invite(callee)
     except NotComing as problem:
         raise Fault(f"The bot {problem}") from None
 
@@ -84,26 +84,25 @@ def _own_name(url: str) -> str | None:
     return url.removeprefix(NAMED) if url.startswith(NAMED) else None
 
 
-def seated(desk: Desk, wanted: NewGame, names: tuple[str, ...], callers: Callers, invited: Invited) -> CubeGame:
-    """The game, about to begin; or Fault, and then nothing has happened. `names` are those in the house."""
+def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], callers: Callers, invited: Invited) -> CubeGame:
+    """The game, about to begin; or Fault, and then nothing has happened."""
     house = {number: _of_the_house(one) for number, one in enumerate(wanted.players) if one.url.startswith(HOUSE)}
     named = {number: one.name for number, one in enumerate(wanted.players) if one.url.startswith(NAMED)}
     waiting = {number: _waiting(desk, name) for number, name in named.items() if name not in invited}
     setup = wanted.setup
     terms = setup.terms(int(desk.settings.cube_limit * 1000))
-    table = desk.floor.set_table(setup.game, terms, names, _options(wanted))
+    guests: dict[int, Guest] = {number: desk.recruit(seeker) for number, seeker in waiting.items()}
+    guests |= {number: invited[name] for number, name in named.items() if name in invited}
+    names = tuple(player.name for player in players)
+    owners = tuple(guests[number].owner if number in guests else player.owner for number, player in enumerate(players))
+    table = desk.floor.set_table(setup.game, terms, names, owners, _options(wanted))
     game = CubeGame(table, wanted, callers, desk.settings)
-    guests: list[Guest | None] = [None] * len(names)
     for number in range(len(names)):
         if number in house:
             HouseSeat(table, number, house[number]).sit_down()
-        elif number in waiting:
-            guests[number] = desk.recruit(waiting[number])
-        elif number in named:
-            guests[number] = invited[named[number]]
-        else:
+        elif number not in guests:
             game.seat(number)
-    desk.floor.start_table(table, guests, 0.0)
+    desk.floor.start_table(table, [guests.get(number) for number in range(len(names))], 0.0)
     return game
 
 

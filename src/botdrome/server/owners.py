@@ -1,0 +1,52 @@
+"""Owners: to whom a seat belongs, and its flight record with it.
+
+A name proves nothing: the name of a guest may be registered while it plays, or later. A seat therefore belongs to the bot that
+was registered when the seat was taken, or to a guest that can show its secret again, or to nobody.
+"""
+
+import hashlib
+import hmac
+import secrets
+
+from botdrome.store.store import BotEntry, MatchEntry
+
+NOBODY = ""
+"""The owner of the seats of house bots, and of guests without a secret."""
+BOT, GUEST = "bot", "guest"
+
+
+def bot_owner(bot: BotEntry) -> str:
+    """Another bot that gets the same name later is registered at another time."""
+    return f"{BOT} {bot.registered} {bot.name}"
+
+
+def guest_owner(*shown: str | None) -> str:
+    """A guest with these secrets, of which any one is enough."""
+    salt = secrets.token_hex(8)
+    hashes = [_hashed(salt, secret) for secret in shown if secret]
+    return " ".join([GUEST, salt, *hashes]) if hashes else NOBODY
+
+
+def is_guests(owner: str, secret: str) -> bool:
+    """Whether this is a secret of the guest that owns the seat."""
+    kind, *rest = owner.split(" ")
+    if kind != GUEST or not secret:
+        return False
+    salt, *hashes = rest
+    return any(hmac.compare_digest(known, _hashed(salt, secret)) for known in hashes)
+
+
+def is_another_bots(owner: str, other: str) -> bool:
+    """Whether `owner` is a registered bot, and not the owner of the other seat."""
+    return owner.startswith(f"{BOT} ") and owner != other
+
+
+def is_bots(entry: MatchEntry, seat: int, bot: BotEntry) -> bool:
+    """Whether a seat is this bot's. Where an older store names no owners, a bot owns what it played since it registered."""
+    if entry.owners:
+        return entry.owners[seat] == bot_owner(bot)
+    return entry.players[seat] == bot.name and bot.registered <= entry.started
+
+
+def _hashed(salt: str, secret: str) -> str:
+    return hashlib.sha256(f"{salt} {secret}".encode(errors="surrogatepass")).hexdigest()
