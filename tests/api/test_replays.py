@@ -53,7 +53,11 @@ async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:
         (0, {"botdrome": 99}, "the record cannot be read: line 1: this is not a match file of version 1"),
         (0, {"game": "chess"}, "the record cannot be read: 'chess'"),
         (0, {"options": {"size": 5}}, "the record cannot be read: noughts-and-crosses has no option 'size'"),
-        (0, {"rules": 99}, "this match was played by version 99 of the rules, and this is 1"),
+        (
+            0,
+            {"rules": 99},
+            "the record cannot be read: it was played by version 99 of the rules of noughts-and-crosses, and this is 1",
+        ),
         (1, {"by": 7}, "the record cannot be played again: "),
     ],
 )

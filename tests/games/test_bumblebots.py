@@ -7,13 +7,15 @@ import msgspec
 import pytest
 
 from botdrome.bots.bumblebots import random
-from botdrome.games.bumblebots import Bumblebots, Orders, Swarm
+from botdrome.formats import FORMATS
+from botdrome.games.bumblebots import Bumblebots, FirstBumblebots, Orders, Swarm
 from botdrome.games.bumblebots_arena import EMPTY, FLOWER, WALL
 from botdrome.games.bumblebots_names import FORENAMES, KIND, UNKIND
 from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.game import BadOption, IllegalMove, Raw
 from botdrome.games.hexagon import Hex
 from botdrome.games.options import options_of, with_options
+from botdrome.match.match import Match
 from tests.games.bumblebots.arranged import LEFT, MIDDLE, RIGHT, START, Scripted, position
 
 # The start.
@@ -59,9 +61,47 @@ def test_orders_may_be_wrapped_or_bare(raw: Raw) -> None:
     assert ALONE.parse(0, raw) == Orders({"Ann": (7, 8)}, 0)
 
 
-@pytest.mark.parametrize("raw", [{}, {"orders": {}}])
-def test_no_orders_are_orders(raw: Raw) -> None:
-    assert ALONE.parse(0, raw) == Orders({}, 0)
+@pytest.mark.parametrize(
+    ("raw", "invalid"),
+    [({}, 0), ({"Eve": "R"}, 1), ([], 1), (["R"], 1), ("R", 1), (True, 1), (7, 1)],
+)
+def test_orders_without_use_are_orders(raw: Raw, invalid: int) -> None:
+    """As on the original: they replace those before them."""
+    assert ALONE.parse(0, {"orders": raw}) == Orders({}, invalid)
+
+
+@pytest.mark.parametrize("later", [{}, {"foo": 1}, {"orders": None}, {"orders": False}, {"Eve": "R"}, [], 5])
+def test_a_message_without_orders_leaves_those_before_it_alone(later: Raw) -> None:
+    match = Match(Bumblebots(), 2, FORMATS["bumblebots"].terms, seed=1)
+    match.start()
+    drone = next(iter(match.position.view(None)["drones"][0]))
+    match.submit(0, {"orders": {drone: "DR"}}, 10)
+    match.submit(0, later, 20)
+    match.wake(500)
+    assert match.position.view(None)["drones"][0][drone] == {"position": (2, 4)}
+
+
+def test_a_later_message_with_orders_replaces_those_before_it() -> None:
+    match = Match(Bumblebots(), 2, FORMATS["bumblebots"].terms, seed=1)
+    match.start()
+    drone = next(iter(match.position.view(None)["drones"][0]))
+    match.submit(0, {"orders": {drone: "DR"}}, 10)
+    match.submit(0, {"orders": {}}, 20)
+    match.wake(500)
+    assert match.position.view(None)["drones"][0][drone] == {"position": (1, 3)}
+
+
+def test_the_first_rules_took_every_object_for_orders() -> None:
+    first = with_options(Bumblebots(), {"ticks": 7}).by_rules(1)
+    assert isinstance(first, FirstBumblebots)
+    assert (first.rules, first.ticks, first.by_rules(1)) == (1, 7, first)
+    begun = first.start(2, Chance(1))
+    assert begun.parse(0, {}) == begun.parse(0, {"orders": {}}) == Orders({}, 0)
+    assert begun.parse(0, {"foo": 1}) == Orders({}, 1)
+    with pytest.raises(IllegalMove, match=r"not \[\]$"):
+        begun.parse(0, {"orders": []})
+    with pytest.raises(BadOption, match="version 3 of the rules of bumblebots, and this is 2"):
+        Bumblebots().by_rules(3)
 
 
 @pytest.mark.parametrize(
@@ -104,9 +144,12 @@ def test_where_a_drone_may_go(cell: int, seat: int, goes: bool) -> None:
         ("R", "a move is a JSON object, not 'R'"),
         (True, "a move is a JSON object, not True"),
         ({"orders": None}, '"orders" is an object from drones to directions, not None'),
-        ({"orders": []}, '"orders" is an object from drones to directions, not []'),
-        ({"orders": "R" * 99}, '"orders" is an object from drones to directions, not ' + repr("R" * 99)[:37] + "..."),
+        ({"orders": ""}, "\"orders\" is an object from drones to directions, not ''"),
         ({"orders": 0}, '"orders" is an object from drones to directions, not 0'),
+        ({"orders": False}, '"orders" is an object from drones to directions, not False'),
+        ({}, 'there are no orders: neither the key "orders" nor a drone of yours'),
+        ({"foo": 1}, 'there are no orders: neither the key "orders" nor a drone of yours'),
+        ({"Eve": "R"}, 'there are no orders: neither the key "orders" nor a drone of yours'),
     ],
 )
 def test_what_is_refused(raw: Raw, words: str) -> None:

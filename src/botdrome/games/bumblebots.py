@@ -1,10 +1,10 @@
 """Bumblebots: drones on a board of hexes race for the flowers and fence off what lies around them."""
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from msgspec import Meta
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from botdrome.games.bumblebots_arena import DOCUMENTED, EMPTY, FLOWER, TERRITORY, WALL, Arena, Rows, Starts, draw_arena
 from botdrome.games.bumblebots_names import new_name
@@ -21,6 +21,8 @@ Conduct = tuple[int, int, int]
 
 OPEN = tuple(frozenset((EMPTY, FLOWER, zone)) for zone in TERRITORY)
 """Where the drones of either seat may go."""
+FALSY: tuple[Raw, ...] = (None, "", 0)
+"""What JavaScript takes for no orders; 0 includes false."""
 RESPAWN = 5
 """After how many ticks a drone that is gone may be replaced."""
 QUIET = 15
@@ -41,6 +43,7 @@ class Orders(NamedTuple):
 class Bumblebots(Game[Orders], frozen=True):
     name: ClassVar[str] = "bumblebots"
     players: ClassVar[range] = range(2, 3)
+    rules: ClassVar[int] = 2
 
     ticks: Annotated[int, Meta(description="how many ticks the game lasts", ge=1, le=1000)] = 100
     arena: Annotated[
@@ -65,6 +68,9 @@ class Bumblebots(Game[Orders], frozen=True):
     """Seat by seat, after which ticks a new drone may come; the oldest first."""
     scores: tuple[int, ...] = (0, 0)
     record: tuple[Conduct, ...] = ((0, 0, 0), (0, 0, 0))
+
+    def by_rules(self, version: int) -> Game[Any]:
+        return FirstBumblebots(**asdict(self)) if version == FirstBumblebots.rules else super().by_rules(version)
 
     def start(self, players: int, chance: Chance) -> "Bumblebots":
         arena = self._lay_out(chance)
@@ -93,17 +99,25 @@ class Bumblebots(Game[Orders], frozen=True):
 
     def parse(self, seat: Seat, raw: Raw) -> Orders:
         """The orders that can be carried out on the board as it is; one that cannot does not spoil the others."""
-        message = an_object(raw)
-        orders = message.get("orders", message)
-        if not isinstance(orders, dict):
-            raise IllegalMove(f'"orders" is an object from drones to directions, not {shown(orders)}')
-        targets, swarm, board, open_ = {}, self.swarms[seat], self.board, OPEN[seat]
+        swarm, board, open_ = self.swarms[seat], self.board, OPEN[seat]
+        orders, targets = self._orders_in(an_object(raw), swarm), {}
         for drone, direction in orders.items():
             if drone in swarm and isinstance(direction, str) and direction in STEPS:
                 (row, column), (down, right) = swarm[drone], STEPS[direction]
                 if board[row + down][column + right] in open_:
                     targets[drone] = (row + down, column + right)
         return Orders(targets, len(orders) - len(targets))
+
+    def _orders_in(self, message: dict[str, Raw], swarm: Swarm) -> dict[str, Raw]:
+        """The orders in a message, or IllegalMove where there are none: such a message leaves those before it alone."""
+        if "orders" in message:
+            orders = message["orders"]
+            if orders in FALSY:
+                raise IllegalMove(f'"orders" is an object from drones to directions, not {shown(orders)}')
+            return orders if isinstance(orders, dict) else {"orders": orders}
+        if not any(drone in swarm for drone in message):
+            raise IllegalMove('there are no orders: neither the key "orders" nor a drone of yours')
+        return message
 
     def moves(self, seat: Seat) -> Iterator[Raw]:
         """One drone at a time; any of these may be given together."""
@@ -186,6 +200,18 @@ class Bumblebots(Game[Orders], frozen=True):
             "score": self.scores,
             "record": [{"missed": row[0], "invalid": row[1], "blocked": row[2]} for row in self.record],
         }
+
+
+class FirstBumblebots(Bumblebots, frozen=True):
+    """The first rules, under which every object was a set of orders, also one without any."""
+
+    rules: ClassVar[int] = 1
+
+    def _orders_in(self, message: dict[str, Raw], swarm: Swarm) -> dict[str, Raw]:
+        orders = message.get("orders", message)
+        if not isinstance(orders, dict):
+            raise IllegalMove(f'"orders" is an object from drones to directions, not {shown(orders)}')
+        return orders
 
 
 def unhindered(swarms: Sequence[Swarm], orders: Collection[Orders]) -> dict[str, Hex]:

@@ -36,6 +36,12 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
     counts_departures: ClassVar[bool] = False
     """True: the scores account for a seat that is out. False: such a seat ranks below all that stayed."""
 
+    def by_rules(self, version: int) -> "Game[Any]":
+        """The same set-up under an earlier version of the rules, for replays; BadOption where that is no longer known."""
+        if version != self.rules:
+            raise BadOption(f"it was played by version {version} of the rules of {self.name}, and this is {self.rules}")
+        return self
+
     def start(self, players: int, chance: Chance) -> Self:
         """The first position, or BadOption where the options do not fit together."""
         raise NotImplementedError

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from botdrome.games.chance import SEED_BITS, SplitMix
-from botdrome.games.game import Game
+from botdrome.games.game import BadOption, Game
 from botdrome.games.options import options_in
 from botdrome.match.course import News
 from botdrome.match.events import Result
@@ -72,7 +72,11 @@ def setup_of(match: Match, names: Iterable[str]) -> Setup:
 
 
 def new_match(setup: Setup, game: Game[Any]) -> Match:
-    """The match at its start; `game` has the options of the set-up."""
+    """The match at its start, under the rules by which it was played; `game` has the options of the set-up."""
+    try:
+        game = game.by_rules(setup.rules)
+    except BadOption as problem:
+        raise BadRecord(1, str(problem)) from None
     return seeded_match(game, len(setup.names), setup.terms, setup.seed)
 
 

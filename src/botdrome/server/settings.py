@@ -60,12 +60,15 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
     login_limit: Annotated[float, Meta(description="seconds for the first message", gt=0)] = 10.0
     waiting_limit: Annotated[
-        float, Meta(description="seconds that a bot that asked for `notices` waits for an opponent; 0: for ever", ge=0)
+        float,
+        Meta(
+            description="seconds to wait for an opponent (bots with the feature `notices`) or to join (boats); 0: for ever", ge=0
+        ),
     ] = 300.0
     start_delay: Annotated[float, Meta(description="seconds between matching and the first message of a match", ge=0)] = 0.1
     contest_games: Annotated[int, Meta(description="games each way for every pair in a contest", ge=1)] = 5
     contest_wait: Annotated[
-        float, Meta(description="seconds before a bot that asked for `notices` is told that its contest is complete", ge=0)
+        float, Meta(description="seconds before a bot with the feature `notices` is told that its contest is complete", ge=0)
     ] = 5.0
     drain: Annotated[float, Meta(description="seconds that running matches get when the server stops", ge=0)] = 30.0
     registration_rate: Annotated[float, Meta(description="bots that may be registered a second, in the long run", gt=0)] = 10.0
