@@ -26,8 +26,8 @@ BUSY = {
     "match": ("course", "match", "minutes", "reckoning"),
     "wire": ("battlebot", "duel", "framing", "vocabulary", "websocket", "xbs", "xbs_crew", "xbs_talk"),
     "server": (
-        "bucket", "duel", "duel_hall", "flight", "floor", "logbook", "metronome", "native", "patience", "table", "tcp", "turns",
-        "websocket",
+        "bucket", "duel", "duel_hall", "flight", "floor", "logbook", "metronome", "native", "patience", "seats", "table", "tcp",
+        "turns", "websocket",
     ),
     "server/boats": ("books", "company", "game", "room", "session"),
     "api/socketio": ("sockets",),

@@ -104,9 +104,13 @@ class Course:
         self.result = result
         news.append((Ended(result), self.position))
 
-    def _end_here(self, cause: Cause, news: News) -> None:
+    def result_if_ended(self, cause: Cause) -> Result:
+        """What the match comes to if it ends here, for this cause."""
         board = board_result(self.position, self._seat_of, self._out, cause)
-        self._end(match_result([*self._boards, board]), news)
+        return match_result([*self._boards, board])
+
+    def _end_here(self, cause: Cause, news: News) -> None:
+        self._end(self.result_if_ended(cause), news)
 
     # Steps.
 

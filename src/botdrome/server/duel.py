@@ -12,10 +12,11 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.connection import NORMAL, Connection
 from botdrome.server.door import Crowd
 from botdrome.server.duel_hall import GAME, DuelHall, Duellist
+from botdrome.server.listener import Tongue
 from botdrome.server.listening import MakeProtocol
 from botdrome.server.owners import NOBODY, is_another_bots
 from botdrome.server.registry import Denied
-from botdrome.server.table import Table, Tongue
+from botdrome.server.table import Table
 from botdrome.server.tcp import StreamSession, tcp_door
 from botdrome.wire.duel import FREE, Duel
 from botdrome.wire.duel_answers import Ignored, read_frame

@@ -19,9 +19,10 @@ from botdrome.match.terms import Terms
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.audience import Spectator
+from botdrome.server.listener import Listener, Tongue
 from botdrome.server.metronome import Metronome
 from botdrome.server.settings import Settings
-from botdrome.server.table import Listener, Table, Tongue
+from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry, Store
 
 

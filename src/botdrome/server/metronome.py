@@ -9,10 +9,21 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 from math import ceil
+from typing import Protocol
 
 import structlog
 
 log = structlog.get_logger()
+
+
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Timers(Protocol):
+    """The loop, or a metronome."""
+
+    def call_later(self, delay: float, callback: Callable[[], None], /) -> Timer: ...
 
 
 class Beat:

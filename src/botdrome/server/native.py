@@ -14,8 +14,9 @@ from botdrome.server.arena import holds
 from botdrome.server.bucket import Bucket
 from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, Connection
 from botdrome.server.desk import Desk
+from botdrome.server.listener import Tongue
 from botdrome.server.owners import NOBODY, bot_owner
-from botdrome.server.table import Table, Tongue
+from botdrome.server.table import Table
 from botdrome.store.store import BotEntry, MatchEntry
 from botdrome.wire.battlebot import Battlebot
 from botdrome.wire.features import EXTRAS

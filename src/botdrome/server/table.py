@@ -1,64 +1,32 @@
 """Table: a match, its listeners and the real clock; the only place where they meet."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
-from time import monotonic, time
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from functools import partial
+from time import monotonic
+from typing import Any
 
 import structlog
 
-from botdrome.games.game import Raw
-from botdrome.match.course import News
-from botdrome.match.events import Cause, Player, Result, meant_for
+from botdrome.games.game import Game, Raw
+from botdrome.match.course import News, rotated
+from botdrome.match.events import Cause, Player, meant_for
 from botdrome.match.match import Match
-from botdrome.match.record import jotted
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.audience import Audience, Billing, Spectator
+from botdrome.server.board_break import BoardBreak
+from botdrome.server.bookkeeper import Bookkeeper
+from botdrome.server.listener import Listener, Tongue
 from botdrome.server.logbook import Logbook
-from botdrome.server.metronome import Metronome
-from botdrome.store.store import Finish, MatchEntry, Note, Status, Store
-from botdrome.wire.standing import Standing
+from botdrome.server.match_writer import write_board, write_end
+from botdrome.server.metronome import Metronome, Timer, Timers
+from botdrome.server.seats import Seats
+from botdrome.store.store import MatchEntry, Note, Store
 from botdrome.wire.vocabulary import standing
 
 log = structlog.get_logger()
-
-
-class Listener(Protocol):
-    """A player at a seat. It is told, and never waits and never raises."""
-
-    def tell(self, messages: list[bytes]) -> None: ...
-
-    def dismiss(self, failed: bool) -> None:
-        """The match is over, all was told; `failed`: it could not be stored, and no result was told."""
-
-
-class Dialect(Protocol):
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
-        """The messages for these players. What several are told alike may be one list: it is for reading."""
-
-
-class Timer(Protocol):
-    def cancel(self) -> None: ...
-
-
-class Timers(Protocol):
-    def call_later(self, delay: float, callback: Callable[[], None], /) -> Timer: ...
-
-
-class Bookkeeper(Protocol):
-    """Keeps statistics of matches, which are stored together with the result and told only once they are stored."""
-
-    def notes(self, table: "Table") -> tuple[Note, ...]:
-        """Return what is stored together with the result of this match. Nothing that anybody is told changes yet."""
-
-    def stored(self, table: "Table") -> None:
-        """Everything is on disk. This is called before anybody is told, and never for a match that could not be stored."""
-
-
-Tongue = Callable[[MatchEntry], Dialect]
-"""How a listener wants to be spoken to: those with the same tongue share the dialect that it makes for a match."""
 
 
 class Table:
@@ -72,9 +40,12 @@ class Table:
         self.reporters: list[Callable[[News], None]] = []
         """Told all news, secret or not: by those who run the table."""
         self.open = False
+        self._board = 0
+        self._shown: Game[Any] = match.position
+        """The board and the position that everybody was last told of."""
+        self._break: BoardBreak | None = None
         self._store = store
-        self._listeners: dict[Player, Listener] = {}
-        self._tongues: dict[Tongue, tuple[Dialect, dict[Player, None]]] = {}
+        self._seats = Seats(entry)
         self._logbook = Logbook(len(entry.players), flight_bytes)
         self._flights = self._logbook.flights
         self._loop = asyncio.get_running_loop()
@@ -90,13 +61,7 @@ class Table:
         """Kept here, for the loop itself holds on to no task."""
 
     def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
-        """Give a seat to a listener, or to another one than before."""
-        self._listeners[player] = listener
-        for _, players in self._tongues.values():
-            players.pop(player, None)
-        if tongue not in self._tongues:
-            self._tongues[tongue] = tongue(self.entry), {}
-        self._tongues[tongue][1][player] = None
+        self._seats.give(player, listener, tongue)
 
     def start(self) -> None:
         self.open = True
@@ -104,24 +69,28 @@ class Table:
         self._publish(self.match.start(), 0)
 
     def now(self) -> Milliseconds:
+        """Since the start, without the time in which boards were being stored."""
+        if self._break is not None:
+            return self._break.now
         return int((self._loop.time() - self._began) * 1000) if self.open else 0
 
     # What players do.
 
     def submit(self, player: Player, raw: Raw, message: bytes, move: Any = None) -> None:
         """A player's move, as it was sent; `move`: what the rules make of it, where that is known already."""
+        if self._break is not None:
+            return self.note(player, message, "ignored: the next board has not started")
         now, due = self.now(), self.match.deadline
         if due is not None and now > due:
             self._note_lateness(now - due)
         news = self.match.submit(player, raw, now, move)
         self._logbook.move(player, now, message, news)
-        self._publish(news, now)
+        return self._publish(news, now)
 
     def leave(self, player: Player) -> None:
-        now = self.now()
-        self._listeners.pop(player, None)
-        self._flights[player].came(now, b"", "gone")
-        self._publish(self.match.leave(player, now), now)
+        self._seats.listeners.pop(player, None)
+        self._flights[player].came(self.now(), b"", "gone")
+        self._inform(lambda now: self.match.leave(player, now))
 
     def rejoin(self, player: Player, listener: Listener, tongue: Tongue) -> bool:
         """Whether the seat may be taken again, and now is."""
@@ -134,8 +103,7 @@ class Table:
 
     def expel(self, player: Player, cause: Cause, detail: str) -> None:
         """A player is out of the match, whatever the terms say of those who leave."""
-        now = self.now()
-        self._publish(self.match.expel(player, cause, now, detail), now)
+        self._inform(lambda now: self.match.expel(player, cause, now, detail))
 
     def amend(self, options: Mapping[str, Any], pause: Milliseconds | None = None) -> None:
         """Other options, and another pause, from the next round on; BadOption where the game does not allow it."""
@@ -149,19 +117,25 @@ class Table:
     def abort(self, reason: str) -> None:
         if self.match.result is None:  # else it may still have to be written down
             self._reason = reason
-        now = self.now()
-        self._publish(self.match.abort(now), now)
+        self._inform(self.match.abort)
 
     def conclude(self) -> None:
         """The match ends here, and counts as it stands."""
-        now = self.now()
-        self._publish(self.match.conclude(now), now)
+        self._inform(self.match.conclude)
+
+    def _inform(self, tell: Callable[[Milliseconds], News]) -> None:
+        """Tell the match what may end a board, or the match itself: in a break, when the next board has started."""
+        if self._break is not None:
+            self._break.waiting.append(partial(self._inform, tell))
+        else:
+            now = self.now()
+            self._publish(tell(now), now)
 
     # What spectators do.
 
     def watch(self, spectator: Spectator) -> None:
-        order = tuple(self.entry.players[player] for player in self.match.order)
-        self.audience.join(spectator, self.now(), order, self.match.view(None))
+        order = tuple([self.entry.players[player] for player in rotated(self.match.players, self._board)])
+        self.audience.join(spectator, self.now(), order, self._shown.view(None))
 
     def live(self) -> LiveTable:
         entry = self.entry
@@ -170,11 +144,42 @@ class Table:
     # How it goes on.
 
     def _publish(self, news: News, now: Milliseconds) -> None:
-        if news and self.match.result is not None:
+        if not news:
+            return
+        if self._break is not None:
+            self._break.waiting.append(partial(self._publish, news, now))
+        elif self.match.result is not None:
             self._end(news, now)
-        elif news:
+        elif self.match.board != self._board:
+            self._end_board(news, now)
+        else:
             self._tell(news, now)
             self._let_look(now)
+
+    def _end_board(self, news: News, now: Milliseconds) -> None:
+        """A board is on disk before anybody is told of it, and before the next one starts."""
+        storing = self._loop.create_task(write_board(self._store, self.entry, self.match, self._notes))
+        self._break = BoardBreak(news, now, self._loop.time(), storing)
+        storing.add_done_callback(self._board_stored)
+
+    def _board_stored(self, storing: asyncio.Future[None]) -> None:
+        pause = self._break
+        if pause is None or storing.cancelled():
+            return  # the loop is being closed
+        seconds = self._loop.time() - pause.since
+        metrics.STORE.observe(seconds)
+        self._began += seconds
+        self._break = None
+        if (problem := storing.exception()) is not None:
+            log.error("a board could not be stored", match=self.entry.id, exc_info=problem)
+            self.abort("a board could not be stored")
+        else:
+            self._board = self.match.board
+            if self.bookkeeper is not None:
+                self.bookkeeper.stored(self)
+            self._publish(pause.news, pause.now)
+        for act in pause.waiting:
+            act()
 
     def _let_look(self, now: Milliseconds) -> None:
         due = self.match.deadline
@@ -184,13 +189,11 @@ class Table:
             look()
 
     def _tell(self, news: News, now: Milliseconds) -> None:
-        stands, listeners = standing(self.match, now), self._listeners
-        for dialect, players in self._tongues.values():
-            for player, messages in dialect.on_news(news, stands, players).items():
-                listener = listeners.get(player)
-                if messages and listener is not None:
-                    self._flights[player].out(now, messages)
-                    listener.tell(messages)
+        self._shown = news[-1][1]
+        for player, messages in self._seats.words(news, standing(self.match, now)).items():
+            if (listener := self._seats.listeners.get(player)) is not None:
+                self._flights[player].out(now, messages)
+                listener.tell(messages)
         self._show(news, now)
 
     def _show(self, news: News, now: Milliseconds) -> None:
@@ -209,7 +212,7 @@ class Table:
 
     def _ring(self) -> None:
         self._timer = None
-        if self.match.result is not None:
+        if self.match.result is not None or self._break is not None:
             return
         now, due = self.now(), self.match.deadline
         if due is not None and now >= due:
@@ -217,7 +220,7 @@ class Table:
         awaited = set() if self.match.terms.pace.beat or self.match.resting else set(self.match.awaited)
         news = self.match.wake(now)
         if news and due is not None:
-            self._logbook.silence(awaited & self._listeners.keys(), now, due)
+            self._logbook.silence(awaited & self._seats.listeners.keys(), now, due)
         self._publish(news, now) if news else self._let_look(now)
 
     def _note_lateness(self, late: Milliseconds) -> None:
@@ -226,30 +229,24 @@ class Table:
             metrics.LATENESS.observe(late / 1000)
 
     def _end(self, news: News, now: Milliseconds) -> None:
-        """The result is on disk before anyone is told of it. Books and flight records are closed here and now."""
+        """The result is on disk before anyone is told of it. Flight records are closed here and now."""
         if self._timer is not None:
             self._timer.cancel()
         self._last = news, now, monotonic()
         result = self.match.result
         assert result is not None
         try:
-            notes = self.bookkeeper.notes(self) if self.bookkeeper else ()
             self._find_last_words()
             flights = self._logbook.packed(result.causes)
-            self._ending = self._loop.create_task(self._write_down(result, flights, notes))
+            writing = write_end(self._store, self.entry, self.match, flights, self._reason, self._notes)
+            self._ending = self._loop.create_task(writing)
         except Exception as problem:
             self._ending = self._loop.create_future()
             self._ending.set_exception(problem)
         self._ending.add_done_callback(self._stored)
 
-    async def _write_down(self, result: Result, flights: tuple[bytes, ...], notes: tuple[Note, ...]) -> None:
-        """Bit by bit: in between the loop looks after all others."""
-        match, entry = self.match, self.entry
-        metrics.MOVES.inc(match.minutes.moves)
-        record, view = jotted(match, entry.players), match.view(None)
-        await asyncio.sleep(0)
-        status: Status = "aborted" if result.aborted else "ended"
-        await self._store.finish(Finish(entry.id, status, int(time() * 1000), result, view, record, flights, self._reason, notes))
+    def _notes(self) -> tuple[Note, ...]:
+        return self.bookkeeper.notes(self) if self.bookkeeper else ()
 
     def _stored(self, ending: asyncio.Future[None]) -> None:
         if ending.cancelled():
@@ -260,7 +257,7 @@ class Table:
             log.error("a match could not be stored", match=self.entry.id, exc_info=problem)
         else:
             self._tell_the_end(news, now)
-        listeners, self._listeners = self._listeners, {}
+        listeners, self._seats.listeners = self._seats.listeners, {}
         for listener in listeners.values():
             listener.dismiss(failed=problem is not None)
         self.audience.dismiss()
@@ -273,7 +270,7 @@ class Table:
             if self.bookkeeper is not None:
                 self.bookkeeper.stored(self)
             for player, messages in self._last_words.items():
-                if (listener := self._listeners.get(player)) is not None:
+                if (listener := self._seats.listeners.get(player)) is not None:
                     listener.tell(messages)
             self._show(news, now)
         except Exception:
@@ -282,11 +279,8 @@ class Table:
     def _find_last_words(self) -> None:
         """What the players will be told of the end: it is in their flight records before these are stored."""
         news, now, _ = self._last
-        stands = standing(self.match, now)
         try:
-            for dialect, players in self._tongues.values():
-                told = dialect.on_news(news, stands, players)
-                self._last_words |= {player: told[player] for player in told if told[player] and player in self._listeners}
+            self._last_words = self._seats.words(news, standing(self.match, now))
         except Exception:
             log.exception("there are no words for the end of a match", match=self.entry.id)
         for player, messages in self._last_words.items():

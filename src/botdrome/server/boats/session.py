@@ -15,9 +15,10 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.connection import Connection
 from botdrome.server.desk import Desk
 from botdrome.server.door import Crowd
+from botdrome.server.listener import Tongue
 from botdrome.server.listening import MakeProtocol
 from botdrome.server.registry import Denied
-from botdrome.server.table import Table, Tongue
+from botdrome.server.table import Table
 from botdrome.server.tcp import StreamSession, tcp_door
 from botdrome.wire.framing import Lines
 from botdrome.wire.xbs import (

@@ -3,8 +3,9 @@
 import secrets
 
 from botdrome.match.events import Player
+from botdrome.server.listener import Tongue
 from botdrome.server.owners import bot_owner, guest_owner, is_guests
-from botdrome.server.table import Table, Tongue
+from botdrome.server.table import Table
 from botdrome.store.store import BotEntry
 
 

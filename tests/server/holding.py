@@ -1,0 +1,55 @@
+"""A store that holds back what it is given, until a test lets it write."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from botdrome.store.store import Finish, Store
+
+
+class Held:
+    """The ends and boards that wait to be written."""
+
+    def __init__(self, write: Callable[[Finish], Awaitable[None]]) -> None:
+        self._write = write
+        self.came = asyncio.Event()
+        """Set when something waits."""
+        self.waiting: list[tuple[Finish, asyncio.Future[None]]] = []
+
+    def finish(self, finish: Finish) -> Awaitable[None]:
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.append((finish, written))
+        self.came.set()
+        return written
+
+    async def next(self) -> Finish:
+        """What waits longest."""
+        await self.came.wait()
+        return self.waiting[0][0]
+
+    async def write(self, problem: Exception | None = None) -> None:
+        """Write what waits longest, or refuse to."""
+        finish = await self.next()
+        _, written = self.waiting.pop(0)
+        if not self.waiting:
+            self.came.clear()
+        if problem is not None:
+            written.set_exception(problem)
+        else:
+            await self._write(finish)
+            written.set_result(None)
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+
+def hold_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> Held:
+    """From now on."""
+    held = Held(store.finish)
+    monkeypatch.setattr(store, "finish", held.finish)
+    return held
+
+
+def notes_of(finish: Finish) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(note.book, note.name): note.value for note in finish.notes}
