@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
 
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
@@ -138,3 +139,15 @@ async def test_books_are_stored_with_the_result_and_told_once_they_are_stored(tm
         assert observer.calls == [("notes", False), ("stored", False)]
         assert await store.notes("book") == {"ada": {"wins": 1}}
         assert (len(hearer.told), hearer.failed) == (1, [False])
+
+
+async def test_a_match_that_others_aborted_in_the_store_has_no_result_to_tell(tmp_path: Path) -> None:
+    async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
+        hearer = Hearer()
+        table.seat(0, hearer, battlebot)
+        await store.abort_running("the server ended without notice", 1)
+        with capture_logs() as logs:
+            table.conclude()
+            await over.wait()
+        assert (hearer.told, hearer.failed, table.stored) == ([], [True], False)
+        assert [line["event"] for line in logs] == ["a result was not stored, and is told to nobody"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.store.store import Finish, Note, Store
+from botdrome.store.store import AlreadyOver, Finish, Note, Store
 from tests.store.entries import GAME, a_match, a_result, an_end
 
 pytestmark = pytest.mark.anyio
@@ -59,6 +59,22 @@ async def test_a_beginning_a_board_and_an_end_may_be_written_at_once(store: Stor
     assert first and (first.status, first.result) == ("ended", end.result)
     assert await store.record("m") == end.record
     assert other and other.status == "running"
+
+
+async def test_a_board_of_a_match_that_others_aborted_is_refused(store: Store) -> None:
+    store.begin(a_match("m"))
+    await store.abort_running("it crashed", 3000)
+    with pytest.raises(AlreadyOver, match="m is aborted"):
+        await store.finish(a_board("m", notes=(Note("elo", "ada", {"wins": 1}),)))
+    assert await store.notes("elo") == {}
+
+
+async def test_a_board_may_come_twice(store: Store) -> None:
+    store.begin(a_match("m"))
+    await store.finish(a_board("m"))
+    await store.finish(a_board("m"))
+    await store.abort_running("it crashed", 3000)
+    assert await store.record("m") == b"one board"
 
 
 async def test_a_board_of_a_match_that_is_over_changes_nothing(store: Store) -> None:

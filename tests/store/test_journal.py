@@ -1,51 +1,18 @@
 """The journal: who waits is gathered into batches, and what one does wrong is no other's fault."""
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
 
 from botdrome.store import journal
-from botdrome.store.changes import Change, ChangeBot, Outcome, begun
+from botdrome.store.changes import begun
 from botdrome.store.journal import Journal
-from botdrome.store.sheet import Begin
-from botdrome.store.store import StoreUnavailable, UnknownBot, Unstorable
+from botdrome.store.store import UnknownBot, Unstorable
 from tests.patience import PATIENCE
+from tests.store.disks import Disk, change, entered
 from tests.store.entries import a_match
 
 pytestmark = pytest.mark.anyio
-
-
-class Disk:
-    """Writes when it is let."""
-
-    def __init__(self) -> None:
-        self.batches: list[list[str]] = []
-        self.free = asyncio.Event()
-        self.free.set()
-        self.asked = asyncio.Event()
-        self.full = False
-
-    async def write(self, changes: Sequence[Change]) -> list[Outcome]:
-        names = [change.id if isinstance(change, Begin) else getattr(change, "name", "") for change in changes]
-        self.batches.append(names)
-        self.asked.set()
-        await self.free.wait()
-        if self.full:
-            raise StoreUnavailable("disk full")
-        if "bad" in names:
-            raise Unstorable("bad")
-        return [UnknownBot(name) if name == "unknown" else f"did {name}" for name in names]
-
-
-def change(name: str) -> Change:
-    return ChangeBot(name, "token_hash", None)
-
-
-async def entered(pages: Journal, *names: str) -> "asyncio.Future[list[object]]":
-    tasks = asyncio.gather(*(pages.enter(change(name)) for name in names), return_exceptions=True)
-    await asyncio.sleep(0)
-    return tasks
 
 
 async def test_what_arrives_while_a_batch_is_written_is_the_next_batch() -> None:
@@ -81,44 +48,6 @@ async def test_what_is_refused_is_tried_alone() -> None:
     await pages.close()
 
 
-async def test_a_full_disk_is_told_to_all_who_wait_and_what_comes_later_is_written() -> None:
-    disk = Disk()
-    pages = Journal(disk.write)
-    disk.full = True
-    problems = await (await entered(pages, "a", "b"))
-    assert [str(problem) for problem in problems] == ["disk full"] * 2 and problems[0] is not problems[1]
-    disk.full = False
-    assert await pages.enter(change("c")) == "did c"
-    assert disk.batches == [["a", "b"], ["c"]]
-    await pages.close()
-
-
-async def test_a_beginning_that_could_not_be_written_is_written_first_next_time() -> None:
-    disk = Disk()
-    pages = Journal(disk.write)
-    disk.full = True
-    pages.note(begun(a_match("m")))
-    await pages.settled()
-    disk.full = False
-    assert await pages.enter(change("a")) == "did a"
-    assert disk.batches == [["m"], ["m", "a"]]
-    await pages.close()
-
-
-async def test_not_more_beginnings_are_kept_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "MOST_KEPT", 2)
-    disk = Disk()
-    pages = Journal(disk.write)
-    disk.full = True
-    for name in "xyz":
-        pages.note(begun(a_match(name)))
-    await pages.settled()
-    disk.full = False
-    await pages.enter(change("a"))
-    assert disk.batches == [["x", "y", "z"], ["x", "y", "a"]]
-    await pages.close()
-
-
 async def test_a_bad_beginning_is_dropped() -> None:
     disk = Disk()
     pages = Journal(disk.write)
@@ -141,17 +70,6 @@ async def test_what_was_noted_is_settled_once_it_is_written() -> None:
     disk.free.set()
     await settled
     await pages.close()
-
-
-async def test_closing_says_what_could_not_be_written() -> None:
-    disk = Disk()
-    pages = Journal(disk.write)
-    disk.full = True
-    pages.note(begun(a_match("m")))
-    with pytest.raises(StoreUnavailable, match="1 matches"):
-        await pages.close()
-    with pytest.raises(StoreUnavailable, match="closed"):
-        pages.note(begun(a_match("n")))
 
 
 async def test_a_beginning_waits_for_the_next_change(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from botdrome.store.opening import open_store
 from botdrome.store.rows import LONG, packed, squeezed, unpacked
-from botdrome.store.store import MatchEntry, Store, StoreUnavailable, UnknownMatch, Unstorable, Wanted
+from botdrome.store.store import AlreadyOver, MatchEntry, Note, Store, StoreUnavailable, UnknownMatch, Unstorable, Wanted
 from tests.store.entries import GAME, a_bot, a_match, a_result, an_end, play
 
 pytestmark = pytest.mark.anyio
@@ -57,19 +57,41 @@ async def test_a_match_can_be_aborted_with_and_without_a_result(store: Store) ->
     assert broken and broken.result is None and broken.status == "aborted"
 
 
-async def test_the_second_end_changes_nothing(store: Store) -> None:
+async def all_of(store: Store) -> object:
+    return await store.match("m"), await store.record("m"), await store.flight("m", 0), await store.notes("book")
+
+
+async def test_the_same_end_may_come_twice(store: Store) -> None:
+    """As after a commit of which nobody knows whether it succeeded."""
+    store.begin(a_match("m"))
+    end = an_end("m", (1, 2), notes=(Note("book", "ada", {"wins": 1}),))
+    await asyncio.gather(store.finish(end), store.finish(end))
+    before = await all_of(store)
+    await store.keep([Note("book", "ada", {"wins": 2})])
+    store.begin(a_match("m"))
+    await store.finish(end)
+    assert await store.notes("book") == {"ada": {"wins": 2}}, "the notes of an end are not written again"
+    await store.keep([Note("book", "ada", {"wins": 1})])
+    assert await all_of(store) == before
+
+
+async def test_another_end_of_the_same_match_is_refused(store: Store) -> None:
     store.begin(a_match("m"))
     first, second = an_end("m", (1, 2)), an_end("m", (2, 1), record=b"another", flights=(b"x", b"y"), ended=9)
-    await asyncio.gather(store.finish(first), store.finish(second))
-    before = await store.match("m"), await store.record("m"), await store.flight("m", 0), await store.contest_lines(GAME, "cup")
-    await store.finish(second)
-    assert before == (
-        await store.match("m"),
-        await store.record("m"),
-        await store.flight("m", 0),
-        await store.contest_lines(GAME, "cup"),
-    )
-    assert before[1] == first.record
+    together = await asyncio.gather(store.finish(first), store.finish(second), return_exceptions=True)
+    assert [type(answer) for answer in together] == [type(None), AlreadyOver]
+    before = await all_of(store)
+    with pytest.raises(AlreadyOver, match="m is ended"):
+        await store.finish(second)
+    assert await all_of(store) == before and await store.record("m") == first.record
+
+
+async def test_a_match_that_was_aborted_by_others_does_not_end(store: Store) -> None:
+    store.begin(a_match("m"))
+    await store.abort_running("the server ended without notice", 5)
+    with pytest.raises(AlreadyOver, match="m is aborted in the store, and cannot become ended"):
+        await store.finish(an_end("m"))
+    assert await store.notes("book") == {} and await store.record("m") is None
 
 
 async def test_the_second_beginning_changes_nothing(store: Store) -> None:

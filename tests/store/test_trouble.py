@@ -1,4 +1,4 @@
-"""When the database fails, all who wait are told, and the store goes on as soon as it can."""
+"""When the database fails, ends wait until it works again, and all else fails at once."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ import pytest
 
 from botdrome.store.opening import open_store
 from botdrome.store.store import StoreUnavailable, Wanted
-from tests.store.entries import a_match, an_end, play
+from tests.store.entries import a_bot, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio
 
@@ -37,12 +37,20 @@ async def test_a_full_disk(sqlite_url: str, tmp_path: Path) -> None:
     big = os.urandom(300_000)
     with files_no_larger_than((tmp_path / "store.db-wal").stat().st_size + 100_000):
         store.begin(a_match("c"))
-        ends = [store.finish(an_end(name, record=big)) for name in ("a", "b")]
-        problems = await asyncio.gather(*ends, return_exceptions=True)
-        assert [type(problem) for problem in problems] == [StoreUnavailable] * 2
-        assert all(sqlite_url in str(problem) for problem in problems)
-        assert await store.count(Wanted(status="ended")) == 1
-    await asyncio.gather(*(store.finish(an_end(name, record=big)) for name in ("a", "b", "c")))
+        ends = [asyncio.ensure_future(store.finish(an_end(name, record=big))) for name in ("a", "b", "c")]
+        while not store.trouble:
+            await asyncio.sleep(0)
+        assert sqlite_url in store.trouble and store.unwritten == 3
+        assert await store.count(Wanted(status="ended")) == 1, "it can still be read"
+        with pytest.raises(StoreUnavailable, match=r"store\.db"):
+            await store.register(a_bot("ada"))
+        with pytest.raises(StoreUnavailable, match=r"store\.db"):
+            await store.probe()
+        assert not any(end.done() for end in ends)
+    await asyncio.gather(*ends)
+    assert (store.trouble, store.unwritten) == ("", 0)
+    await store.probe()
+    await store.register(a_bot("ada"))
     assert await store.count(Wanted(status="ended")) == 4
     assert await store.record("c") == big
     await store.close()
@@ -72,9 +80,9 @@ async def test_a_connection_that_is_lost_while_it_writes(postgres_url: str) -> N
             while not (waiting := await other.fetchval(f"SELECT pid {OTHERS} AND wait_event_type = 'Lock'")):
                 await asyncio.sleep(0)
             await other.execute("SELECT pg_terminate_backend($1)", waiting)
-            problems = await asyncio.gather(*ends, return_exceptions=True)
-        assert [type(problem) for problem in problems] == [StoreUnavailable] * 2
-        await asyncio.gather(*(store.finish(an_end(name)) for name in ("a", "b", "c")))
+            while not store.trouble:
+                await asyncio.sleep(0)
+        await asyncio.gather(*ends, store.finish(an_end("c")))
         assert await store.count(Wanted(status="ended")) == 3
     await store.close()
 
@@ -100,4 +108,19 @@ async def test_connections_that_are_lost_while_nothing_happens(postgres_url: str
     await _once_it_is_noticed(lambda: store.match("a"))
     await _once_it_is_noticed(lambda: play(store, a_match("b")))
     assert await store.count(Wanted(status="ended")) == 2
+    await store.close()
+
+
+async def test_an_end_that_is_lost_with_the_connection_while_it_is_committed(postgres_url: str) -> None:
+    """Whether it was committed or not, it is written once."""
+    store = await open_store(postgres_url)
+    async with visitor(postgres_url) as other:
+        for number in range(20):
+            store.begin(a_match(f"m{number}", started=number))
+            end = asyncio.ensure_future(store.finish(an_end(f"m{number}")))
+            for _ in range(number):
+                await asyncio.sleep(0)
+            await other.execute(f"SELECT pg_terminate_backend(pid) {OTHERS} AND query LIKE '%COMMIT%'")
+            await end
+    assert await store.count(Wanted(status="ended")) == 20
     await store.close()

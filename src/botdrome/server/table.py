@@ -23,7 +23,7 @@ from botdrome.server.logbook import Logbook
 from botdrome.server.match_writer import write_board, write_end
 from botdrome.server.metronome import Metronome, Timer, Timers
 from botdrome.server.seats import Seats
-from botdrome.store.store import MatchEntry, Note, Store
+from botdrome.store.store import AlreadyOver, MatchEntry, Note, Store, StoreUnavailable
 from botdrome.wire.vocabulary import standing
 
 log = structlog.get_logger()
@@ -44,6 +44,8 @@ class Table:
         self._shown: Game[Any] = match.position
         """The board and the position that everybody was last told of."""
         self._break: BoardBreak | None = None
+        self.stored = False
+        """The end is on disk: from now on, anybody may be told."""
         self._store = store
         self._seats = Seats(entry)
         self._logbook = Logbook(len(entry.players), flight_bytes)
@@ -253,7 +255,10 @@ class Table:
             return  # the loop is being closed
         (news, now, since), problem = self._last, ending.exception()
         metrics.STORE.observe(monotonic() - since)
-        if problem is not None:
+        self.stored = problem is None
+        if isinstance(problem, AlreadyOver | StoreUnavailable):
+            log.error("a result was not stored, and is told to nobody", match=self.entry.id, why=str(problem))
+        elif problem is not None:
             log.error("a match could not be stored", match=self.entry.id, exc_info=problem)
         else:
             self._tell_the_end(news, now)

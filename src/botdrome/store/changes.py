@@ -10,8 +10,8 @@ from botdrome.store import queries
 from botdrome.store.rows import Row, bot_row, end_row, end_seat_rows, match_row, note_row, packed, seat_rows
 from botdrome.store.sheet import Begin, End, Papers, noted, sheet_for
 from botdrome.store.steps import Alter, Find, Lock, Plan, Put, Run
-from botdrome.store.store import BotEntry, Epoch, Finish, MatchEntry, NameTaken, Note, UnknownBot, UnknownMatch
-from botdrome.store.tables import bots, matches, notes
+from botdrome.store.store import AlreadyOver, BotEntry, Epoch, Finish, MatchEntry, NameTaken, Note, UnknownBot, UnknownMatch
+from botdrome.store.tables import bots, heartbeats, matches, notes
 from botdrome.store.texts import key, plain
 
 
@@ -85,7 +85,15 @@ class TakeIn(Struct, frozen=True):
         return len(new)
 
 
-Change = Begin | End | Register | ChangeBot | Keep | AbortRunning | TakeIn
+class Probe(Struct, frozen=True):
+    """Changes nothing that anybody reads, but is really written."""
+
+    def plan(self) -> Plan[None]:
+        yield Run(queries.STRIKE_PROBE, {})
+        yield Put(heartbeats, [("probe", "", 0)])
+
+
+Change = Begin | End | Register | ChangeBot | Keep | AbortRunning | TakeIn | Probe
 Outcome = Any
 """What the call gives, or the exception that it raises."""
 REFUSALS = (NameTaken, UnknownBot, UnknownMatch)
@@ -132,13 +140,13 @@ def _together(changes: Sequence[Begin | End]) -> Plan[list[Outcome]]:
         try:
             sheet.begin(change) if isinstance(change, Begin) else sheet.end(change)
             outcomes.append(None)
-        except UnknownMatch as refusal:
+        except (AlreadyOver, UnknownMatch) as refusal:
             outcomes.append(refusal)
     yield from sheet.steps()
     return outcomes
 
 
-def _each(changes: Sequence[Register | ChangeBot | Keep | AbortRunning | TakeIn]) -> Plan[list[Outcome]]:
+def _each(changes: Sequence[Register | ChangeBot | Keep | AbortRunning | TakeIn | Probe]) -> Plan[list[Outcome]]:
     outcomes: list[Outcome] = []
     for change in changes:
         try:

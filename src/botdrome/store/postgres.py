@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql.asyncpg import dialect
 from botdrome.store import schema
 from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.rows import Row
-from botdrome.store.steps import Alter, Find, Lock, Prepared, Put, Run, Step, Take, preparer
+from botdrome.store.steps import Alter, Find, Lock, Plan, Prepared, Put, Run, Step, Take, preparer
 from botdrome.store.store import BadStoreUrl, StoreUnavailable, Unstorable
 
 READERS = 4
@@ -29,10 +29,26 @@ CLAIMING = "5s"
 SERVING = 4_273_461_908
 """That of the server whose store it is."""
 NUMBERS = "SELECT nextval('matches_number_seq') FROM generate_series(1, $1::bigint)"
+AWAY = {
+    "08": "the connection is lost",
+    "25": "read only, as on a standby; or the transaction was given up",
+    "28": "the user may not log in",
+    "3D": "the database is gone",
+    "40": "the transaction met another one",
+    "42501": "the user may not write",
+    "53": "no disk, no memory or no connection left",
+    "55": "locked, or not ready",
+    "57": "shutting down, starting up or cancelled",
+    "58": "the disk fails",
+    "F0": "the configuration is bad",
+    "XX": "an internal error, such as a broken file",
+}
+"""SQLSTATEs, and classes of them, of a database that is away: the same change may succeed later. Any other error is one of the
+change."""
 UNSTORABLE = (
     asyncpg.DataError,
     asyncpg.IntegrityConstraintViolationError,
-    asyncpg.TransactionRollbackError,
+    asyncpg.exceptions._base.DataError,
     OverflowError,
     UnicodeError,
 )
@@ -99,14 +115,14 @@ class Postgres:
                     pool.terminate()
 
     async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
-        async with self._explained(), self._writer.acquire() as connection, connection.transaction():
-            plan, answer = carried_out(changes), None
-            while True:
-                try:
-                    step = plan.send(answer)
-                except StopIteration as done:
-                    return list(done.value)
-                answer = await _do(connection, step)
+        async with self._explained():
+            try:
+                async with self._writer.acquire() as connection, connection.transaction():
+                    return await _followed(carried_out(changes), connection)
+            except asyncpg.PostgresError as error:
+                if not is_away(error):
+                    raise Unstorable(str(error)) from error
+                raise
 
     async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         async with self._explained():
@@ -122,8 +138,22 @@ class Postgres:
             raise Unstorable(str(error)) from error
         except asyncpg.ClientConfigurationError as error:
             raise BadStoreUrl(f"{self._shown}: {error}") from error
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailable) as error:
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, StoreUnavailable) as error:
             raise StoreUnavailable(f"{self._shown}: {str(error) or type(error).__name__}") from error
+
+
+def is_away(error: Any) -> bool:
+    return error.sqlstate in AWAY or (error.sqlstate or "")[:2] in AWAY
+
+
+async def _followed(plan: Plan[list[Outcome]], connection: Any) -> list[Outcome]:
+    answer = None
+    while True:
+        try:
+            step = plan.send(answer)
+        except StopIteration as done:
+            return list(done.value)
+        answer = await _do(connection, step)
 
 
 async def _do(connection: Any, step: Step) -> Any:

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from botdrome.store.listed import Listed
-from botdrome.store.tables import bots, matches, notes, records, seats
+from botdrome.store.tables import bots, heartbeats, matches, notes, records, seats
 
 MATCH = [column for column in matches.c if column.name != "number"]
 """What a match entry is made from."""
@@ -37,7 +37,7 @@ NOTES_KEPT = select(notes.c.name).where(_of_book, Listed(notes.c.name, "names"))
 STRIKE_NOTES: Delete = delete(notes).where(_of_book, Listed(notes.c.name, "names"))
 
 _has_result = matches.c.result.is_not(None)
-KNOWN = select(matches.c.id, matches.c.number, matches.c.status, _has_result).where(Listed(matches.c.id, "ids"))
+KNOWN = select(matches.c.id, matches.c.number, matches.c.status, matches.c.ended, _has_result).where(Listed(matches.c.id, "ids"))
 STRIKE_RECORDS: Delete = delete(records).where(records.c.number.in_(select(matches.c.number).where(Listed(matches.c.id, "ids"))))
 RUNNING = select(func.count()).select_from(matches).where(HAS_STATUS["running"])
 ABORT: Update = (
@@ -106,6 +106,8 @@ def _contest_lines() -> Select[*tuple[object, ...]]:
 
 
 CONTEST_LINES = _contest_lines()
+
+STRIKE_PROBE: Delete = delete(heartbeats).where(heartbeats.c.name == literal_column("'probe'"))
 
 LAST_NUMBER = select(func.max(matches.c.number))
 FIRST_BOTS = select(bots).order_by(bots.c.name).limit(bindparam("limit", type_=BigInteger))

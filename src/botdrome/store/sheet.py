@@ -7,7 +7,7 @@ from msgspec import Struct
 from botdrome.store import queries
 from botdrome.store.rows import Row, squeezed
 from botdrome.store.steps import Alter, Find, Plan, Put, Run, Step, Take
-from botdrome.store.store import UnknownMatch
+from botdrome.store.store import AlreadyOver, UnknownMatch
 from botdrome.store.tables import matches, notes, records, seats
 
 END_OF_MATCH = ("status", "ended", "result", "view", "reason")
@@ -50,12 +50,16 @@ class Sheet:
         self._running: set[str] = set()
         self._filed: set[str] = set()
         """Matches that run and have a record."""
-        for match_id, number, status, has_result in known:
+        self._over: dict[str, Row] = {}
+        """Status and time of the end of matches that have one."""
+        for match_id, number, status, ended, has_result in known:
             self._number[match_id] = number
             if status == "running":
                 self._running.add(match_id)
                 if has_result:
                     self._filed.add(match_id)
+            else:
+                self._over[match_id] = status, ended
         self._matches: dict[int, Row] = {}
         self._seats: dict[int, list[Row]] = {}
         self._ended_matches: dict[int, Row] = {}
@@ -74,18 +78,21 @@ class Sheet:
         if match.papers is None:
             self._running.add(match.id)
         else:
+            self._over[match.id] = match.match[-len(END_OF_MATCH) :][:2]
             self._file(number, match.papers)
         return True
 
     def end(self, match: End) -> None:
-        """What is over already stays as it is."""
+        """AlreadyOver if the match has another end."""
         number = self._number.get(match.id)
         if number is None:
             raise UnknownMatch(match.id)
         if match.id not in self._running:
+            self._check_end(match)
             return
         if match.over:
             self._running.remove(match.id)
+            self._over[match.id] = match.match[:2]
         if number in self._matches:
             self._end_new(number, match)
         else:
@@ -96,6 +103,12 @@ class Sheet:
             self._outdated.append(match.id)
         self._file(number, match.papers)
         self._notes.extend(match.notes)
+
+    def _check_end(self, match: End) -> None:
+        """The same may come twice, where nobody knows whether it was written; a board is part of the end that came after it."""
+        status, _ = stored = self._over[match.id]
+        if stored != match.match[:2] if match.over else status != "ended":
+            raise AlreadyOver(f"{match.id} is {status} in the store, and cannot become {match.match[0]}")
 
     def _end_new(self, number: int, match: End) -> None:
         """One that began on this sheet is put down as it ended."""

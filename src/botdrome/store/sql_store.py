@@ -8,6 +8,7 @@ from sqlalchemy import Executable
 from botdrome.store import archive, changes, queries
 from botdrome.store.changes import Change, Outcome
 from botdrome.store.journal import Journal
+from botdrome.store.outage import Outage
 from botdrome.store.rows import bot_entry, match_entry, note_entry, players_in, unpacked
 from botdrome.store.store import BotEntry, ContestLine, Epoch, Finish, MatchEntry, Note, StoreUnavailable, Wanted
 from botdrome.store.texts import key, plain, whole
@@ -35,7 +36,20 @@ class SqlStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._journal = Journal(database.carry_out)
+        self._reading = Outage("read")
         self._closed = False
+
+    @property
+    def trouble(self) -> str:
+        return self._journal.trouble
+
+    @property
+    def unwritten(self) -> int:
+        return self._journal.unwritten
+
+    async def probe(self) -> None:
+        await self._journal.enter(changes.Probe())
+        await self.bot("")
 
     async def close(self) -> None:
         if self._closed:
@@ -54,7 +68,13 @@ class SqlStore:
         if self._closed:
             raise StoreUnavailable("the store is closed")
         await self._journal.settled()
-        return await self._database.fetch(query, values)
+        try:
+            found = await self._database.fetch(query, values)
+        except StoreUnavailable as problem:
+            self._reading.failed(str(problem))
+            raise
+        self._reading.worked()
+        return found
 
     async def register(self, bot: BotEntry) -> None:
         await self._journal.enter(changes.registered(bot))
@@ -81,9 +101,9 @@ class SqlStore:
     async def change_url(self, name: str, url: str | None) -> None:
         await self._journal.enter(changes.ChangeBot(name, "url", None if url is None else plain(url)))
 
-    async def keep(self, notes: Sequence[Note]) -> None:
+    async def keep(self, notes: Sequence[Note], retry: bool = False) -> None:
         if notes:
-            await self._journal.enter(changes.kept_notes(notes))
+            await self._journal.enter(changes.kept_notes(notes), lasting=retry)
 
     async def notes(self, book: str) -> dict[str, dict[str, Any]]:
         found = [note_entry(row) for row in await self._fetch(queries.NOTES, {"book": key(book)})]
@@ -93,7 +113,7 @@ class SqlStore:
         self._journal.note(changes.begun(match))
 
     def finish(self, finish: Finish) -> Awaitable[None]:
-        return self._journal.enter(changes.ended(finish))
+        return self._journal.enter(changes.ended(finish), lasting=True)
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
         return int(await self._journal.enter(changes.aborted(reason, now)))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import get_native_id
@@ -40,6 +40,26 @@ SETTINGS = (
 )
 BULKS = (256, 64, 32, *range(16, 0, -1))
 """Rows in one statement. Only so many sizes, so that each is put into words once."""
+AWAY = {
+    sqlite3.SQLITE_AUTH,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOLFS,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_SCHEMA,
+}
+"""Errors of the file, the disk or another process: the same change may succeed later. Any other error is one of the change."""
+RECOVERS = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL}
+"""After these errors a transaction can be undone for certain."""
 UNSTORABLE = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError)
 
 prepare = preparer(sqlite.dialect())
@@ -99,6 +119,8 @@ class Sqlite:
         self._claimed: int | None = None
         """The file whose lock says that this is the server's store: the lock goes when the process does, however it ends."""
         self._writer: sqlite3.Connection
+        self._broken = False
+        """The writer is to be opened anew: after an error of the disk a connection may be in any state."""
         self._reader: sqlite3.Connection
 
     async def open(self) -> None:
@@ -118,7 +140,7 @@ class Sqlite:
         """Also after an `open` that failed half way."""
         for thread, name in ((self._read_thread, "_reader"), (self._write_thread, "_writer")):
             if connection := getattr(self, name, None):
-                await self._in(thread, connection.close)
+                await self._in(thread, partial(_closed, connection))
             thread.shutdown()
         if self._claimed is not None:
             os.close(self._claimed)
@@ -152,8 +174,8 @@ class Sqlite:
     def _open_reader(self) -> None:
         self._reader = self._connected()
 
-    def _connected(self) -> sqlite3.Connection:
-        connection = connected(self._path)
+    def _connected(self, must_exist: bool = False) -> sqlite3.Connection:
+        connection = connected(self._path, must_exist)
         try:
             _write_ahead(connection)
             for setting in SETTINGS:
@@ -164,25 +186,46 @@ class Sqlite:
         return connection
 
     def _written(self, changes: Sequence[Change]) -> list[Outcome]:
-        with _transaction(self._writer):
-            return followed(carried_out(changes), self._do)
+        if self._broken:
+            _closed(self._writer)
+            self._writer = self._connected(must_exist=True)
+            self._broken = False
+        try:
+            with _transaction(self._writer):
+                return followed(carried_out(changes), partial(_do, self._writer))
+        except sqlite3.Error as error:
+            if not is_away(error):
+                raise Unstorable(str(error)) from error
+            self._broken = error.sqlite_errorcode not in RECOVERS
+            raise
 
-    def _do(self, step: Step) -> Any:
-        match step:
-            case Find(query, values):
-                return _found(self._writer, query, values)
-            case Take(numbers):
-                last = _found(self._writer, queries.LAST_NUMBER, {})[0][0] or 0
-                return range(last + 1, last + 1 + numbers)
-            case Put(table, rows):
-                _in_bulk(self._writer, lambda size: _inserting(table, size), rows)
-            case Alter(table, columns, keys, rows):
-                _in_bulk(self._writer, lambda size: _altering(table, columns, keys, size), rows)
-            case Run(statement, values):
-                _found(self._writer, statement, values)
-            case Lock():
-                pass  # there is only one writer at a time
-        return None
+
+def is_away(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", -1) & 0xFF in AWAY
+
+
+def _closed(connection: sqlite3.Connection) -> None:
+    """However it is left: what was not committed is undone when the file is opened next."""
+    with suppress(sqlite3.Error):
+        connection.close()
+
+
+def _do(connection: sqlite3.Connection, step: Step) -> Any:
+    match step:
+        case Find(query, values):
+            return _found(connection, query, values)
+        case Take(numbers):
+            last = _found(connection, queries.LAST_NUMBER, {})[0][0] or 0
+            return range(last + 1, last + 1 + numbers)
+        case Put(table, rows):
+            _in_bulk(connection, lambda size: _inserting(table, size), rows)
+        case Alter(table, columns, keys, rows):
+            _in_bulk(connection, lambda size: _altering(table, columns, keys, size), rows)
+        case Run(statement, values):
+            _found(connection, statement, values)
+        case Lock():
+            pass  # there is only one writer at a time
+    return None
 
 
 def _give_way() -> None:

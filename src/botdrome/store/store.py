@@ -26,12 +26,16 @@ class UnknownMatch(Exception):
     """No match has that id."""
 
 
+class AlreadyOver(Exception):
+    """A match has ended in another way already, such as one that was aborted by the server that started next."""
+
+
 class BadStoreUrl(ValueError):
     """Not the URL of a store."""
 
 
 class StoreUnavailable(Exception):
-    """The store cannot be opened, read or written; what was to be changed may not have been."""
+    """The store cannot be opened, read or written at present; what was to be changed may not have been."""
 
 
 class Unstorable(ValueError):
@@ -129,10 +133,26 @@ class ContestLine(Struct, frozen=True):
 
 
 class Store(Protocol):
-    """Every change is on disk when its call returns, unless it says otherwise. Changes are made in the order of the calls."""
+    """Every change is on disk when its call returns, unless it says otherwise. Changes are made in the order of the calls.
+
+    While the store cannot be written, `begin`, `finish` and `keep(..., retry=True)` wait until it can, in their order. All other
+    changes fail at once with StoreUnavailable.
+    """
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be written at present, in a sentence for the operator; empty: all is well."""
+
+    @property
+    def unwritten(self) -> int:
+        """How many ends of matches are not on disk yet."""
+
+    async def probe(self) -> None:
+        """StoreUnavailable unless something could be written and read just now."""
 
     async def close(self) -> None:
-        """Everything that was handed over is written first."""
+        """Everything that was handed over is written first. If the store is down, that is tried for some seconds, and then
+        StoreUnavailable says how many results were not stored."""
 
     async def claim(self) -> bool:
         """Be the server whose store it is, until it is closed or the process ends. False: another one is."""
@@ -160,9 +180,10 @@ class Store(Protocol):
         the call has it."""
 
     def finish(self, finish: Finish) -> Awaitable[None]:
-        """Gathered: many at once cost little more than one. What is over stays as it is; UnknownMatch if it never began.
+        """Gathered: many at once cost little more than one. The second time changes nothing.
 
-        It is under way when this returns, and on disk when that has been awaited.
+        It is under way when this returns, and on disk when that has been awaited, however long the store is down. UnknownMatch
+        if the match never began, AlreadyOver if it has another end; StoreUnavailable only if the store is closed meanwhile.
         """
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
@@ -188,8 +209,8 @@ class Store(Protocol):
     async def meetings(self, game: str, contest: str) -> Mapping[tuple[str, ...], int]:
         """How often players have met in this order, in matches that run or have ended; aborted ones do not count."""
 
-    async def keep(self, notes: Sequence[Note]) -> None:
-        """Notes that belong to no match."""
+    async def keep(self, notes: Sequence[Note], retry: bool = False) -> None:
+        """Store notes that belong to the end of no match; `retry`: as `finish` does, however long the store is down."""
 
     async def notes(self, book: str) -> dict[str, dict[str, Any]]:
         """What the notes of a book say, by their names."""

@@ -83,6 +83,14 @@ notes = Table(
     Column("value", Text, nullable=False),
 )
 
+heartbeats = Table(
+    "heartbeats",
+    metadata,
+    Column("name", SMALL_TEXT, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("beat", BigInteger, nullable=False),
+)
+
 _IN_A_CONTEST = text("contest IS NOT NULL")
 _RUNNING = text("status = 'running'")
 
