@@ -16,6 +16,30 @@ def test_flags_go_before_the_environment_and_that_before_the_file(tmp_path: Path
 
 
 @pytest.mark.parametrize(
+    ("flags", "environment", "port"),
+    [
+        ({}, {}, 1000),
+        ({}, {"PORT": ""}, 1000),
+        ({}, {"PORT": "4000"}, 4000),
+        ({}, {"PORT": "4000", "BOTDROME_PORT": "0"}, 0),
+        ({"port": 5}, {"PORT": "4000", "BOTDROME_PORT": "2"}, 5),
+        ({"port": 5}, {"PORT": "tcp://10.0.0.1:80"}, 5),
+    ],
+)
+def test_the_port_is_also_read_from_the_variable_of_the_original(
+    tmp_path: Path, flags: dict[str, Any], environment: dict[str, str], port: int
+) -> None:
+    file = tmp_path / "botdrome.toml"
+    file.write_text("port = 1000\n")
+    assert load_settings(flags, environment, file).port == port
+
+
+def test_a_port_of_the_environment_that_does_not_fit_is_named() -> None:
+    with pytest.raises(BadSetting, match=r"port: expected `int`, got `str`, not 'tcp://10\.0\.0\.1:80'"):
+        load_settings({}, {"PORT": "tcp://10.0.0.1:80"}, None)
+
+
+@pytest.mark.parametrize(
     ("flags", "words"),
     [
         ({"port": "many"}, "port: expected `int`, got `str`, not 'many'"),

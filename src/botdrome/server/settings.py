@@ -13,6 +13,8 @@ from platformdirs import user_data_path
 from botdrome.server.boats.plan import RoomPlan
 
 PREFIX = "BOTDROME_"
+PORT = "PORT"
+"""The variable from which Battlebot, and many hosting services, take the port; BOTDROME_PORT goes before it."""
 OF_OTHERS = {"BOTDROME_SERVER", "BOTDROME_TOKEN"}
 """Variables that are for other commands than the server's."""
 
@@ -23,7 +25,7 @@ class BadSetting(Exception):
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     host: Annotated[str, Meta(description="the address to listen on; 127.0.0.1: also [::1]; empty: all addresses")] = "127.0.0.1"
-    port: Annotated[int, Meta(description="HTTP and WebSocket; 0: any free one", ge=0, le=65535)] = 3000
+    port: Annotated[int, Meta(description="HTTP and WebSocket; 0: any free one; also read from PORT", ge=0, le=65535)] = 3000
     db: Annotated[str, Meta(description="sqlite:///FILE or postgresql://...; empty: a file in the user's data folder")] = ""
     house: Annotated[bool, Meta(description="house bots play those who find no opponent")] = False
     house_wait: Annotated[float, Meta(description="seconds before the house steps in", ge=0)] = 1.0
@@ -144,7 +146,10 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     for name in environment:
         if name.startswith(PREFIX) and name not in names.keys() | OF_OTHERS:
             raise BadSetting(f"there is no setting for the variable {name}")
-    return {key: environment[name] for name, key in names.items() if name in environment}
+    given = {key: environment[name] for name, key in names.items() if name in environment}
+    if environment.get(PORT):  # empty counts as absent, as on the original
+        given.setdefault("port", environment[PORT])
+    return given
 
 
 def _from_json(key: str, text: str) -> Any:
