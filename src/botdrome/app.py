@@ -28,6 +28,7 @@ from botdrome.server.boats.session import boat_door
 from botdrome.server.bomber.api import BomberApi
 from botdrome.server.bucket import Bucket
 from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.fence import warn_of_loopback
 from botdrome.server.connection import Connection
 from botdrome.server.cube.organiser import CubeOrganiser
 from botdrome.server.desk import Desk
@@ -135,6 +136,7 @@ async def open_house(settings: Settings) -> House:
     await _clear_away(store, claimed)
     house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
     parts.callers.listen_on(house.ports.values())
+    warn_of_loopback(settings)
     await parts.url_bots.open()
     return house
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from botdrome.server.flight_lines import written
 from botdrome.wire import cube_calls
 from tests.server.clients import PATIENCE, client, deaf_port, leap, registered, server
-from tests.server.cubes import NOOP, Asked, Reply, bot, fence, game, organiser, saying, starts
+from tests.server.cubes import NOOP, Asked, Bot, Organiser, Reply, bot, fence, game, organiser, saying, starts
 
 pytestmark = pytest.mark.anyio
 
@@ -114,7 +115,7 @@ async def failing(reply: Reply, tmp_path: Path, **settings: Any) -> Any:
         (Reply(b"<html>"), "the answer is not JSON"),
         (Reply(b"\xef\xbb\xbf" + json.dumps(NOOP).encode()), "the answer is not JSON"),
         (Reply(status=None), "the connection was closed without an answer"),
-        (Reply(b"", 302), "the answer is a redirect (302) that leads nowhere"),
+        (Reply(b"", 302), "the answer is a redirect that leads nowhere"),
         (Reply(b"[" + b" " * 70_000 + b"]"), "65536"),
     ],
 )
@@ -137,13 +138,46 @@ async def test_what_counts_is_the_body(tmp_path: Path, reply: Reply) -> None:
 
 async def test_addresses_that_cannot_be_called_lose_in_the_first_tick(tmp_path: Path) -> None:
     async with server(tmp_path) as house, bot(saying(NOOP)) as bob, organiser(house) as one:
-        urls = {"F": "ftp://127.0.0.1/", "L": "localhost:4702", "P": "http://10.0.0.1/", "B": bob.url}
-        await one.new_game(*urls.items())
-        events = await one.until("GAME_ENDED")
-        lost = losses(events)
-        assert list(lost) == ["F", "L", "P"]
-        assert {payload["cause"] for payload in lost.values()} == {"CONNECTION_ERROR"}
-        assert "10.0.0.1 may not be called" in lost["P"]["details"]
+        with capture_logs() as logs:
+            await check_refused_addresses(bob, one)
+        assert any("--allow-bots 10.0.0.1" in entry.get("why", "") for entry in logs)
+
+
+SECRET = "hunter2"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(f"{SECRET} is no JSON".encode()),
+        Reply(json.dumps({"password": SECRET}).encode()),
+        Reply(json.dumps(SECRET).encode()),
+        Reply(json.dumps([SECRET]).encode()),
+        Reply(json.dumps([{SECRET: SECRET}]).encode()),
+        Reply(json.dumps([{"task": "NOOP", SECRET: SECRET}]).encode()),
+        Reply(json.dumps([{"task": {"password": SECRET}}]).encode()),
+        Reply(json.dumps([{"task": "MOVE", "direction": SECRET}]).encode()),
+        Reply(json.dumps([{"task": "BOMB", "x": SECRET, "y": 1, "z": 1}]).encode()),
+        Reply(json.dumps([{"task": SECRET}, {"task": SECRET}]).encode()),
+        Reply(b"", 302, {"Location": f"http://{SECRET}.invalid/"}),
+        Reply(b"", 302, {"Location": f"http://10.0.0.1/{SECRET}"}),
+        Reply(b"", 302, {"Location": f"ftp://{SECRET}/"}),
+        Reply(SECRET.encode(), 200, {"Content-Encoding": SECRET}),
+    ],
+)
+async def test_what_a_service_on_this_machine_answers_is_not_repeated(tmp_path: Path, reply: Reply) -> None:
+    """Otherwise an organiser could read what listens on any port of the server's machine."""
+    assert SECRET not in json.dumps(await failing(reply, tmp_path))
+
+
+async def check_refused_addresses(bob: Bot, one: Organiser) -> None:
+    urls = {"F": "ftp://127.0.0.1/", "L": "localhost:4702", "P": "http://10.0.0.1/", "B": bob.url}
+    await one.new_game(*urls.items())
+    events = await one.until("GAME_ENDED")
+    lost = losses(events)
+    assert list(lost) == ["F", "L", "P"]
+    assert {payload["cause"] for payload in lost.values()} == {"CONNECTION_ERROR"}
+    assert "10.0.0.1 may not be called" in lost["P"]["details"]
 
 
 async def test_a_bot_that_hangs_costs_its_own_game_its_limit_and_no_other_anything(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def once_lost(events: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 def comparable(told: tuple[str, Any]) -> tuple[str, Any]:
     event, payload = told
     if event == "PLAYER_LOST":
-        return event, {"name": payload["name"], "cause": readable(payload["cause"])}
+        return event, {"name": payload["name"], "cause": readable(payload)}
     if event == "NEXT_TICK":
         return event, payload | {"gameInfo": without_id(payload["gameInfo"])}
     if event == "GAME_ENDED":
@@ -74,10 +74,15 @@ def comparable(told: tuple[str, Any]) -> tuple[str, Any]:
     return event, {key: value for key, value in payload.items() if key not in OURS}
 
 
-def readable(cause: Any) -> Any:
-    """An error object became an empty one; MOVE without a direction was one, too."""
-    shape = isinstance(cause, dict) and "does not match any" in str(cause.get("details"))
-    return "CONNECTION_ERROR" if cause == {} or (shape and "'task': 'MOVE'}" in str(cause)) else cause
+def readable(payload: Any) -> Any:
+    """The cause. An error object became an empty one; MOVE without a direction was one, too. Ours does not repeat the answer."""
+    cause = payload["cause"]
+    if cause == {} or "MOVE needs" in payload.get("details", ""):
+        return "CONNECTION_ERROR"
+    if isinstance(cause, dict) and isinstance(cause["details"], list):
+        for element in cause["details"]:
+            element["context"].pop("value", None)
+    return cause
 
 
 def without_id(info: dict[str, Any]) -> dict[str, Any]:

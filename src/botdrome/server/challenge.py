@@ -23,4 +23,4 @@ async def challenge(callers: Callers, url: str, name: str, game: str) -> None:
     except UNREADABLE:
         said = None
     if not 200 <= answer.status < 300 or not isinstance(said, dict) or said.get("challenge") != secret:
-        raise CallFailed(f"the answer (status {answer.status}) does not repeat the challenge")
+        raise CallFailed("the answer does not repeat the challenge")

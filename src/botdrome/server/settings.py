@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -92,7 +93,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     allow_bots: Annotated[
         str, Meta(description="networks (10.1.0.0/16) and hosts that the server may call beside loopback, separated by commas")
     ] = ""
-    call_loopback: Annotated[bool, Meta(description="bots on the server's own machine may be called")] = True
+    call_loopback: Annotated[
+        bool | None,
+        Meta(description="bots on the server's own machine may be called; null: while the server listens on loopback alone"),
+    ] = None
     bot_ports: Annotated[str, Meta(description="ports on which bots may be called")] = "80,443,1024-65535"
     bots_ca: Annotated[str, Meta(description="a file of certificates to trust beside the system's when bots are called")] = ""
     calls_per_host: Annotated[int, Meta(description="calls to one address at the same time; others wait", ge=1)] = 1000
@@ -117,6 +121,18 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def store_url(self) -> str:
         return self.db or f"sqlite:///{user_data_path('botdrome') / 'botdrome.db'}"
+
+    @property
+    def listens_on_loopback(self) -> bool:
+        """Whether nobody outside this machine can connect."""
+        try:
+            return self.host == "localhost" or ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def calls_loopback(self) -> bool:
+        return self.listens_on_loopback if self.call_loopback is None else self.call_loopback
 
 
 KEYS = Settings.__struct_fields__

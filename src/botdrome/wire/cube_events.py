@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import Struct
 
 from botdrome.games.battlecube_answer import WRONG_COUNT
-from botdrome.games.game import Game, Raw, View
+from botdrome.games.game import Game, View
 from botdrome.match.course import News
-from botdrome.match.events import Ended, Out, Played, Player, Refused
-from botdrome.wire.cube_checks import Details, echoed, unpacked
+from botdrome.match.events import Ended, Out, Played, Player
+from botdrome.wire.cube_checks import Details
 from botdrome.wire.cube_scene import CubeScene, Payload
 
 Told = tuple[str, Payload]
@@ -18,6 +18,8 @@ Told = tuple[str, Payload]
 NO_ANSWER = "CONNECTION_ERROR"
 BAD_ANSWER = "VALIDATION_ERROR"
 A_POSITION = re.compile(r"task at position (\d+):")
+QUOTES = ", not "
+"""After this the words about an illegal answer repeat it."""
 DID = {"move": "PLAYER_MOVE_ATTEMPT", "bomb": "PLAYER_PLACED_BOMB", "nothing": "PLAYER_DID_NOTHING"}
 
 
@@ -42,7 +44,6 @@ class CubeEvents:
         self._position = position
         self._shown = False
         """Whether the state of this tick has been told."""
-        self._refused: dict[Player, Raw] = {}
 
     def on_news(self, news: News) -> list[Told]:
         told: list[Told] = []
@@ -52,8 +53,6 @@ class CubeEvents:
                     told += self.opened()
                     told += self._happened(self._scene.view(position))
                     self._shown = False
-                case Refused():
-                    self._refused[event.player] = event.move
                 case Out():
                     told.append(self._out(event))
                 case Ended():
@@ -88,21 +87,21 @@ class CubeEvents:
         player, words = event.player, self.words.get(event.player) or event.detail or event.cause
         cause: Any = NO_ANSWER
         if event.cause == "illegal moves":
-            cause = {"error": BAD_ANSWER, "details": _bad_answer(self._refused[player], event.detail)}
+            words = words.partition(QUOTES)[0]
+            cause = {"error": BAD_ANSWER, "details": _bad_answer(words)}
         told = {"cause": cause, "name": self._scene.names[player], "details": words, "id": self._scene.game_id}
         return "PLAYER_LOST", told
 
 
-def _bad_answer(raw: Raw, words: str) -> Details:
-    """What the original says about such an answer."""
+def _bad_answer(words: str) -> Details:
+    """What the original says about such an answer, without the answer: it may be that of any service on this machine."""
     if words.startswith(WRONG_COUNT):
         return WRONG_COUNT
     found = A_POSITION.match(words)
     if found is None:
         return [_element("must be an array", [], "array.base", {})]
     at = int(found[1])
-    context = {"pos": at, "value": echoed(unpacked(raw)[at]), "key": at}
-    return [_element(f"at position {at} does not match any of the allowed types", [at], "array.includes", context)]
+    return [_element(f"at position {at} does not match any of the allowed types", [at], "array.includes", {"pos": at, "key": at})]
 
 
 def _element(words: str, path: list[int], kind: str, context: dict[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Which addresses and ports may be called: by default loopback alone."""
 
 from ipaddress import ip_address
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from botdrome.server.calling.answer import NotAllowed
-from botdrome.server.calling.fence import Fence, _is_ours
+from botdrome.server.calling.fence import Fence, _is_ours, warn_of_loopback
 from botdrome.server.settings import BadSetting, Settings
 
 PUBLIC = ["8.8.8.8", "93.184.216.34", "2606:2800:220:1::1"]
@@ -21,12 +23,12 @@ INDIRECT = [
 RESERVED = ["192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "240.0.0.1", "2001:db8::1", "100::1"]
 
 
-def allowed(address: str, host: str = "", port: int = 4001, **settings: object) -> bool:
+def allowed(address: str, name: str = "", port: int = 4001, **settings: object) -> bool:
     fence = Fence(Settings(**settings))  # type: ignore[arg-type]
     try:
-        fence.check(ip_address(address), host, port)
+        fence.check(ip_address(address), name, port)
     except NotAllowed as problem:
-        assert str(problem) == f"{ip_address(address)} may not be called from this server"
+        assert str(problem).startswith(f"{ip_address(address)} may not be called from this server; ")
         return False
     return True
 
@@ -37,6 +39,49 @@ def test_loopback_is_allowed_unless_it_is_switched_off(address: str) -> None:
     assert not allowed(address, call_loopback=False)
     assert allowed(address, call_loopback=False, allow_bots="127.0.0.0/8,::1/128")
     assert not allowed(address, call_loopback=False, allow_bots="0.0.0.0/0,::/0")
+
+
+@pytest.mark.parametrize(
+    ("host", "given", "may"),
+    [
+        ("127.0.0.1", None, True), ("127.0.0.2", None, True), ("::1", None, True), ("localhost", None, True),
+        ("", None, False), ("0.0.0.0", None, False), ("::", None, False), ("192.0.2.1", None, False), ("arena.lan", None, False),
+        ("0.0.0.0", True, True), ("127.0.0.1", False, False),
+    ],
+)  # fmt: skip
+def test_loopback_is_called_by_default_while_the_server_listens_there_alone(host: str, given: bool | None, may: bool) -> None:
+    assert allowed("127.0.0.1", host=host, call_loopback=given) == may
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, None),
+        ({"host": "0.0.0.0"}, "call_loopback=true allows it"),
+        ({"host": "0.0.0.0", "call_loopback": True}, "call_loopback=false forbids it"),
+        ({"host": "0.0.0.0", "call_loopback": False}, None),
+        ({"public_url": "https://arena.example.org"}, "call_loopback=false forbids it"),
+        ({"public_url": "https://arena.example.org", "call_loopback": False}, None),
+    ],
+)
+def test_operators_are_warned_at_start_when_others_can_reach_the_server(settings: dict[str, Any], words: str | None) -> None:
+    with capture_logs() as logs:
+        warn_of_loopback(Settings(**settings))
+    assert [words in one["event"] for one in logs if words] == [True] * bool(words)
+    assert len(logs) == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("10.1.2.3", "--allow-bots 10.1.2.3"),
+        ("127.0.0.1", "--set call_loopback=true"),
+        ("224.0.0.1", "no address of one machine"),
+    ],
+)
+def test_a_refusal_names_the_setting(address: str, words: str) -> None:
+    with pytest.raises(NotAllowed, match=f"{words}$"):
+        Fence(Settings(call_loopback=False)).check(ip_address(address), "", 4001)
 
 
 @pytest.mark.parametrize("address", [*PUBLIC, *METADATA, *LINK_LOCAL, *PRIVATE, *MULTICAST, *UNSPECIFIED, *INDIRECT, *RESERVED])
@@ -100,7 +145,7 @@ def test_ports_of_other_services_are_not_called(port: int, good: bool) -> None:
     if good:
         fence.check_port(port)
     else:
-        with pytest.raises(NotAllowed, match=f"^port {port} may not be called$"):
+        with pytest.raises(NotAllowed, match=f"^port {port} may not be called; .* bot_ports$"):
             fence.check_port(port)
 
 

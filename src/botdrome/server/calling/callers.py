@@ -11,10 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
+import structlog
+
 from botdrome.server import metrics
+from botdrome.server.bucket import Bucket
 from botdrome.server.calling.answer import Answer, CallFailed, NotAllowed, TooLate, too_late
 from botdrome.server.calling.carriers import SCHEME, Carriers
-from botdrome.server.calling.fence import Fence
+from botdrome.server.calling.fence import ALLOWING, Fence
 from botdrome.server.calling.line import Line, Misread, Reply, Silent
 from botdrome.server.calling.looking_up import AddressBook, Lookup, ask_the_system
 from botdrome.server.calling.place import Place, Places
@@ -24,9 +27,13 @@ from botdrome.server.calling.target import Target, led_on, target_of
 from botdrome.server.calling.unpacking import unpacked
 from botdrome.server.settings import Settings
 
+log = structlog.get_logger()
+
 MOST_REDIRECTS = 20
 SILENT_FOR = 1.0
 """Seconds without an answer on a new line, after which lines that are kept to the same place are given up."""
+LOGS_RATE, LOGS_BURST = 1 / 60, 10
+"""Refused addresses that are logged a second, in the long run, and at once."""
 REDIRECTS = {301, 302, 303, 307, 308}
 
 
@@ -40,6 +47,7 @@ class Callers:
         self._longest = settings.longest_message
         self._book = AddressBook(self._fence, Places(settings), lookup)
         self._pool = Pool(settings)
+        self._logged = Bucket(LOGS_RATE, LOGS_BURST)
         self._loop = asyncio.get_running_loop()
 
     def post(
@@ -82,6 +90,8 @@ class Callers:
                 reply = await self._followed(request, reply, until, redirects)
             return Answer(reply.status, unpacked(reply.body, reply.encoding, self._longest) if reply.encoding else reply.body)
         except (CallFailed, TimeoutError) as problem:
+            if isinstance(problem, NotAllowed) and self._logged.take():
+                log.warning("a bot may not be called", why=str(problem))
             raise _counted(problem, limit_seconds) from None
 
     def listen_on(self, ports: Iterable[int]) -> None:
@@ -97,9 +107,12 @@ class Callers:
         """To the end of the redirects. Each is checked like the address that was typed in."""
         for _ in range(redirects):
             if reply.location is None:
-                raise CallFailed(f"the answer is a redirect ({reply.status}) that leads nowhere")
-            request = request.led_on(reply.status, led_on(request.target, reply.location))
-            reply = await self._reply(request, until)
+                raise CallFailed("the answer is a redirect that leads nowhere")
+            try:
+                request = request.led_on(reply.status, led_on(request.target, reply.location))
+                reply = await self._reply(request, until)
+            except CallFailed as problem:
+                raise _without_location(problem) from None
             if reply.status not in REDIRECTS:
                 return reply
         raise CallFailed(f"there are more than {redirects} redirects")
@@ -158,6 +171,13 @@ class Callers:
             raise Unreachable(f"{target.place} refused the connection") from None
         except OSError as error:
             raise Unreachable(f"{target.place} cannot be reached: {error.strerror or error}") from None
+
+
+def _without_location(problem: CallFailed) -> CallFailed:
+    """The same problem in words that do not tell where a redirect leads: any service on this machine may have answered it."""
+    if isinstance(problem, NotAllowed):
+        return NotAllowed(f"the redirect leads to an address that may not be called; {ALLOWING}")
+    return problem if isinstance(problem, TooLate) else CallFailed("the redirect leads to an address that does not answer")
 
 
 def _counted(problem: CallFailed | TimeoutError, limit_seconds: float) -> CallFailed:

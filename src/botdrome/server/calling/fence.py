@@ -9,9 +9,13 @@ import socket
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
+import structlog
+
 from botdrome.server.calling.answer import NotAllowed
 from botdrome.server.calling.target import Address
 from botdrome.server.settings import BadSetting, Settings
+
+log = structlog.get_logger()
 
 Network = IPv4Network | IPv6Network
 
@@ -36,10 +40,14 @@ PRIVATE = _networks(
 HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", re.IGNORECASE)
 
 
+ALLOWING = "the server's operator can allow it with --allow-bots"
+ALLOWING_LOOPBACK = "the server's operator can allow it with --set call_loopback=true"
+
+
 class Fence:
     def __init__(self, settings: Settings) -> None:
         """BadSetting where the configuration cannot be read."""
-        self._loopback = settings.call_loopback
+        self._loopback = settings.calls_loopback
         self._open, self._hosts = _allowed(settings.allow_bots)
         self._ports = _ports(settings.bot_ports)
         self.own_ports: frozenset[int] = frozenset()
@@ -47,12 +55,12 @@ class Fence:
 
     def check_port(self, port: int) -> None:
         if not any(port in ports for ports in self._ports):
-            raise NotAllowed(f"port {port} may not be called")
+            raise NotAllowed(f"port {port} may not be called; the server's operator can allow it in the setting bot_ports")
 
     def check(self, address: Address, host: str, port: int) -> None:
         """NotAllowed unless this very address may be called, on behalf of this host."""
         if not self._may_be_called(address, host):
-            raise NotAllowed(f"{address} may not be called from this server")
+            raise NotAllowed(f"{address} may not be called from this server; {_allowing(address)}")
         if port in self.own_ports and (_within(address, LOOPBACK) or _is_ours(address)):
             raise NotAllowed("the server does not call itself")
 
@@ -67,6 +75,23 @@ class Fence:
         if not special and not address.is_global:
             return False
         return any(address in network and _inside(network, special) for network in self._open)
+
+
+def warn_of_loopback(settings: Settings) -> None:
+    """Tell the operator of a server that others can reach whether they can have it call services on this machine."""
+    if settings.listens_on_loopback and not (settings.public_url and settings.calls_loopback):
+        return
+    if settings.calls_loopback:
+        log.warning("others can have this server call any service on this machine; --set call_loopback=false forbids it")
+    elif settings.call_loopback is None:
+        log.warning("bots on this machine are not called, as others can reach the server; --set call_loopback=true allows it")
+
+
+def _allowing(address: Address) -> str:
+    """How the operator can have this address called."""
+    if _within(address, NEVER):
+        return "it is no address of one machine"
+    return ALLOWING_LOOPBACK if _within(address, LOOPBACK) else f"{ALLOWING} {address}"
 
 
 def _within(address: Address, networks: Iterable[Network]) -> bool:
