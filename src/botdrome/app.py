@@ -125,7 +125,7 @@ async def open_house(settings: Settings) -> House:
     store = await _open_store(settings)
     servers: dict[str, asyncio.Server] = {}
     try:
-        claimed = await store.claim()
+        await _recover(store)
         parts = await _furnish(settings, store)
         await _listen_all(settings, parts, servers)
     except Exception:
@@ -133,7 +133,6 @@ async def open_house(settings: Settings) -> House:
             server.close()
         await store.close()
         raise
-    await _clear_away(store, claimed)
     house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
     parts.callers.listen_on(house.ports.values())
     warn_of_loopback(settings)
@@ -148,9 +147,12 @@ async def _open_store(settings: Settings) -> Store:
         raise BadSetting(f"db: {problem}") from None
 
 
-async def _clear_away(store: Store, claimed: bool) -> None:
-    """What runs in the store of a server that starts ran when it last ended, unless another server uses it as well."""
-    if not claimed:
+async def _recover(store: Store) -> None:
+    """Close the matches of a server that crashed, unless another server uses the store as well.
+
+    That is done before any port opens: whatever runs in the store later is a match of this server.
+    """
+    if not await store.claim():
         log.warning("another server is using this store: contests and ratings that both count will be wrong; --db takes another")
         return
     aborted = await store.abort_running("the server ended without notice", int(time() * 1000))

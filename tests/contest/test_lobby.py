@@ -116,6 +116,8 @@ def test_a_contest_is_complete_for_a_bot_that_has_met_all_others() -> None:
     book = ContestBook(1, {("ada", "bob"): 1})
     assert not book.complete_for("ada")
     book.note(("bob", "ada"))
+    assert not book.complete_for("ada"), "that match still runs"
+    book.end(("bob", "ada"))
     assert book.complete_for("ada")
     book.enter("cleo")
     assert not book.complete_for("ada")
@@ -139,6 +141,7 @@ def test_a_contest_at_larger_tables_goes_on_until_every_table_was_formed_with_ea
         waits = any(seeker.name == name for seeker in hall.lobby.waiting(wish))
         if not waits and (table := tuple(hall.arrive(name).split())):
             book.note(table)
+            book.end(table)
             played.append((table[0], frozenset(table)))
     assert len(played) == len(set(played)) == 4 * 3, "four companies of three, and each of them in front once"
     assert all(book.complete_for(name, 3) for name in names)
@@ -149,7 +152,21 @@ def test_a_contest_alone_is_complete_after_its_games() -> None:
     book = ContestBook(2, {("ada",): 1})
     assert not book.complete_for("ada", 1)
     book.note(("ada",))
+    book.end(("ada",))
     assert book.complete_for("ada", 1)
+
+
+def test_matches_that_run_in_the_store_count_as_meetings_but_complete_nothing() -> None:
+    book = ContestBook(1, {("ada", "bob"): 1}, {("bob", "ada"): 1})
+    assert book.order(("ada", "bob")) is None and not book.complete_for("ada")
+
+
+def test_those_of_some_names_who_wait_in_a_contest() -> None:
+    hall = Hall(CUP, ContestBook(1, {("ada", "bob"): 1, ("bob", "ada"): 1}))
+    for name in ("ada", "bob", "ada"):
+        assert hall.arrive(name) == ""
+    assert [seeker.name for seeker in hall.lobby.waiting_in(CUP.game, "cup", ("ada", "cleo"))] == ["ada", "ada"]
+    assert hall.lobby.waiting_in(CUP.game, "league", ("ada",)) == []
 
 
 def test_who_names_an_opponent_sits_at_no_larger_table_and_keeps_nobody_from_it() -> None:

@@ -55,7 +55,7 @@ async def test_names_in_matches_and_contests_are_kept_as_they_are(store: Store) 
         assert await store.contest_lines(GAME, name) == sorted(
             [ContestLine(name, 1, 0, 0), ContestLine("ada", 0, 0, 1)], key=lambda line: key(line.name).encode()
         )
-        assert await store.meetings(GAME, name) == {(name, "ada"): 1}
+        assert await store.meetings(GAME, name) == ({(name, "ada"): 1}, {})
 
 
 @pytest.mark.anyio

@@ -46,7 +46,7 @@ async def test_what_was_told_is_there_once(url: str, wait_for: int) -> None:
         assert await store.record(match_id) == end.record
         assert [await store.flight(match_id, player) for player in (0, 1)] == list(end.flights)
     assert await store.count(Wanted(status="running")) == 0
-    assert await store.meetings(GAME, "cup") == {("ada", "bob"): len(found)}
+    assert await store.meetings(GAME, "cup") == ({("ada", "bob"): len(found)}, {})
     assert [(line.wins, line.losses) for line in await store.contest_lines(GAME, "cup")] == [(len(found), 0), (0, len(found))]
     await play(store, a_match("life goes on"))
     await store.close()

@@ -53,14 +53,19 @@ TRIED = 1000
 class ContestBook:
     """Who has met whom in a contest, and who sat first."""
 
-    def __init__(self, each_way: int, met: Mapping[Names, int]) -> None:
+    def __init__(self, each_way: int, ended: Mapping[Names, int], running: Mapping[Names, int] | None = None) -> None:
+        """`ended` and `running`: how often players have met so far, in matches that are stored as such."""
         self._each_way = each_way
         self._met: Counter[tuple[str, frozenset[str]]] = Counter()
+        self._ended: Counter[tuple[str, frozenset[str]]] = Counter()
+        """How many of these matches are stored as ended."""
         self._names: defaultdict[int, set[str]] = defaultdict(set)
         """Those who came, by how many are at their tables."""
-        for names, times in met.items():
+        for names, times in [*ended.items(), *(running or {}).items()]:
             self.note(names, times)
             self._names[len(names)].update(names)
+        for names, times in ended.items():
+            self.end(names, times)
 
     def enter(self, name: str, players: int = 2) -> None:
         self._names[players].add(name)
@@ -75,11 +80,22 @@ class ContestBook:
         """A match was matched, or (times -1) came to nothing."""
         self._met[names[0], frozenset(names)] += times
 
+    def end(self, names: Names, times: int = 1) -> None:
+        """A match is stored as ended."""
+        self._ended[names[0], frozenset(names)] += times
+
     def complete_for(self, name: str, players: int = 2) -> bool:
-        """Whether it has met all others that ever came, at every table that they can form, and there are enough of them."""
+        """Whether it has met all others that ever came, at every table that they can form, and there are enough of them.
+
+        Matches that run, or whose end is not stored yet, do not count.
+        """
         others = sorted(self._names[players] - {name})
         companies = combinations(others, players - 1)
-        return len(others) >= players - 1 and all(self.order((name, *company)) is None for company in companies)
+        return len(others) >= players - 1 and all(self._done((name, *company)) for company in companies)
+
+    def _done(self, names: Names) -> bool:
+        company = frozenset(names)
+        return all(self._ended[first, company] >= self._each_way for first in names)
 
 
 class Lobby:
@@ -115,6 +131,12 @@ class Lobby:
         pool = self._pools.get(wish, {})
         heads = [next(iter(group.values())) for (_, opponent), group in pool.items() if opponent is None]
         return sorted(heads, key=_arrival)
+
+    def waiting_in(self, game: str, contest: str, names: Names) -> list[Seeker]:
+        """Those of these names who wait in a contest."""
+        pools = (pool for wish, pool in self._pools.items() if (wish.game, wish.contest) == (game, contest))
+        groups = (group for pool in pools for (name, _), group in pool.items() if name in names)
+        return [seeker for group in groups for seeker in group.values()]
 
     def named(self, game: str, name: str) -> Seeker | None:
         """Who waits under this name for any opponent and no contest, whatever else it wishes."""

@@ -99,11 +99,11 @@ class Desk:
     async def _open_book(self, wish: Wish, seeker: Seeker, guest: Guest) -> None:
         assert wish.contest is not None
         try:
-            met = await self.store.meetings(wish.game, wish.contest)
+            ended, running = await self.store.meetings(wish.game, wish.contest)
         except Exception:
             log.exception("a contest could not be read")
             return guest.turn_away({"error": "the contest cannot be read"}, INTERNAL)
-        self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest_games, met))
+        self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest_games, ended, running))
         if self._guests.get(seeker.ticket) is guest:
             self._seek(seeker, guest)
 
@@ -117,8 +117,7 @@ class Desk:
 
     def _let_wait(self, seeker: Seeker, guest: Guest) -> None:
         settings, contest = self.settings, seeker.wish.contest
-        book = self._lobby.book(seeker.wish)
-        if book is not None and book.complete_for(seeker.name, seeker.wish.players):
+        if self.complete(seeker.wish, seeker.name):
             self._loop.call_later(settings.contest_wait, self._close_contest_for, seeker, guest)
         elif settings.house and contest is None and seeker.opponent is None:
             self._loop.call_later(settings.house_wait, self._call_the_house, seeker, guest)
@@ -128,8 +127,7 @@ class Desk:
             tell(seeker)
 
     def _close_contest_for(self, seeker: Seeker, guest: Guest) -> None:
-        book = self._lobby.book(seeker.wish)
-        if self._guests.get(seeker.ticket) is guest and book is not None and book.complete_for(seeker.name, seeker.wish.players):
+        if self._guests.get(seeker.ticket) is guest and self.complete(seeker.wish, seeker.name):
             guest.contest_complete(seeker.wish.contest or "")
 
     def give_up(self, guest: Guest) -> None:
@@ -182,10 +180,21 @@ class Desk:
         table = self._set(wish, names, tuple(guest.owner for guest in guests))
         if book := self._lobby.book(wish):
             book.note(names)
-            table.on_over.append(lambda table: _strike_off(table, book))
+            table.on_over.append(lambda table: self._meeting_over(table, book))
         for guest in guests:
             guest.seeker = None
         self.floor.start_table(table, guests)
+
+    def _meeting_over(self, table: Table, book: ContestBook) -> None:
+        """A meeting counts once it is stored as ended. One that came to nothing is played again."""
+        names, contest, result = table.entry.players, table.entry.contest, table.match.result
+        if not table.stored or result is None or result.aborted:
+            return book.note(names, -1)
+        book.end(names)
+        for seeker in self._lobby.waiting_in(table.entry.game, contest or "", names):
+            if self.complete(seeker.wish, seeker.name):
+                self._loop.call_later(self.settings.contest_wait, self._close_contest_for, seeker, self._guests[seeker.ticket])
+        return None
 
     def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
         row, options = FORMATS[wish.game], msgspec.json.decode(wish.options)
@@ -217,7 +226,7 @@ class Desk:
         return self._guests.get(seeker.ticket)
 
     def complete(self, wish: Wish, name: str) -> bool:
-        """Whether it has met all others of the contest as often as it may."""
+        """Whether it has met all others of the contest as often as it may, and all these matches are stored as ended."""
         book = self._lobby.book(wish)
         return book is not None and book.complete_for(name, wish.players)
 
@@ -231,9 +240,3 @@ class Desk:
         for guest in list(self._guests.values()):
             guest.turn_away({"error": "the server is stopping"}, GOING)
         await self.floor.close()
-
-
-def _strike_off(table: Table, book: ContestBook) -> None:
-    """A match that came to nothing is played again."""
-    if table.match.result is not None and table.match.result.aborted:
-        book.note(table.entry.players, -1)

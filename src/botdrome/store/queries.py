@@ -63,9 +63,9 @@ CONTESTS = (
     .order_by(func.min(matches.c.started), func.min(matches.c.number))
 )
 MEETINGS = (
-    select(matches.c.players, func.count())
+    select(matches.c.players, matches.c.status, func.count())
     .where(_of_game, _of_contest, matches.c.status != "aborted")
-    .group_by(matches.c.players)
+    .group_by(matches.c.players, matches.c.status)
 )
 
 

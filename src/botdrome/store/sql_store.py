@@ -10,7 +10,7 @@ from botdrome.store.changes import Change, Outcome
 from botdrome.store.journal import Journal
 from botdrome.store.outage import Outage
 from botdrome.store.rows import bot_entry, match_entry, note_entry, players_in, unpacked
-from botdrome.store.store import BotEntry, ContestLine, Epoch, Finish, MatchEntry, Note, StoreUnavailable, Wanted
+from botdrome.store.store import BotEntry, ContestLine, Epoch, Finish, MatchEntry, Meetings, Note, StoreUnavailable, Wanted
 from botdrome.store.texts import key, plain, whole
 from botdrome.store.wanted import chosen, counted
 
@@ -144,9 +144,13 @@ class SqlStore:
         rows = await self._fetch(queries.CONTEST_LINES, {"game": key(game), "contest": key(contest)})
         return [ContestLine(whole(name, rest), *map(int, counts)) for name, rest, *counts in rows]
 
-    async def meetings(self, game: str, contest: str) -> Mapping[tuple[str, ...], int]:
+    async def meetings(self, game: str, contest: str) -> tuple[Meetings, Meetings]:
         rows = await self._fetch(queries.MEETINGS, {"game": key(game), "contest": key(contest)})
-        return {players_in(players): int(times) for players, times in rows}
+        met = {(players_in(players), status): int(times) for players, status, times in rows}
+        ended, running = (
+            {names: times for (names, was), times in met.items() if was == status} for status in ("ended", "running")
+        )
+        return ended, running
 
     def export(self) -> AsyncIterator[bytes]:
         return archive.exported(self._fetch)

@@ -132,6 +132,10 @@ class ContestLine(Struct, frozen=True):
     losses: int
 
 
+Meetings = Mapping[tuple[str, ...], int]
+"""How often players have met, in the order of their seats."""
+
+
 class Store(Protocol):
     """Every change is on disk when its call returns, unless it says otherwise. Changes are made in the order of the calls.
 
@@ -206,8 +210,8 @@ class Store(Protocol):
 
     async def contest_lines(self, game: str, contest: str) -> list[ContestLine]: ...
 
-    async def meetings(self, game: str, contest: str) -> Mapping[tuple[str, ...], int]:
-        """How often players have met in this order, in matches that run or have ended; aborted ones do not count."""
+    async def meetings(self, game: str, contest: str) -> tuple[Meetings, Meetings]:
+        """How often players have met in matches that have ended, and in matches that run; aborted ones do not count."""
 
     async def keep(self, notes: Sequence[Note], retry: bool = False) -> None:
         """Store notes that belong to the end of no match; `retry`: as `finish` does, however long the store is down."""
