@@ -6,6 +6,7 @@ import logging
 import sys
 import tempfile
 import time
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from botdrome.app import House
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
+from tests.api.tables import entry_of, played_by_the_house
 from tests.server.clients import bot, play_noughts, registered, server
+from tests.server.socket_traps import ALL, fall
 
 CLIENTS = 12
 SEEDS: list[Any] = [
@@ -88,15 +91,32 @@ class Complaints(logging.Handler):
 
 async def fuzz(folder: Path, messages: int, seed: int) -> list[Any]:
     """Send so many messages; whatever went wrong inside the server."""
+    return await _observed(_fuzz(folder, messages, seed))
+
+
+async def trap(folder: Path, clients: int, seed: int) -> list[Any]:
+    """Let so many clients break the WebSocket protocol; whatever went wrong inside the server."""
+    return await _observed(_trap(folder, clients, Chance(seed)))
+
+
+async def _observed(attack: Coroutine[Any, Any, None]) -> list[Any]:
     problems: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
     complaints = Complaints(problems)
     logging.getLogger().addHandler(complaints)
     try:
-        await _fuzz(folder, messages, seed)
+        await attack
     finally:
         logging.getLogger().removeHandler(complaints)
     return problems
+
+
+async def _trap(folder: Path, clients: int, chance: Chance) -> None:
+    async with server(folder) as house:
+        await played_by_the_house(house.arena.store, entry_of("over", "Ann", "Bob", game="gomoku"))
+        for _ in range(0, clients, CLIENTS):
+            traps = [chance.choice(ALL) for _ in range(CLIENTS)]
+            await asyncio.gather(*(fall(house.port, *one, apart=bool(chance.below(2))) for one in traps))
 
 
 async def _fuzz(folder: Path, messages: int, seed: int) -> None:
@@ -112,7 +132,8 @@ async def _fuzz(folder: Path, messages: int, seed: int) -> None:
 def main(messages: int) -> None:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        problems = asyncio.run(fuzz(Path(folder), messages, seed=int(time.time())))
+        seed = int(time.time())
+        problems = asyncio.run(fuzz(Path(folder), messages, seed)) + asyncio.run(trap(Path(folder), messages // 100, seed))
     print(f"{messages:,} messages in {time.perf_counter() - began:.0f} s, {len(problems)} problems")
     for problem in problems[:10]:
         print(problem)

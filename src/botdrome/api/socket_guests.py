@@ -14,6 +14,7 @@ from botdrome.server.door import Crowd
 
 PIECE = 4096
 """Bytes that are read at a time."""
+NOT_TEXT = 1007
 FRAMES_RATE, FRAMES_BURST = 200.0, 1000
 """Frames a second from one WebSocket, in the long run, and at once."""
 
@@ -60,6 +61,17 @@ class SocketGuest(WebSocketsSansIOProtocol):
         metrics.REFUSED.labels("flood").inc()
         return self.transport.abort()
 
+    def send_receive_event_to_app(self) -> None:
+        """Text that is no UTF-8 ends the connection; uvicorn would log it as an error of the server."""
+        if self.curr_msg_data_type == "text" and not self.close_sent:
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self.frames = []
+                self.conn.send_close(NOT_TEXT)
+                return self.handle_parser_exception()
+        return super().send_receive_event_to_app()
+
     # Who does not wait until it is accepted.
 
     def _keep(self, data: bytes) -> None:
@@ -79,6 +91,10 @@ class SocketGuest(WebSocketsSansIOProtocol):
     # What the application does.
 
     async def send(self, message: Any) -> None:
+        """The client may have broken the protocol or gone at any time: to uvicorn a later message is the application's fault."""
+        await self.writable.wait()
+        if self.close_sent or self.transport.is_closing():
+            raise ClientDisconnected
         await super().send(message)
         if self.initial_response is not None and self.close_sent:
             self.handshake_complete = True  # uvicorn forgets it, and takes a refusal for an error
