@@ -5,15 +5,21 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 import structlog
 
 import botdrome
+from botdrome.server import worker_link
+from botdrome.server.worker_link import Hired
 
 # What a test starts as a process is the Botdrome that the test itself runs: the sources, or the compiled one if that is tested.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
 # A server that is started as a process listens where it is told, and at no usual port.
 os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_XBS_PORT="0")
+
+# On a busy machine an answer may take long, above all the first one of a worker process.
+httpx.AsyncClient.__init__.__kwdefaults__["timeout"] = httpx.Timeout(300)
 
 
 @pytest.fixture(autouse=True)
@@ -25,3 +31,24 @@ def logs_as_they_were() -> Iterator[None]:
     for handler in [one for one in root.handlers if isinstance(one.formatter, structlog.stdlib.ProcessorFormatter)]:
         root.removeHandler(handler)
     root.setLevel(logging.WARNING)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def workers_serve_again() -> Iterator[None]:
+    """Starting a process takes long: a worker that one server no longer needs works for the next."""
+    idle: list[Hired] = []
+    hire, dismiss = worker_link.hire, worker_link.dismiss
+
+    def take() -> Hired:
+        hired = idle.pop() if idle else hire()
+        hired.fit = False
+        return hired
+
+    def keep(hired: Hired) -> None:
+        idle.append(hired) if hired.fit else dismiss(hired)
+
+    worker_link.hire, worker_link.dismiss = take, keep
+    yield
+    worker_link.hire, worker_link.dismiss = hire, dismiss
+    for hired in idle:
+        dismiss(hired)

@@ -166,7 +166,7 @@ async def _furnish(settings: Settings, store: Store) -> Parts:
     boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
     url_bots = UrlBots(desk, callers)
     registrations = Bucket(settings.registration_rate, settings.registration_burst)
-    arena = Arena(store, desk.floor, desk.registry, duel.table, url_bots, registrations)
+    arena = Arena(store, desk.floor, desk.registry, duel.table, url_bots, registrations, desk.workers)
     cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
     bomber = BomberApi(desk, crowd, origins)
     return Parts(desk, arena, make_app(arena), callers, duel, boats, cube, bomber, url_bots, crowd, origins)

@@ -32,8 +32,10 @@ def tables() -> HandTables:
 
 
 @pytest.fixture
-def arena(store: Store, tables: HandTables) -> Arena:
-    return Arena(store, tables)
+async def arena(store: Store, tables: HandTables) -> AsyncIterator[Arena]:
+    arena = Arena(store, tables)
+    yield arena
+    await arena.workers.close()
 
 
 @pytest.fixture

@@ -52,13 +52,17 @@ class HandTables:
         for tell in tuple(self.tellers):
             tell()
 
-    def live(self) -> list[LiveTable]:
+    def count(self, game: str | None = None) -> int:
+        return sum(game in (None, table.entry.game) for table in self.tables.values())
+
+    def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
         return [
             LiveTable(
                 entry.id, entry.game, entry.players, entry.contest, entry.started, table.match.steps, len(table.audience)
             )
             for entry, table in ((table.entry, table) for table in self.tables.values())
-        ]  # fmt: skip
+            if game in (None, entry.game)
+        ][:most]  # fmt: skip
 
     def watch(self, match_id: str, spectator: Spectator) -> bool:
         table = self.tables.get(match_id)

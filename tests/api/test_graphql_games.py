@@ -7,11 +7,12 @@ import httpx
 import pytest
 
 from botdrome.api.games import GAME_TYPES
+from botdrome.api.graphql.reading import MOST_GAMES
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.reader import read, verify
 from botdrome.store.store import Store
-from tests.api.asking import ask, refused
+from tests.api.asking import answered, ask, refused
 from tests.api.tables import NOON, HandTables, entry_of, keep, mark, played_by_the_house, played_noughts
 
 pytestmark = pytest.mark.anyio
@@ -166,11 +167,19 @@ async def test_filters_that_cannot_be_are_refused(http: httpx.AsyncClient, filte
     assert await refused(http, query, type=NOUGHTS, filters=filters) == words
 
 
-async def test_a_list_has_an_end(http: httpx.AsyncClient, store: Store) -> None:
-    for number in range(1003):
+async def test_all_games_are_given_and_where_a_list_is_cut_short_it_says_so(http: httpx.AsyncClient, store: Store) -> None:
+    for number in range(MOST_GAMES + 3):
         store.begin(entry_of(f"m{number}", "Ann", "Bob", started=NOON + number))
-    data = await ask(http, LIST, type=NOUGHTS, filters={"status": "RUNNING", "limit": 5000})
-    assert (len(data["games"]), data["gamesCount"]) == (1000, 1003)
+    running: dict[str, Any] = {"status": "RUNNING"}
+    query = "query ($filters: GameInput) { games(gameType: NOUGHTS_AND_CROSSES, filters: $filters) { ... on Match { id } } }"
+    whole = await answered(http, query, filters=running | {"offset": 3})
+    assert (len(whole["data"]["games"]), list(whole)) == (MOST_GAMES, ["data"])
+    cut = await answered(http, query, filters=running | {"limit": MOST_GAMES + 2})
+    assert len(cut["data"]["games"]) == MOST_GAMES
+    truncated = {"path": ["games"], "returned": MOST_GAMES, "total": MOST_GAMES + 2}
+    assert cut["extensions"] == {"truncated": [truncated]}
+    rest = await answered(http, query, filters=running | {"offset": MOST_GAMES})
+    assert [game["id"] for game in rest["data"]["games"]] == ["m2", "m1", "m0"]
 
 
 async def test_a_game_of_another_type_is_not_found(http: httpx.AsyncClient, store: Store) -> None:

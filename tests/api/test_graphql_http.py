@@ -10,8 +10,8 @@ from graphql import get_introspection_query
 from structlog.testing import capture_logs
 
 from botdrome.api.app import make_app
-from botdrome.api.graphql.clerk import UNREADABLE
 from botdrome.api.graphql.door import prefers_html
+from botdrome.api.graphql.work import UNREADABLE
 from botdrome.server.arena import Arena
 from tests.api.asking import ask, refused
 
@@ -125,14 +125,14 @@ async def test_bad_variables_are_an_answer_without_data(http: httpx.AsyncClient)
 async def test_what_goes_wrong_inside_stays_inside(
     http: httpx.AsyncClient, arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(*_: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("the secret of the database")
 
-    monkeypatch.setattr(arena.store, "bots", broken)
+    monkeypatch.setattr(arena.tables, "live", broken)
     with capture_logs() as logs:
-        response = await http.post("/graphql", json={"query": "{ bots(gameType: GOMOKU) { name } }"})
+        response = await http.post("/graphql", json={"query": "{ liveTables { id } }"})
     assert response.status_code == 200
-    assert response.json()["data"] == {"bots": None}
+    assert response.json()["data"] is None
     assert response.json()["errors"][0]["message"] == "Something went wrong in the server."
     assert "secret" not in response.text
     assert "the secret of the database" in str(logs)

@@ -8,9 +8,9 @@ import pytest
 
 from botdrome.api.problems import Problem
 from botdrome.api.replays import turns
-from botdrome.store.store import Store
+from botdrome.store.store import Finish, Store
 from tests.api.asking import refused
-from tests.api.tables import entry_of, played_noughts
+from tests.api.tables import NOON, entry_of, played_noughts
 
 pytestmark = pytest.mark.anyio
 
@@ -67,19 +67,13 @@ async def test_a_record_that_cannot_be_played(lines: list[bytes], number: int, k
     assert raised.value.words.startswith(words)
 
 
-async def test_it_is_said_in_words(
-    http: httpx.AsyncClient, store: Store, lines: list[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def broken(_: str) -> bytes:
-        return changed(lines, 3, by=7)
-
-    monkeypatch.setattr(store, "record", broken)
-    query = '{ game(gameType: NOUGHTS_AND_CROSSES, id: "m") { ... on NoughtsAndCrossesGame { turns { mark } } } }'
+async def test_it_is_said_in_words(http: httpx.AsyncClient, store: Store, lines: list[bytes]) -> None:
+    entry = await store.match("m")
+    assert entry is not None and entry.view is not None
+    store.begin(entry_of("b", "Ann", "Bob"))
+    await store.finish(Finish("b", "ended", NOON, entry.result, entry.view, changed(lines, 3, by=7)))
+    query = '{ game(gameType: NOUGHTS_AND_CROSSES, id: "b") { ... on NoughtsAndCrossesGame { turns { mark } } } }'
     assert (await refused(http, query)).startswith("the record cannot be played again")
-    response = await http.get("/watch/m/events")
+    response = await http.get("/watch/b/events")
     assert response.status_code == 500
     assert response.json()["error"].startswith("the record cannot be played again")
-    monkeypatch.setattr("botdrome.api.watching.AT_A_TIME", 1)
-    begun = (await http.get("/watch/m/events")).text
-    assert begun.startswith('data: {"match":"m"')
-    assert 'event: end\ndata: {"end":"the record cannot be played again' in begun

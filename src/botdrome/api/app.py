@@ -13,8 +13,8 @@ from starlette.staticfiles import StaticFiles
 from botdrome.api.duel import duel_pages
 from botdrome.api.graphql.clerk import Clerk
 from botdrome.api.graphql.door import GraphQLDoor
-from botdrome.api.graphql.schema import make_schema
 from botdrome.api.graphql.socket import GraphQLSocket
+from botdrome.api.graphql.subscriptions import Subscriptions
 from botdrome.api.pages import STATIC, page
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import error_response
@@ -30,13 +30,19 @@ class Api(Starlette):
 
     def __init__(self, arena: Arena) -> None:
         replays = CapacityLimiter(REPLAYS_AT_ONCE)
-        self._clerk = Clerk(arena, make_schema(replays))
-        routes = [*_pages(), *duel_pages(arena), *_graphql(self._clerk), *rest_routes(arena), *_watching(arena, replays)]
+        self._arena = arena
+        routes = [
+            *_pages(),
+            *duel_pages(arena),
+            *_graphql(arena, replays),
+            *rest_routes(arena),
+            *_watching(arena, replays),
+        ]
         super().__init__(routes=routes, exception_handlers={HTTPException: _nothing_here})
 
     async def close(self) -> None:
         """While the store is still there: whoever is being answered gets the answer."""
-        await self._clerk.close()
+        await self._arena.workers.close()
 
 
 def make_app(arena: Arena) -> Api:
@@ -52,8 +58,9 @@ def _pages() -> list[BaseRoute]:
     ]
 
 
-def _graphql(clerk: Clerk) -> list[BaseRoute]:
-    door, socket = GraphQLDoor(clerk), GraphQLSocket(clerk)
+def _graphql(arena: Arena, replays: CapacityLimiter) -> list[BaseRoute]:
+    clerk = Clerk(arena)
+    door, socket = GraphQLDoor(clerk), GraphQLSocket(Subscriptions(clerk, replays))
     paths = ("/graphql", "/graphql/{rest:path}")
     return [*(Route(path, door) for path in paths), *(WebSocketRoute(path, socket) for path in paths)]
 

@@ -6,9 +6,9 @@ LONGEST_LIST = 1000
 SHORT_LIST = 50
 
 
-def original_limit(limit: int | None) -> int:
-    """As in the original: nothing or 0 is all, the sign does not count; but there is an end to it."""
-    return min(abs(limit or 0) or LONGEST_LIST, LONGEST_LIST)
+def original_limit(limit: int | None) -> int | None:
+    """As in the original: nothing or 0 is all, which is None here; the sign does not count."""
+    return abs(limit or 0) or None
 
 
 def original_offset(offset: int | None) -> int:

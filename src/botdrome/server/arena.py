@@ -15,6 +15,7 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.duel_table import DuelTable
 from botdrome.server.owners import is_bots, is_guests
+from botdrome.server.workers import Workers
 from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
 from botdrome.wire.names import can_be_shown
 
@@ -46,7 +47,10 @@ class LiveTable(Struct, frozen=True):
 class Tables(Protocol):
     """The running tables, as the desk keeps them."""
 
-    def live(self) -> list[LiveTable]: ...
+    def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
+        """The longest running first."""
+
+    def count(self, game: str | None = None) -> int: ...
 
     def watch(self, match_id: str, spectator: Spectator) -> bool:
         """Show a running match to a spectator, from its present position on; False: it does not run."""
@@ -95,11 +99,13 @@ class Arena:
         duel: DuelTable | None = None,
         outreach: Outreach | None = None,
         registrations: Bucket | None = None,
+        workers: Workers | None = None,
     ) -> None:
         """`outreach` is for bots with an address; without `registrations` bots may be registered as fast as you like."""
         self.store, self.tables, self._registry = store, tables, registry
         self.duel = duel or DuelTable(store, {}, 0)
         self.outreach, self._registrations = outreach or Nobody(), registrations
+        self.workers = workers or Workers()
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """A new bot and its token, which is shown this once. BadName, TooMany, NameTaken or CallFailed where it cannot be."""

@@ -20,6 +20,7 @@ from botdrome.server.owners import NOBODY
 from botdrome.server.registry import Registry
 from botdrome.server.settings import Settings
 from botdrome.server.table import Table
+from botdrome.server.workers import Workers
 from botdrome.store.store import Store
 
 log = structlog.get_logger()
@@ -59,6 +60,7 @@ class Desk:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self.registry, self.tasks, self.floor = Registry(store), Tasks(), Floor(store, settings)
+        self.workers = Workers(settings.workers)
         self.closing = False
         """No new matches are opened."""
         self.on_closing: list[Callable[[], None]] = []

@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from time import time
 from typing import Any, Protocol
 
@@ -112,8 +113,14 @@ class Floor:
 
     # Those who come to look.
 
-    def live(self) -> list[LiveTable]:
-        return [table.live() for table in self._tables.values()]
+    def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
+        found = (table for table in self._tables.values() if game in (None, table.entry.game))
+        return [table.live() for table in islice(found, most)]
+
+    def count(self, game: str | None = None) -> int:
+        if game is None:
+            return len(self._tables)
+        return sum(table.entry.game == game for table in self._tables.values())
 
     def watch(self, match_id: str, spectator: Spectator) -> bool:
         table = self._tables.get(match_id)

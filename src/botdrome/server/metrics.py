@@ -15,6 +15,7 @@ LATENESS = Histogram(
     "How late beats are",
     buckets=(0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.035, 0.05, 0.1, 0.25, 1.0),
 )
+WORKERS_STARTED = Counter("botdrome_workers_started", "Worker processes that were started")
 STORE = Histogram(
     "botdrome_store_seconds",
     "How long a result takes to be on disk",

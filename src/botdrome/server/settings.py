@@ -82,6 +82,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 200.0
     http_burst: Annotated[int, Meta(description="such requests at once", ge=1)] = 2000
     http_rate_loopback: Annotated[bool, Meta(description="the server's own machine is held to http_rate as well")] = False
+    workers: Annotated[int, Meta(description="processes for heavy work; 0: one for each core, but 2 to 4", ge=0, le=64)] = 0
     longest_message: Annotated[int, Meta(description="bytes of one message from a bot", ge=256)] = 65536
     message_rate: Annotated[float, Meta(description="messages a second from one connection, in the long run", gt=0)] = 200.0
     message_burst: Annotated[int, Meta(description="messages at once from one connection", ge=1)] = 400

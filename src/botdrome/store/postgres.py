@@ -15,7 +15,7 @@ from botdrome.store import schema
 from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.rows import Row
 from botdrome.store.steps import Alter, Find, Lock, Plan, Prepared, Put, Run, Step, Take, preparer
-from botdrome.store.store import BadStoreUrl, StoreUnavailable, Unstorable
+from botdrome.store.store import BadStoreUrl, Source, StoreUnavailable, Unstorable
 
 READERS = 4
 PATIENCE = 60
@@ -81,6 +81,10 @@ class Postgres:
         self._readers: Any = None
         self._claimed: Any = None
         """The connection whose lock says that this is the server's store."""
+
+    @property
+    def source(self) -> Source:
+        return Source("postgresql", self._url)
 
     async def open(self) -> None:
         async with self._explained():

@@ -10,7 +10,18 @@ from botdrome.store.changes import Change, Outcome
 from botdrome.store.journal import Journal
 from botdrome.store.outage import Outage
 from botdrome.store.rows import bot_entry, match_entry, note_entry, players_in, unpacked
-from botdrome.store.store import BotEntry, ContestLine, Epoch, Finish, MatchEntry, Meetings, Note, StoreUnavailable, Wanted
+from botdrome.store.store import (
+    BotEntry,
+    ContestLine,
+    Epoch,
+    Finish,
+    MatchEntry,
+    Meetings,
+    Note,
+    Source,
+    StoreUnavailable,
+    Wanted,
+)
 from botdrome.store.texts import key, plain, whole
 from botdrome.store.wanted import chosen, counted
 
@@ -18,6 +29,9 @@ EVERYTHING = 1 << 60
 
 
 class Database(Protocol):
+    @property
+    def source(self) -> Source: ...
+
     async def open(self) -> None:
         """Connect, and bring the schema up to date. StoreUnavailable if that fails."""
 
@@ -59,6 +73,13 @@ class SqlStore:
             await self._journal.close()
         finally:
             await self._database.close()
+
+    @property
+    def source(self) -> Source:
+        return self._database.source
+
+    async def settled(self) -> None:
+        await self._journal.settled()
 
     async def claim(self) -> bool:
         return await self._database.claim()

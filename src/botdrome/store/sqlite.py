@@ -21,7 +21,7 @@ from botdrome.store import queries, schema
 from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.rows import Row, as_json
 from botdrome.store.steps import Alter, Find, Lock, Put, Run, Step, Take, followed, preparer
-from botdrome.store.store import StoreUnavailable, Unstorable
+from botdrome.store.store import Source, StoreUnavailable, Unstorable
 
 if sys.platform != "win32":
     import fcntl
@@ -123,6 +123,10 @@ class Sqlite:
         """The writer is to be opened anew: after an error of the disk a connection may be in any state."""
         self._reader: sqlite3.Connection
 
+    @property
+    def source(self) -> Source:
+        return Source("sqlite", str(self._path.absolute()))
+
     async def open(self) -> None:
         await self._in(self._write_thread, self._open_writer)
         await self._in(self._read_thread, self._open_reader)
@@ -134,7 +138,7 @@ class Sqlite:
         return await self._in(self._write_thread, lambda: self._written(changes))
 
     async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
-        return await self._in(self._read_thread, lambda: _found(self._reader, query, values))
+        return await self._in(self._read_thread, lambda: found(self._reader, query, values))
 
     async def close(self) -> None:
         """Also after an `open` that failed half way."""
@@ -213,16 +217,16 @@ def _closed(connection: sqlite3.Connection) -> None:
 def _do(connection: sqlite3.Connection, step: Step) -> Any:
     match step:
         case Find(query, values):
-            return _found(connection, query, values)
+            return found(connection, query, values)
         case Take(numbers):
-            last = _found(connection, queries.LAST_NUMBER, {})[0][0] or 0
+            last = found(connection, queries.LAST_NUMBER, {})[0][0] or 0
             return range(last + 1, last + 1 + numbers)
         case Put(table, rows):
             _in_bulk(connection, lambda size: _inserting(table, size), rows)
         case Alter(table, columns, keys, rows):
             _in_bulk(connection, lambda size: _altering(table, columns, keys, size), rows)
         case Run(statement, values):
-            _found(connection, statement, values)
+            found(connection, statement, values)
         case Lock():
             pass  # there is only one writer at a time
     return None
@@ -261,7 +265,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _found(connection: sqlite3.Connection, statement: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+def found(connection: sqlite3.Connection, statement: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
     prepared = prepare(statement)
     arguments = [as_json(value) if isinstance(value, list) else value for value in prepared.arguments(values)]
     return connection.execute(prepared.text, arguments).fetchall()

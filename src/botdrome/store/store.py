@@ -136,6 +136,13 @@ Meetings = Mapping[tuple[str, ...], int]
 """How often players have met, in the order of their seats."""
 
 
+class Source(Struct, frozen=True):
+    """Where a store is: the kind of the database, and its file or URL."""
+
+    kind: Literal["sqlite", "postgresql"]
+    place: str
+
+
 class Store(Protocol):
     """Every change is on disk when its call returns, unless it says otherwise. Changes are made in the order of the calls.
 
@@ -157,6 +164,13 @@ class Store(Protocol):
     async def close(self) -> None:
         """Everything that was handed over is written first. If the store is down, that is tried for some seconds, and then
         StoreUnavailable says how many results were not stored."""
+
+    @property
+    def source(self) -> "Source":
+        """Where another process finds it."""
+
+    async def settled(self) -> None:
+        """What `begin` has noted can be read by other processes too."""
 
     async def claim(self) -> bool:
         """Be the server whose store it is, until it is closed or the process ends. False: another one is."""

@@ -25,7 +25,7 @@ from graphql import (
 )
 
 from botdrome.api.live import MOST_TABLES
-from botdrome.api.paging import LONGEST_LIST, original_limit
+from botdrome.api.paging import LONGEST_LIST
 
 MOST_TOKENS = 2_000
 DEEPEST = 12
@@ -53,7 +53,7 @@ SIZES = {
 """How long lists are that have no limit of their own."""
 A_FEW = 4
 LIMITED = {"Query.bots", "Query.games", "Contest.games", "AnyGame.turns"}
-"""Lists that are as long as they are asked to be."""
+"""Lists that are as long as they are asked to be. Long ones count as 1000: how long they are is seen when they are read."""
 LABOUR = {
     "Query.bots": 500,
     "Query.botsCount": 500,
@@ -142,7 +142,7 @@ class Scales:
         }
         filters = arguments.get("filters")
         limit = (filters if isinstance(filters, dict) else arguments).get("limit")
-        return original_limit(limit) if isinstance(limit, int) else LONGEST_LIST
+        return min(abs(limit) or LONGEST_LIST, LONGEST_LIST) if isinstance(limit, int) else LONGEST_LIST
 
 
 def _together(weights: Iterable[Weight]) -> Weight:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from botdrome.api.dates import javascript
 from botdrome.api.graphql.bots import BotNode, bot_nodes
 from botdrome.api.graphql.filters import Filters, wanted
@@ -21,7 +23,7 @@ class ContestNode:
         self.game_type, self.name = game, name
 
     async def games(self, info: Info, filters: Filters | None = None) -> list["MatchNode"]:
-        return await games(self._reading, self.game_type, self._own(filters))
+        return await games(self._reading, info, self.game_type, self._own(filters))
 
     async def games_count(self, info: Info, filters: Filters | None = None) -> int:
         return await games_count(self._reading, self.game_type, self._own(filters))
@@ -30,7 +32,8 @@ class ContestNode:
         return (filters or {}) | {"contest": self.name}
 
     async def rankings(self, info: Info, method: Method | None = None) -> list[dict[str, Any]]:
-        lines = await self._reading.ask(self._reading.store.contest_lines(self.game_type, self.name))
+        ranks = ranked(await self._reading.store.contest_lines(self.game_type, self.name), method or Method.AMBITIOUS)
+        self._reading.truncate(info, ranks[:LONGEST_LIST], len(ranks))
         return [
             {
                 "bot": BotNode(self._reading, rank.bot, self.game_type),
@@ -40,7 +43,7 @@ class ContestNode:
                 "played": rank.played,
                 "score": rank.score,
             }
-            for rank in ranked(lines, method or Method.AMBITIOUS)[:LONGEST_LIST]
+            for rank in ranks[:LONGEST_LIST]
         ]
 
 
@@ -78,19 +81,20 @@ class MatchNode:
         return self._entry.view
 
     async def record(self, info: Info) -> str | None:
-        record = await self._reading.ask(self._reading.store.record(self.id))
+        record = await self._reading.store.record(self.id)
         return None if record is None else record.decode()
 
     async def turns(self, info: Info, limit: int | None = None, offset: int | None = None) -> list[dict[str, Any]]:
-        start = original_offset(offset)
-        return [self._step(turn) for turn in (await self._turns())[start : start + original_limit(limit)]]
+        wanted = (await self._turns())[original_offset(offset) :][: original_limit(limit)]
+        self._reading.truncate(info, wanted[:LONGEST_LIST], len(wanted))
+        return [self._step(turn) for turn in wanted[:LONGEST_LIST]]
 
     def _step(self, turn: Turn) -> dict[str, Any]:
         moves = [{"bot": self.bots[player], "move": move} for player, move in turn.moves.items()]
         return {"step": turn.step, "time": self._time(turn), "moves": moves}
 
     async def _turns(self) -> list[Turn]:
-        record = await self._reading.ask(self._reading.store.record(self.id))
+        record = await self._reading.store.record(self.id)
         return [] if record is None else turns(record)
 
     def _time(self, turn: Turn) -> str:
@@ -127,13 +131,19 @@ def match_node(reading: Reading, entry: MatchEntry) -> MatchNode:
     return NODES.get(entry.game, MatchNode)(reading, entry)
 
 
-async def games(reading: Reading, game: str, filters: Filters | None) -> list[MatchNode]:
-    entries = await reading.ask(reading.store.matches(wanted(game, filters or {})))
+async def games(reading: Reading, info: Info, game: str, filters: Filters | None) -> list[MatchNode]:
+    asked = wanted(game, filters or {})
+    allowed = reading.games_allowed(asked.limit)
+    entries = await reading.store.matches(replace(asked, limit=allowed)) if allowed else []
+    reading.take_games(len(entries))
+    if allowed != asked.limit and len(entries) == allowed:
+        left = await reading.store.count(asked) - asked.offset
+        reading.truncate(info, entries, left if asked.limit is None else min(left, asked.limit))
     return [match_node(reading, entry) for entry in entries]
 
 
 async def games_count(reading: Reading, game: str, filters: Filters | None) -> int:
-    return await reading.ask(reading.store.count(wanted(game, filters or {})))
+    return await reading.store.count(wanted(game, filters or {}))
 
 
 class LiveNode:

@@ -5,24 +5,33 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 import msgspec
-from graphql import GraphQLError
-from msgspec import Struct
+import structlog
+from msgspec import Raw, Struct
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from botdrome.api.bodies import LARGEST_BODY, bearer, lenient_json
-from botdrome.api.graphql.clerk import Clerk, Unfit, shown
-from botdrome.api.graphql.door import question_in
-from botdrome.api.graphql.subscriptions import Subscriptions
-from botdrome.api.problems import Problem
+from botdrome.api.bodies import LARGEST_BODY, bearer
+from botdrome.api.graphql.subscriptions import Subscriptions, Unfit
+from botdrome.api.registration import refusal
 from botdrome.api.watching import TooSlow
+from botdrome.server.jobs import JobFailed
 from botdrome.wire.websocket import NORMAL, TOO_BIG
+
+log = structlog.get_logger()
 
 GREETING = 10.0
 """Seconds that a client has to begin."""
 MOST_OPERATIONS = 20
 
 Message = dict[str, Any]
+
+
+class Heard(Struct, frozen=True):
+    """A message from a client. Its payload is read by the process that answers it."""
+
+    type: Any = None
+    id: Any = None
+    payload: Raw = Raw()
 
 
 class Tongue(Struct, frozen=True):
@@ -49,8 +58,8 @@ class Closing(Exception):
 
 
 class GraphQLSocket:
-    def __init__(self, clerk: Clerk) -> None:
-        self._subscriptions = Subscriptions(clerk)
+    def __init__(self, subscriptions: Subscriptions) -> None:
+        self._subscriptions = subscriptions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         socket = WebSocket(scope, receive, send)
@@ -94,7 +103,7 @@ class Conversation:
         while True:
             await self._hear(await self._message())
 
-    async def _message(self) -> Message:
+    async def _message(self) -> Heard:
         received = await self._socket.receive()
         if received["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(received.get("code", 1005))
@@ -102,15 +111,12 @@ class Conversation:
         if len(text) > LARGEST_BODY:
             raise Closing(TOO_BIG, f"a message may have {LARGEST_BODY} bytes at most")
         try:
-            message = lenient_json(text)
-        except ValueError:
+            return msgspec.json.decode(text, type=Heard)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             raise Closing(4400, "Invalid message received") from None
-        if not isinstance(message, dict):
-            raise Closing(4400, "Invalid message received")
-        return message
 
-    async def _hear(self, message: Message) -> None:
-        kind = message.get("type")
+    async def _hear(self, message: Heard) -> None:
+        kind = message.type
         if kind == "connection_init":
             await self._greet()
         elif kind == "ping":
@@ -118,7 +124,7 @@ class Conversation:
         elif kind == self._tongue.start:
             self._begin(message)
         elif kind == self._tongue.stop:
-            await self._stop(message.get("id"))
+            await self._stop(message.id)
         elif kind == "connection_terminate":
             raise Closing(NORMAL, "")
         elif kind != "pong":
@@ -130,11 +136,11 @@ class Conversation:
         self._greeted = True
         await self._say("connection_ack")
 
-    def _begin(self, message: Message) -> None:
-        name, payload = message.get("id"), message.get("payload")
+    def _begin(self, message: Heard) -> None:
+        name, payload = message.id, bytes(message.payload)
         if not self._greeted:
             raise Closing(4401, "Unauthorized")
-        if not isinstance(name, str) or not name or not isinstance(payload, dict):
+        if not isinstance(name, str) or not name or not payload.startswith(b"{"):
             raise Closing(4400, "Invalid message received")
         if name in self._operations:
             raise Closing(4409, f"Subscriber for {name[:40]} already exists")
@@ -149,10 +155,10 @@ class Conversation:
             if self._tongue.stop != "complete":
                 await self._say("complete", name)
 
-    async def _operate(self, name: str, payload: Message) -> None:
+    async def _operate(self, name: str, payload: bytes) -> None:
         me = asyncio.current_task()
         try:
-            async with aclosing(self._subscriptions.results(question_in({}, payload), self._token)) as results:
+            async with aclosing(self._subscriptions.results(payload, self._token)) as results:
                 async for result in results:
                     await self._say(self._tongue.data, name, result)
             await self._say("complete", name)
@@ -179,7 +185,10 @@ class Conversation:
 
 def _errors(error: Exception) -> list[Message]:
     if isinstance(error, Unfit):
-        return [shown(each) for each in error.errors]
-    if isinstance(error, TooSlow):
-        error = Problem(str(error))
-    return [shown(GraphQLError(str(error), original_error=error))]
+        return error.errors
+    if isinstance(error, TooSlow | JobFailed):
+        return [{"message": str(error)}]
+    problem = refusal(error)
+    if problem is None:
+        log.error("a subscription failed", exc_info=error)
+    return [{"message": problem.words if problem else "Something went wrong in the server."}]

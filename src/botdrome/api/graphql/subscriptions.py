@@ -3,51 +3,73 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
-from inspect import isawaitable
 from typing import Any
 
 import msgspec
-from graphql import DocumentNode, ExecutionResult, FieldNode, OperationDefinitionNode, OperationType, subscribe
+from anyio import CapacityLimiter
 
 from botdrome.api.graphql.bulletins import Bulletins
-from botdrome.api.graphql.clerk import Clerk, Question, Unfit, outcome
+from botdrome.api.graphql.clerk import Clerk
+from botdrome.api.graphql.replies import Head, Plan
+from botdrome.api.problems import Problem
+from botdrome.api.watching import Viewing
+from botdrome.server.worker_link import Result
+
+LARGEST_MESSAGE = 1 << 20
+"""Bytes of an answer that is sent as one message."""
+
+
+class Unfit(Exception):
+    """A question that cannot be answered, with errors as they are shown."""
+
+    def __init__(self, errors: list[dict[str, Any]]) -> None:
+        super().__init__(errors)
+        self.errors = errors
 
 
 class Subscriptions:
-    def __init__(self, clerk: Clerk) -> None:
-        self._clerk, self._bulletins = clerk, Bulletins(clerk.arena.tables)
+    def __init__(self, clerk: Clerk, replays: CapacityLimiter) -> None:
+        """`replays` bounds how many matches are played again at once."""
+        self._clerk, self._replays, self._bulletins = clerk, replays, Bulletins(clerk.arena.tables)
 
-    async def results(self, question: Question, token: str | None) -> AsyncGenerator[msgspec.Raw, None]:
+    async def results(self, payload: bytes, token: str | None) -> AsyncGenerator[msgspec.Raw, None]:
         """As they are sent. Unfit where it cannot be asked."""
-        document, operation = await self._clerk.prepare(question)
-        if operation.operation != OperationType.SUBSCRIPTION:
-            yield msgspec.Raw((await self._clerk.answer(question, self._clerk.reading(token))).body)
+        result = await self._clerk.have_done("begin", payload, token)
+        if isinstance(result.value, list):
+            raise Unfit(result.value)
+        if isinstance(result.value, Head):
+            yield msgspec.Raw(await _whole(result))
             return
-        results = self._bulletin(document, question) if _of_all_tables(operation) else self._encoded(document, question)
+        plan: Plan = result.value.plan
+        make = partial(self._tables, payload)
+        results = self._bulletins.follow(result.value.words, make) if plan.match is None else self._match(plan)
         async with aclosing(results):
-            async for result in results:
-                yield msgspec.Raw(result)
+            async for message in results:
+                yield msgspec.Raw(message)
 
-    def _bulletin(self, document: DocumentNode, question: Question) -> AsyncGenerator[bytes, None]:
-        words = msgspec.json.encode((question.query, question.operation, question.variables))
-        return self._bulletins.follow(words, partial(self._first, document, question))
+    async def _tables(self, payload: bytes) -> bytes:
+        issue: bytes = (await self._clerk.have_done("tables", payload)).value
+        return issue
 
-    async def _first(self, document: DocumentNode, question: Question) -> bytes:
-        async with aclosing(self._encoded(document, question)) as results:
-            return await anext(results)
-
-    async def _encoded(self, document: DocumentNode, question: Question) -> AsyncGenerator[bytes, None]:
-        reading = self._clerk.reading(None)
-        stream = subscribe(self._clerk.schema, document, None, reading, question.variables, question.operation)
-        source: Any = await stream if isawaitable(stream) else stream
-        if isinstance(source, ExecutionResult):
-            raise Unfit(source.errors or ())
-        async with aclosing(source) as results:
-            async for result in results:
-                yield msgspec.json.encode(outcome(result))
+    async def _match(self, plan: Plan) -> AsyncGenerator[bytes, None]:
+        assert plan.match is not None
+        begin = b'{"data":{' + msgspec.json.encode(plan.key) + b":"
+        viewing = Viewing(self._clerk.arena, plan.match, self._replays)
+        try:
+            await viewing.enter()
+            async with aclosing(viewing.messages()) as messages:
+                async for message in messages:
+                    yield begin + message + b"}}"
+        finally:
+            viewing.leave()
 
 
-def _of_all_tables(operation: OperationDefinitionNode) -> bool:
-    """Whether it is the same for all who ask. It is not found in a fragment, and then it is made for each."""
-    field = operation.selection_set.selections[0]
-    return isinstance(field, FieldNode) and field.name.value == "liveTables"
+async def _whole(result: Result) -> bytes:
+    length = result.value.length
+    if length > LARGEST_MESSAGE:
+        result.drop()
+        raise Problem(
+            f"The answer has {length} bytes, and a message at most {LARGEST_MESSAGE}: set a smaller limit, or use POST."
+        )
+    async with aclosing(result.pieces()) as pieces:
+        return b"".join([piece async for piece in pieces])

@@ -120,8 +120,8 @@ async def contest(arena: Arena, asked: Asked) -> Contest:
 
 
 async def live(arena: Arena, asked: Asked) -> Live:
-    tables = live_tables(arena.tables, _game(asked.text("game")))
-    return Live([_table(table) for table in tables], len(arena.tables.live()))
+    tables, _ = live_tables(arena.tables, _game(asked.text("game")))
+    return Live([_table(table) for table in tables], arena.tables.count())
 
 
 def _table(table: LiveTable) -> Table:

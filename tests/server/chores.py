@@ -1,0 +1,59 @@
+"""Jobs for the worker processes of tests."""
+
+import os
+import time
+
+from botdrome.server.jobs import Home, Reply
+
+
+def add(one: int, other: int) -> int:
+    return one + other
+
+
+def fail(words: str) -> None:
+    raise ValueError(words)
+
+
+def process() -> int:
+    return os.getpid()
+
+
+def priority() -> int:
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def for_ever() -> None:
+    while True:
+        time.sleep(0.01)
+
+
+def vanish() -> None:
+    os._exit(3)
+
+
+def hoard(size: int) -> int:
+    return len(bytearray(size))
+
+
+def unsendable() -> object:
+    return lambda: None
+
+
+def large(pieces: int, size: int) -> Reply:
+    return Reply("head", [bytes([number % 256]) * size for number in range(pieces)])
+
+
+async def ask(home: Home, errand: str, *args: object, waits: bool = False) -> object:
+    return await home.ask(errand, *args, waits=waits)
+
+
+async def call(home: Home, errand: str) -> object:
+    return await home.ask(errand, waits=True)
+
+
+def spin(seconds: float) -> str:
+    """Use so much processor time."""
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+    return "spun"
