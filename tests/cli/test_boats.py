@@ -19,9 +19,10 @@ from botdrome.cli.problems import Refusal
 from botdrome.client.boats import Phase
 from botdrome.client.boats_voyage import Voyage, WayBack
 from botdrome.server.boats.plan import RoomPlan
+from tests.cli.test_host import BOTDROME
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
 from tests.client.test_boats_voyage import Logbook
-from tests.server.boats import BOARD, line
+from tests.server.boats import BOARD, boat_server, line
 from tests.server.clients import registered, server
 
 pytestmark = pytest.mark.anyio
@@ -69,6 +70,8 @@ def test_help_and_the_list_of_bots_are_no_failures() -> None:
         (["--bot", "random"], "a screen wants a terminal"),
         (["--msa", "101"], "should be less than or equal to 100"),
         (["--test"], "--test wants --bot"),
+        (["--headless", "--bot", "random", "-l", "loud"], "there is no log level 'loud'; there are debug, info, warn"),
+        (["--headless", "--bot", "random", "-f", "/nowhere/at/all"], "/nowhere/at/all: No such file"),
     ],
 )
 def test_a_command_line_that_makes_no_sense(words: list[str], complaint: str) -> None:
@@ -220,6 +223,18 @@ async def test_house_bots_play_whole_games_at_our_server(tmp_path: Path) -> None
 
 async def run_all(games: list[Told]) -> list[bool]:
     return list(await asyncio.gather(*(told.run() for told in games)))
+
+
+async def test_a_log_has_every_line(tmp_path: Path) -> None:
+    log = tmp_path / "client.log"
+    async with boat_server(tmp_path, house=True, house_wait=0) as house:
+        words = ("boats", "--headless", "--bot", "random", "-p", str(house.ports["xbs"]), "-l", "DEBUG", "-f", str(log))
+        process = await asyncio.create_subprocess_exec(*BOTDROME, *words, stdout=asyncio.subprocess.DEVNULL)
+        assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
+    text = log.read_text()
+    assert "INFO connected to 127.0.0.1, port" in text
+    assert "DEBUG received b'G|" in text
+    assert "DEBUG sent b'J|random|" in text
 
 
 async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:

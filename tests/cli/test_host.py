@@ -182,8 +182,9 @@ async def test_statistics_of_a_store_that_is_not_there_make_none(tmp_path: Path)
 
 
 async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Path) -> None:
+    log = tmp_path / "host.log"
     words = ("--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", "--max", "2", "-a", "-r", "-t", "Tea")
-    async with console(*words) as typist:
+    async with console(*words, "-l", "WARN", "-f", str(log)) as typist:
         port = int((await typist.until(r"players join at 127\.0\.0\.1:(\d+)"))[1])
         assert typist.process.stdin is not None
         typist.process.stdin.close()
@@ -192,6 +193,7 @@ async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Pat
         assert await ann.rest() == ["F|aborted|0|1", "R|ann|0|0|0|"]
         await ann.close()
         assert await asyncio.wait_for(typist.process.wait(), PATIENCE) == 0
+        assert log.exists()
 
 
 async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) -> None:
@@ -219,6 +221,8 @@ async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) 
         (("--title", "a|b"), "a title has"),
         (("--config", "/nowhere/at/all"), "/nowhere/at/all"),
         (("--port", "0"), "a game needs one"),
+        (("-l", "loud"), "there is no log level 'loud'"),
+        (("-f", "/nowhere/at/all"), "/nowhere/at/all: No such file"),
         (("--bind-address", "203.0.113.1"), "is no address of this machine"),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from botdrome.cli.boats.front import boats
+from botdrome.cli.boats.front import LogLevel, boats
 
 app = typer.Typer(
     name="botdrome",
@@ -136,6 +136,10 @@ def host(
     tables: Annotated[int | None, typer.Option(min=0, help="Games at once with --repeat; 0: any number. \\[default: 0]")] = None,
     turn_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for a turn; 0: any time. \\[default: 60]")] = None,
     db: Annotated[str | None, typer.Option("--db", metavar="URL", help="As for `botdrome serve`.")] = None,
+    log_level: LogLevel = None,
+    log_file: Annotated[
+        Path | None, typer.Option("-f", "--log-file", help="Where logs are appended. \\[default: standard error]")
+    ] = None,
 ) -> None:
     """Host boat games: start them, talk to the players, boot, skip, abort. `help` lists what can be typed."""
     from botdrome.cli.host import run_host
@@ -143,7 +147,7 @@ def host(
     rules = {"title": title, "min": least, "max": most, "width": width, "height": height}
     manner = {"auto_start": auto_start, "repeat": repeat, "tables": tables, "turn_limit": turn_limit}
     flags = {"host": bind_address, "port": http_port, "xbs_port": port, "db": db, "boats_dir": db_dir and str(db_dir)}
-    raise typer.Exit(run_host(server, token, room, rules | manner, config, flags))
+    raise typer.Exit(run_host(server, token, room, rules | manner, config, flags | {"log_level": log_level}, log_file))
 
 
 @app.command()

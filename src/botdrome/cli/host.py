@@ -6,8 +6,9 @@ import os
 import secrets
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from msgspec.structs import replace
 from rich.console import Console
@@ -17,7 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.app import House, open_house, stop_signal
 from botdrome.cli.host_words import HELP, Puzzled, headline, order_in, pictured
-from botdrome.cli.logs import configure_logs
+from botdrome.cli.logs import configure_logs, level_called
 from botdrome.cli.problems import REFUSED, complain
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
 from botdrome.server.settings import BadSetting, Settings, load_settings
@@ -28,14 +29,27 @@ GONE = 1
 
 
 def run_host(
-    server: str | None, token: str, room: str, values: dict[str, Any], config: Path | None, flags: dict[str, Any]
+    server: str | None,
+    token: str,
+    room: str,
+    values: dict[str, Any],
+    config: Path | None,
+    flags: dict[str, Any],
+    log_file: Path | None = None,
 ) -> int:
     """`values` make the room, `flags` the server, where it is one of our own."""
     try:
+        if flags.get("log_level") is not None:
+            flags["log_level"] = level_called(flags["log_level"])
         if server is not None:
             return asyncio.run(Bridge(server, token, room, Console()).sit())
-        return asyncio.run(_own_server(own_settings(values, config, flags)))
-    except (BadPlan, BadSetting, BadStoreUrl, StoreUnavailable) as problem:
+        settings = own_settings(values, config, flags)
+        with nullcontext() if log_file is None else log_file.open("a") as log:
+            return asyncio.run(_own_server(settings, log))
+    except OSError as problem:
+        complain(f"{problem.filename}: {problem.strerror}" if problem.filename else problem)
+        return REFUSED
+    except (ValueError, BadPlan, BadSetting, BadStoreUrl, StoreUnavailable) as problem:
         complain(problem)
         return REFUSED
 
@@ -58,8 +72,8 @@ def _read(file: Path) -> dict[str, Any]:
         raise BadPlan(f"{file}: {problem}") from None
 
 
-async def _own_server(settings: Settings) -> int:
-    configure_logs(settings)
+async def _own_server(settings: Settings, log: TextIO | None) -> int:
+    configure_logs(settings, log)
     async with stop_signal() as wanted:
         house = await open_house(settings)
         try:

@@ -9,6 +9,15 @@ import structlog
 
 from botdrome.server.settings import Settings
 
+LEVELS = {"debug": "debug", "info": "info", "warn": "warning", "warning": "warning", "error": "error"}
+
+
+def level_called(word: str) -> str:
+    """The level of logging that a command line names, as Xterm Boat Sinker does. ValueError where there is none."""
+    if word.lower() not in LEVELS:
+        raise ValueError(f"there is no log level {word!r}; there are {', '.join(LEVELS)}")
+    return LEVELS[word.lower()]
+
 
 class Unfailing:
     """Standard error may be closed while the server runs: no conversation is to break off for the sake of a line in a log."""
@@ -25,10 +34,12 @@ class Unfailing:
             self._stream.flush()
 
 
-def configure_logs(settings: Settings) -> None:
-    stream = cast(TextIO, Unfailing(sys.stderr))
+def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
+    """To standard error, or to a file."""
+    target = file or sys.stderr
+    stream = cast(TextIO, Unfailing(target))
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
-    as_text = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    as_text = structlog.dev.ConsoleRenderer(colors=target.isatty())
     last: Any = structlog.processors.JSONRenderer() if settings.log_format == "json" else as_text
     common: list[Any] = [
         structlog.processors.add_log_level,

@@ -1,6 +1,7 @@
 """Voyage: one player's way through a game of Xterm Boat Sinker: the connection, the game and, if there is one, the bot."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -15,6 +16,8 @@ from botdrome.games.chance import Chance
 ABOARD = (Phase.WAITING, Phase.PLAYING)
 PATIENCE = 10.0
 """Seconds for a connection to come about."""
+
+log = logging.getLogger(__name__)
 
 
 class Charter(Struct, frozen=True):
@@ -104,6 +107,7 @@ class Voyage:
         async with asyncio.timeout(PATIENCE):
             await loop.create_connection(lambda: link, self.charter.host, self.charter.port)
         self._link = link
+        log.info("connected to %s, port %d", self.charter.host, self.charter.port)
 
     async def rejoin(self) -> None:
         """Come back to the game on a new connection; or OSError."""
@@ -125,6 +129,7 @@ class Voyage:
 
     def send(self, line: bytes) -> None:
         if self._link is not None:
+            log.debug("sent %r", line)
             self._link.send(line)
 
     def leave(self) -> None:
@@ -146,6 +151,7 @@ class Voyage:
         return self.pilot.place(summary)
 
     def _hear(self, line: bytes) -> None:
+        log.debug("received %r", line)
         before = self.boats.phase
         self._said += self.boats.hear(line)
         kind = line.partition(b"|")[0].strip()
@@ -206,6 +212,7 @@ class Voyage:
             self.tell(said)
 
     def _end(self) -> None:
+        log.info("the connection has ended; the game: %s", self.boats.phase.value)
         self._batch()
         if self.lost:
             self.lost()

@@ -1,6 +1,7 @@
 """`botdrome boats`: from the options to a voyage, with a screen or without."""
 
 import asyncio
+import logging
 import secrets
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from rich.markup import escape
 
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.cli.boats.account import Account, farewell, result_lines
+from botdrome.cli.logs import level_called
 from botdrome.cli.problems import REFUSED, Refusal, complain
 from botdrome.client.boats_lines import Unsuited
 from botdrome.client.boats_orders import taunts_in
@@ -36,6 +38,8 @@ class Options(Struct, frozen=True):
     msa: int | None
     seed: int | None
     rejoin: bool
+    log_level: str | None = None
+    log_file: Path | None = None
 
 
 def list_bots() -> int:
@@ -77,6 +81,7 @@ def test(
 
 def play(options: Options) -> int:
     try:
+        _open_log(options)
         voyage = voyage_for(options)
     except (Refusal, Unsuited) as problem:
         complain(escape(str(problem)))
@@ -122,6 +127,20 @@ def bot_called(name: str) -> tuple[str, HouseBot]:
         if bot.lower() == word:
             return bot, BOTS[bot]
     raise Refusal(f"there is no bot {name!r}; there are {', '.join(BOTS)}")
+
+
+def _open_log(options: Options) -> None:
+    """As the original does, but only where it is asked for."""
+    if options.log_level is None and options.log_file is None:
+        return
+    file = options.log_file or Path("xbs-client.log")
+    try:
+        level = level_called(options.log_level or "info").upper()
+        logging.basicConfig(filename=file, level=level, format="%(asctime)s %(levelname)s %(message)s", force=True)
+    except ValueError as problem:
+        raise Refusal(str(problem)) from None
+    except OSError as problem:
+        raise Refusal(f"{file}: {problem.strerror}") from None
 
 
 def _text_of(file: Path) -> str:

@@ -18,6 +18,10 @@ TauntFile = Annotated[Path | None, typer.Option("-t", "--taunt-file", help="Line
 Msa = Annotated[int | None, typer.Option(min=0, max=100, help="Percent of their border that boats of random boards have free.")]
 Seed = Annotated[int | None, typer.Option(help="For all that is left to chance here.")]
 Rejoin = Annotated[bool, typer.Option("--rejoin", help="Come back to a game that has started, with the same --user.")]
+LogLevel = Annotated[str | None, typer.Option("-l", "--log-level", help="debug, info, warn or error. \\[default: info]")]
+LogFile = Annotated[
+    Path | None, typer.Option("-f", "--log-file", help="Append a log here. \\[default with -l: xbs-client.log, else none]")
+]
 PANEL = "With --test"
 Test = Annotated[bool, typer.Option("--test", help="Let the bot sink random boards, and count its shots.", rich_help_panel=PANEL)]
 Positions = Annotated[int, typer.Option(help="How many boards.", rich_help_panel=PANEL)]
@@ -45,6 +49,8 @@ def boats(
     msa: Msa = None,
     seed: Seed = None,
     rejoin: Rejoin = False,
+    log_level: LogLevel = None,
+    log_file: LogFile = None,
     test: Test = False,
     positions: Positions = 10_000,
     width: Width = 10,
@@ -64,6 +70,6 @@ def boats(
     elif test:
         status = command.test(bot, positions, width, height, watch, test_db, msa or 0, seed, jobs)
     else:
-        given = host, port, user, token, room, bot, headless, static_board, taunt_file, msa, seed, rejoin
+        given = host, port, user, token, room, bot, headless, static_board, taunt_file, msa, seed, rejoin, log_level, log_file
         status = command.play(command.Options(*given))
     raise typer.Exit(status)
