@@ -95,6 +95,10 @@ class Company:
             receiver.tell([said(sender.name, text)])
         return None
 
+    def turns_of(self, sailor: Sailor) -> int:
+        """How many turns it has had."""
+        return 0
+
     def announce(self, text: bytes, to: Sailor | None = None) -> None:
         """The server's, or the host's words."""
         for sailor in self.sailors if to is None else [to]:

@@ -38,6 +38,9 @@ class BoatGame(Company):
         assert isinstance(position, Battleship)
         return position
 
+    def turns_of(self, sailor: Sailor) -> int:
+        return self.position.turns[sailor.player]
+
     @property
     def absent(self) -> list[Sailor]:
         return [sailor for sailor in self.sailors if sailor.client is None and sailor.on_lines]

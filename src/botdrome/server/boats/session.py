@@ -38,7 +38,7 @@ from botdrome.wire.xbs import (
 log = structlog.get_logger()
 
 CHAT_RATE, CHAT_BURST = 2.0, 20
-"""Messages to others a second in the long run, and at once."""
+"""Messages to others a second in the long run, and at once. Beside these, a player may send one for each turn that it had."""
 LONGEST_REASON = 200
 """Bytes of a reason that the others are told."""
 TOO_LATE = b"you did not join in time"
@@ -61,6 +61,8 @@ class BoatSession(StreamSession):
         settings = desk.settings
         self._bucket = Bucket(settings.message_rate, settings.message_burst)
         self._chat = Bucket(CHAT_RATE, CHAT_BURST)
+        self._turns_talked = 0
+        """How many turns it had had when it last talked."""
         limit = settings.waiting_limit
         self._timer = asyncio.get_running_loop().call_later(limit, self.send_off, TOO_LATE) if limit else None
         self._strangers: dict[bytes, Callable[[list[bytes], bytes], None]] = {
@@ -154,11 +156,15 @@ class BoatSession(StreamSession):
             self._may_send()
 
     def _say(self, fields: list[bytes], line: bytes) -> None:
-        to, text = value(fields, 1), value(fields, 2)
-        if not self._may_send() or not text or self._company is None or self._sailor is None:
+        to, text, company, sailor = value(fields, 1), value(fields, 2), self._company, self._sailor
+        if company is None or sailor is None:
             return
-        if self._chat.take():
-            self._company.say(self._sailor, to, text)
+        free = company.turns_of(sailor) > self._turns_talked
+        if (not free and not self._may_send()) or not text:
+            return
+        if free or self._chat.take():
+            self._turns_talked = company.turns_of(sailor)
+            company.say(sailor, to, text)
         else:
             self.tell([said(b"", b"you talk too much, that was not passed on")])
 
