@@ -129,6 +129,16 @@ async def test_what_the_original_counted_goes_on(tmp_path: Path) -> None:
     assert read_folder(folder)[1]["ann"]["gamesPlayed"] == 9
 
 
+async def test_an_imported_player_has_as_many_games_as_it_played_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "db"
+    folder.mkdir()
+    (folder / "game.Tea.ini").write_text(ORIGINAL_GAME)
+    (folder / "player.a.b.ini").write_text("playerName=a.b\ngamesPlayed=2\n")
+    async with boat_server(tmp_path, boats_dir=str(folder)) as house:
+        lines = await house.arena.store.notes(GAMES)
+    assert (lines["Tea"]["gameCount"], lines["Tea|a.b"]["total.games"]) == (3, 2)
+
+
 async def test_a_player_of_the_originals_has_as_many_games_as_the_title_had(tmp_path: Path) -> None:
     folder = tmp_path / "db"
     folder.mkdir()

@@ -114,18 +114,20 @@ async def open_books(store: Store, folder: Path | None) -> Books:
         found_games, found_players = await asyncio.to_thread(read_folder, folder)
         new_games = {name: value for name, value in found_games.items() if name.partition("|")[0] not in games}
         new_players = {name: value for name, value in found_players.items() if name not in players}
-    new_games |= _seeded(games | new_games)
+    new_games |= _seeded(games | new_games, players | new_players)
     await store.keep([Note(GAMES, *page) for page in new_games.items()] + [Note(PLAYERS, *page) for page in new_players.items()])
     return Books(games | new_games, players | new_players, folder)
 
 
-def _seeded(games: Pages) -> Pages:
-    """The original does not count a player's games under a title: whoever has none here gets those of the title."""
+def _seeded(games: Pages, players: Pages) -> Pages:
+    """The original counts a player's games under all titles together. So they are as many as that, or as the title had."""
     seeded = {}
     for name, value in games.items():
-        title, sign, _ = name.partition("|")
+        title, sign, player = name.partition("|")
         if sign and "total.games" not in value:
-            seeded[name] = value | {"total.games": games.get(title, {}).get("gameCount", 0)}
+            of_title = games.get(title, {}).get("gameCount", 0)
+            of_player = players.get(player, {}).get("gamesPlayed", of_title)
+            seeded[name] = value | {"total.games": min(of_title, of_player)}
     return seeded
 
 
