@@ -189,3 +189,31 @@ async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path
         assert message.startswith("F|finished|") and message.endswith("|3") and len(results) >= 3
         (entry,) = await house.arena.store.matches(Wanted())
         assert sum(name.startswith("house:") for name in entry.players) == 2 and "ann" in entry.players
+
+
+@pytest.mark.parametrize("first", ["line", "native"])
+async def test_those_who_wait_meet_before_the_house_steps_in(tmp_path: Path, first: str) -> None:
+    """A table for three: one on lines, one on a WebSocket, and the house takes the last seat."""
+    async with boat_server(tmp_path, RoomPlan(max=3), house=True, house_wait=0.2) as house, AsyncExitStack() as stack:
+        login = await registered(house, "native", "battleship") | {"players": 3}
+        if first == "native":
+            native = await stack.enter_async_context(bot(house, login))
+        boat = await stack.enter_async_context(sailor(house, "line"))
+        if first == "line":
+            native = await stack.enter_async_context(bot(house, login))
+        playing = asyncio.create_task(play_on_lines(boat, "line"))
+        state = (await native.receive())["state"]
+        assert sorted(state["bots"]) == ["house:hunter", "line", "native"]
+        await native.send({"board": BOARD})
+        async with asyncio.timeout(PATIENCE):
+            state = await play_natively(native)
+            ending = await playing
+        assert state["result"] is not None
+        assert ending[0].startswith("F|finished|")
+
+
+async def test_the_house_lets_two_meet_who_wait_at_the_same_time(tmp_path: Path) -> None:
+    async with boat_server(tmp_path, house=True, house_wait=1000.0) as house:
+        login = await registered(house, "native", "battleship")
+        async with bot(house, login) as native, sailor(house, "line"):
+            assert sorted((await native.receive())["state"]["bots"]) == ["line", "native"]

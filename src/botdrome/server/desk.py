@@ -68,6 +68,8 @@ class Desk:
         self._tickets = count()
         self._guests: dict[int, Guest] = {}
         self._watchers: set[Callable[[Seeker], None]] = set()
+        self.fillers: list[Callable[[Seeker], bool]] = []
+        """Rooms that may seat a bot, together with house bots, at a table of theirs; True: they have done so."""
         self._loop = asyncio.get_running_loop()
         metrics.WAITING.set_function(lambda: len(self._guests))
 
@@ -151,7 +153,8 @@ class Desk:
     # House bots.
 
     def _call_the_house(self, seeker: Seeker, guest: Guest) -> None:
-        if self._guests.get(seeker.ticket) is guest:
+        """A table at which somebody waits already goes before one with house bots alone."""
+        if self._guests.get(seeker.ticket) is guest and not any(fill(seeker) for fill in self.fillers):
             self._against_the_house(seeker, guest, "house")
 
     def _against_the_house(self, seeker: Seeker, guest: Guest, opponent: str) -> None:

@@ -45,6 +45,7 @@ class Room:
         """What those want who wait at the desk, and could have it here."""
         if plan.auto_start:
             desk.on_wait(self._heed)
+            desk.fillers.append(self._fill)
 
     @property
     def companies(self) -> Iterator[Company]:
@@ -153,21 +154,36 @@ class Room:
         gathering = self.gathering
         if gathering is None or not gathering.sailors or self._desk.closing:
             return
+        waiting = self._waiting_for(gathering)
+        if len(waiting) >= self.plan.max - len(gathering.sailors):
+            self._seat_native(gathering, waiting)
+            self.start()
+
+    def _waiting_for(self, gathering: Gathering) -> list[Seeker]:
+        """Those at the desk who can join these."""
         here = {sailor.text for sailor in gathering.sailors}
-        waiting = [seeker for seeker in self._desk.waiting(self._wish) if seeker.name not in here]
-        wanted = self.plan.max - len(gathering.sailors)
-        if len(waiting) < wanted:
-            return
-        for seeker in waiting[:wanted]:
+        return [seeker for seeker in self._desk.waiting(self._wish) if seeker.name not in here]
+
+    def _seat_native(self, gathering: Gathering, seekers: list[Seeker]) -> None:
+        """As many of them as there are seats."""
+        for seeker in seekers[: self.plan.max - len(gathering.sailors)]:
             sailor = self._take_in(gathering, seeker.name, seeker.name)
             guest = sailor.guest = self._desk.recruit(seeker)
             sailor.owner = guest.owner
-        self.start()
+
+    def _fill(self, seeker: Seeker) -> bool:
+        """The house is to play a bot that has waited for long enough: let it do so here, if that makes a game."""
+        gathering = self.gathering
+        if seeker.wish != self._wish or gathering is None or seeker not in self._waiting_for(gathering):
+            return False
+        self._call_the_house(gathering)
+        return gathering is not self.gathering
 
     def _call_the_house(self, gathering: Gathering) -> None:
-        """Nobody else has come: bots of the house take the seats that are free."""
+        """Too few have come: native bots that wait take the free seats, and house bots the others."""
         if gathering is not self.gathering or not gathering.sailors or self._desk.closing:
             return
+        self._seat_native(gathering, self._waiting_for(gathering))
         found = house_bot(Battleship.name, "house")
         assert found is not None
         name, bot = found
