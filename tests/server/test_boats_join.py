@@ -203,26 +203,6 @@ async def test_the_secret_of_a_guest_protects_its_seat(tmp_path: Path) -> None:
         assert (await again.until("M|"))[-1] == "M||ann reconnected"
 
 
-async def test_where_the_next_game_gathers_who_brings_a_fleet_joins_that(tmp_path: Path) -> None:
-    """And who brings none, or all dots, comes back to the seat it left."""
-    async with boat_server(tmp_path, RoomPlan(absence=100)) as house, sailors(house, "ann", "bob") as (ann, bob):
-        await bob.close()
-        await ann.until("B|bob|disconnected|")
-        async with line(house) as new, line(house) as back:
-            await new.expect(G.format("N", 0))
-            new.send(f"J|bob|{BOARD}", "G")
-            await new.expect("J|bob", G.format("N", 1))
-            await back.receive()
-            back.send("J|bob")
-            await back.expect("E|name in use")
-            await new.close()
-        async with line(house) as back:
-            await back.receive()
-            back.send(f"J|bob|{'.' * 100}", "G")
-            await back.expect("J|bob", "Y|" + BOARD)
-            assert (await back.until("G|"))[-1] == G.format("Y", 2)
-
-
 async def test_nobody_who_takes_a_name_at_the_next_table_keeps_its_owner_from_coming_back(tmp_path: Path) -> None:
     async with left_by_ann(tmp_path, "sec") as (house, _bob), sailor(house, "ann") as stranger, line(house) as again:
         await again.receive()

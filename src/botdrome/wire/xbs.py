@@ -24,6 +24,8 @@ STARTED = b"game is already started"
 BAD_BOARD = b"invalid board"
 BOOTED = b"booted"
 DISCONNECTED = b"disconnected"
+COMM_ERROR = b"comm error"
+"""The original's word for a client that it could not write to."""
 
 
 NOT_STARTED = b"game hasn't started"

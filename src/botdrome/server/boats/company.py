@@ -41,6 +41,8 @@ class Sailor:
         self.guest: Guest | None = None
         self.house: HouseBot | None = None
         self.address = ""
+        self.lost_at: float | None = None
+        """When its connection was lost, by the clock of the loop, until it is expected back no longer."""
         self.player: Player = 0
 
     @property

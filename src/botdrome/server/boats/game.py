@@ -1,5 +1,6 @@
 """BoatGame: a boat game that runs, and those at its table who are on lines."""
 
+import asyncio
 from collections.abc import Sequence
 
 from botdrome.games.battleship import Battleship
@@ -9,7 +10,7 @@ from botdrome.server.floor import Floor
 from botdrome.server.house import HouseSeat
 from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
-from botdrome.wire.xbs import DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Aim, Refusal, aimed, joined, said
+from botdrome.wire.xbs import COMM_ERROR, DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Aim, Refusal, aimed, joined, said
 from botdrome.wire.xbs_crew import Crew
 from botdrome.wire.xbs_offer import Offer
 from botdrome.wire.xbs_talk import BoatTalk, all_dead
@@ -123,10 +124,14 @@ class BoatGame(Company):
         return False
 
     def leave(self, sailor: Sailor, reason: bytes) -> None:
-        sailor.client = None
+        sailor.client, sailor.lost_at = None, asyncio.get_running_loop().time()
         self.crew.statuses[sailor.player] = reason or DISCONNECTED
         if self.table.open:
             self.table.leave(sailor.player)
+
+    def lost_connection(self, sailor: Sailor) -> bool:
+        """It left without saying why."""
+        return self.crew.statuses[sailor.player] in (DISCONNECTED, COMM_ERROR)
 
     def rejoin(self, sailor: Sailor, client: Client) -> bool:
         """Whether the seat could be taken again."""

@@ -17,6 +17,9 @@ from botdrome.server.table import Table
 from botdrome.wire.xbs import BAD_BOARD, FULL, STARTED, is_fleet, joined
 from botdrome.wire.xbs_crew import display_name
 
+EXPECTED_BACK = 60.0
+"""Seconds in which a player that lost its connection is likely to come back."""
+
 
 class TurnedAway(Exception):
     """Somebody cannot join, with the last words it is told."""
@@ -58,6 +61,17 @@ class Room:
         company = next(self.companies, None)
         return self.offer.info(True, 0) if company is None else company.info()
 
+    def greeting(self, address: str, now: float) -> bytes:
+        """For a new connection. To clients of the original a game that has started means: come back to your seat. So an address
+        from which a player was lost is shown that game once; the next game may be joined all the same."""
+        for game in self.games:
+            for seat in game.absent:
+                lately = seat.lost_at is not None and now - seat.lost_at < EXPECTED_BACK
+                if lately and seat.address == address and seat.is_nobodys() and game.lost_connection(seat):
+                    seat.lost_at = None
+                    return game.info()
+        return self.info()
+
     @property
     def has_seat(self) -> bool:
         gathering = self.gathering
@@ -94,9 +108,9 @@ class Room:
         return gathering
 
     def _rejoined(self, client: Client, sailor: Sailor) -> BoatGame | None:
-        """The game at which it has a seat already. Where another game can be joined, who brings a fleet wants that one, unless it
-        proves that an empty seat is its own: whoever else may have come under its name since then must not keep it out."""
-        own = self._back_at_own(client, sailor)
+        """The game at which it has a seat already. A client that brings a fleet wants the next game, if there is one, unless an
+        empty seat is its own, or it lost its connection: clients of the original bring their fleet again when they come back."""
+        own = self._back_at_own(client, sailor) or self._back_at_lost(client, sailor)
         if own is not None:
             return own
         gathering = self.gathering
@@ -118,9 +132,17 @@ class Room:
     def _back_at_own(self, client: Client, sailor: Sailor) -> BoatGame | None:
         return self._back_at_one([(game, seat) for game, seat in self._seats_of(sailor) if sailor.proves_to_be(seat)], client)
 
+    def _back_at_lost(self, client: Client, sailor: Sailor) -> BoatGame | None:
+        seats = [(game, seat) for game, seat in self._nobodys(client, sailor) if game.lost_connection(seat)]
+        return self._back_at_one(seats, client)
+
     def _back_at_nobodys(self, client: Client, sailor: Sailor) -> BoatGame | None:
+        return self._back_at_one(self._nobodys(client, sailor), client)
+
+    def _nobodys(self, client: Client, sailor: Sailor) -> list[tuple[BoatGame, Sailor]]:
+        """Seats under its name without a secret: they are for those who come from the address of the player that left."""
         seats = self._seats_of(sailor) if sailor.is_nobodys() else []
-        return self._back_at_one([(game, seat) for game, seat in seats if seat.is_nobodys()], client)
+        return [(game, seat) for game, seat in seats if seat.is_nobodys() and seat.address == client.address]
 
     def _seats_of(self, sailor: Sailor) -> list[tuple[BoatGame, Sailor]]:
         return self._seats.get(sailor.name, [])

@@ -23,6 +23,7 @@ from botdrome.server.tcp import StreamSession, tcp_door
 from botdrome.wire.framing import Lines
 from botdrome.wire.xbs import (
     BOOTED,
+    COMM_ERROR,
     FULL,
     LONGEST_LINE,
     PROTOCOL_ERROR,
@@ -42,8 +43,6 @@ CHAT_RATE, CHAT_BURST = 2.0, 20
 LONGEST_REASON = 200
 """Bytes of a reason that the others are told."""
 TOO_LATE = b"you did not join in time"
-COMM_ERROR = b"comm error"
-"""What the original calls it when somebody could not be written to."""
 
 
 class BoatSession(StreamSession):
@@ -78,7 +77,7 @@ class BoatSession(StreamSession):
         room = self._room
         if self.address in room.banned_addresses:
             return self.send_off(b"")
-        self.tell([room.info()])
+        self.tell([room.greeting(self.address, asyncio.get_running_loop().time())])
         if not room.has_seat:
             self.send_off(FULL)
         return None
