@@ -19,7 +19,7 @@ os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
 os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_XBS_PORT="0")
 
 # On a busy machine an answer may take long, above all the first one of a worker process.
-httpx.AsyncClient.__init__.__kwdefaults__["timeout"] = httpx.Timeout(300)
+(httpx.AsyncClient.__init__.__kwdefaults__ or {})["timeout"] = httpx.Timeout(300)
 
 
 @pytest.fixture(autouse=True)
