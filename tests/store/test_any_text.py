@@ -19,7 +19,7 @@ NAMES = [
     "line\nbreak\r\ttab",
     "Ærøskøbing 北京 मुंबई",
     "e\u0301 is not \u00e9",
-    "\u00e9 is not e\u0301",
+    "\u00e9 is not e\u0301!",
     "🤖👩‍🚀",
     "NUL\0 inside",
     "NUL inside",

@@ -3,7 +3,7 @@
 from botdrome.api.problems import Problem
 from botdrome.server.arena import BadName, TooMany
 from botdrome.server.calling.answer import CallFailed
-from botdrome.store.store import NameTaken
+from botdrome.store.store import LooksAlike, NameTaken
 from botdrome.wire.names import can_be_shown
 
 LONGEST_OWNER = 200
@@ -22,6 +22,8 @@ def refusal(error: BaseException | None) -> Problem | None:
     """An error as the problem that it is for whoever asked; None: it is ours alone."""
     if isinstance(error, Problem):
         return error
+    if isinstance(error, LooksAlike):
+        return Problem(f"{TAKEN}, or one that looks like it: {error}", 409)
     if isinstance(error, NameTaken):
         return Problem(TAKEN, 409)
     if isinstance(error, TooMany):

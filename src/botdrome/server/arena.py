@@ -16,12 +16,14 @@ from botdrome.server.calling.answer import CallFailed
 from botdrome.server.duel_table import DuelTable
 from botdrome.server.owners import is_bots, is_guests
 from botdrome.server.workers import Workers
+from botdrome.store.likeness import likeness
 from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
-from botdrome.wire.names import can_be_shown
+from botdrome.wire.names import can_be_shown, unseen
 
 LONGEST_NAME = 64
 GUEST = " (guest)"
-"""How names in the house end that are those of guests who came under the name of a registered bot."""
+"""How names in the house end that are those of guests who came under the name of a registered bot, or one that looks like it."""
+HOUSE = "house:"
 
 
 class BadName(Exception):
@@ -110,8 +112,7 @@ class Arena:
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """A new bot and its token, which is shown this once. BadName, TooMany, NameTaken or CallFailed where it cannot be."""
         check_name(name)
-        if name.endswith(GUEST):
-            raise BadName(f"names that end with{GUEST} are those of guests")
+        check_spelling(name)
         if self._registrations is not None and not self._registrations.take():
             raise TooMany("too many bots are being registered: try again in a moment")
         if url is not None:
@@ -166,10 +167,22 @@ def check_name(name: str) -> None:
         raise BadName("a name must not be empty")
     if len(name) > LONGEST_NAME:
         raise BadName(f"a name has at most {LONGEST_NAME} characters")
-    if name.startswith("house:"):
+    if likeness(name).startswith(likeness(HOUSE)):
         raise BadName("names that begin with house: are the house's")
     if not can_be_shown(name):
         raise BadName("a name has printable characters only")
+
+
+def check_spelling(name: str) -> None:
+    """What only registered names must keep to: so they look like no other."""
+    if looks_like_guest(name):
+        raise BadName(f"names that end with{GUEST} are those of guests")
+    if unseen(name):
+        raise BadName("a name has no characters that cannot be seen")
+
+
+def looks_like_guest(name: str) -> bool:
+    return likeness(name).endswith(likeness(GUEST))
 
 
 def hashed(token: str) -> str:

@@ -5,9 +5,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from botdrome.server.arena import GUEST, BadName, check_name, holds
+from botdrome.server.arena import GUEST, BadName, check_name, holds, looks_like_guest
 from botdrome.server.owners import NOBODY, bot_owner, guest_owner
+from botdrome.store.likeness import likeness
 from botdrome.store.store import BotEntry, Store
+from botdrome.wire.names import written_out
 
 KEPT = 10_000
 
@@ -36,6 +38,7 @@ class Registry:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: OrderedDict[str, BotEntry] = OrderedDict()
+        likeness("")  # it reads its list once: not when the first bot logs in
 
     def known(self, name: str) -> BotEntry | None:
         """The bot, if it is at hand."""
@@ -60,8 +63,7 @@ class Registry:
         if bot is None or not holds(bot, given):
             bot = await self.find(name)  # what is at hand may be out of date, where servers share a store
         if bot is None:
-            house_name = name + GUEST if name.endswith(GUEST) else name  # else it could be another's name in the house
-            return Admission(house_name, owner=guest_owner(given))
+            return Admission(await self._house_name(name), owner=guest_owner(given))
         if token in (None, "") and (needed == "never" or (needed == "in its game" and bot.game != game)):
             return Admission(name + GUEST)
         if not holds(bot, given):
@@ -69,6 +71,12 @@ class Registry:
         if bot.game != game:
             raise Denied(f"{name} is registered for {bot.game}")
         return Admission(name, bot, bot_owner(bot))
+
+    async def _house_name(self, name: str) -> str:
+        """Of a guest. It can be taken for no registered bot's, and what cannot be seen in it is written out."""
+        shown = written_out(name)
+        marked = shown != name or looks_like_guest(name) or await self._store.bots_like(name)
+        return shown + GUEST if marked else name
 
     def forget(self, name: str) -> None:
         self._known.pop(name, None)

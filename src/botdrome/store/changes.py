@@ -7,12 +7,24 @@ from typing import Any
 from msgspec import Struct
 
 from botdrome.store import queries
-from botdrome.store.rows import Row, bot_row, end_row, end_seat_rows, match_row, note_row, packed, seat_rows
+from botdrome.store.likeness import look_alike
+from botdrome.store.rows import Row, bot_entry, bot_row, end_row, end_seat_rows, like, match_row, note_row, packed, seat_rows
 from botdrome.store.sheet import Begin, End, Papers, noted, sheet_for
 from botdrome.store.steps import Alter, Find, Lock, Plan, Put, Run
-from botdrome.store.store import AlreadyOver, BotEntry, Epoch, Finish, MatchEntry, NameTaken, Note, UnknownBot, UnknownMatch
+from botdrome.store.store import (
+    AlreadyOver,
+    BotEntry,
+    Epoch,
+    Finish,
+    LooksAlike,
+    MatchEntry,
+    NameTaken,
+    Note,
+    UnknownBot,
+    UnknownMatch,
+)
 from botdrome.store.tables import bots, heartbeats, matches, notes
-from botdrome.store.texts import key, plain
+from botdrome.store.texts import key, plain, whole
 
 
 class Register(Struct, frozen=True):
@@ -22,7 +34,20 @@ class Register(Struct, frozen=True):
     def plan(self) -> Plan[None]:
         if (yield Find(queries.BOT, {"name": self.bot[0]})):
             raise NameTaken(self.name)
+        for row in (yield Find(queries.BOTS_LIKE, {"likeness": self.bot[-1]})):
+            other = bot_entry(row).name
+            if look_alike(self.name, other):
+                raise LooksAlike(other)
         yield Put(bots, [self.bot])
+
+
+class Liken(Struct, frozen=True):
+    """Note what the names look like that were registered by an older version."""
+
+    def plan(self) -> Plan[None]:
+        names = yield Find(queries.UNLIKENED, {})
+        if names:
+            yield Alter(bots, ("likeness",), ("name",), [(like(whole(*name)), name[0]) for name in names])
 
 
 class ChangeBot(Struct, frozen=True):
@@ -93,7 +118,7 @@ class Probe(Struct, frozen=True):
         yield Put(heartbeats, [("probe", "", 0)])
 
 
-Change = Begin | End | Register | ChangeBot | Keep | AbortRunning | TakeIn | Probe
+Change = Begin | End | Register | ChangeBot | Keep | AbortRunning | TakeIn | Probe | Liken
 Outcome = Any
 """What the call gives, or the exception that it raises."""
 REFUSALS = (NameTaken, UnknownBot, UnknownMatch)
@@ -146,7 +171,7 @@ def _together(changes: Sequence[Begin | End]) -> Plan[list[Outcome]]:
     return outcomes
 
 
-def _each(changes: Sequence[Register | ChangeBot | Keep | AbortRunning | TakeIn | Probe]) -> Plan[list[Outcome]]:
+def _each(changes: Sequence[Register | ChangeBot | Keep | AbortRunning | TakeIn | Probe | Liken]) -> Plan[list[Outcome]]:
     outcomes: list[Outcome] = []
     for change in changes:
         try:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from botdrome.store.changes import Liken
 from botdrome.store.postgres import Postgres
 from botdrome.store.sql_store import Database, SqlStore
 from botdrome.store.sqlite import Sqlite, connected, explained
@@ -26,6 +27,7 @@ async def open_store(url: str) -> Store:
     database = _database(url)
     try:
         await database.open()
+        await database.carry_out([Liken()])
     except BaseException:
         await database.close()
         raise

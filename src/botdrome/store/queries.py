@@ -29,6 +29,8 @@ HAS_STATUS = {status: matches.c.status == literal_column(f"'{status}'") for stat
 """Written into the query: only so does a partial index serve it."""
 
 BOT = select(bots).where(bots.c.name == bindparam("name", type_=Text))
+BOTS_LIKE = select(bots).where(bots.c.likeness == bindparam("likeness", type_=Text)).order_by(bots.c.registered, bots.c.name)
+UNLIKENED = select(bots.c.name, bots.c.name_whole).where(bots.c.likeness.is_(None))
 NAMES_TAKEN = select(bots.c.name).where(Listed(bots.c.name, "names"))
 
 _of_book = notes.c.book == bindparam("book", type_=Text)

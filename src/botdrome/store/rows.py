@@ -8,8 +8,9 @@ import msgspec
 
 from botdrome.match.events import Result
 from botdrome.match.record import SEED_DIGITS
+from botdrome.store.likeness import likeness
 from botdrome.store.store import BotEntry, Finish, MatchEntry, Note
-from botdrome.store.texts import kept, plain, short, whole
+from botdrome.store.texts import kept, key, plain, short, whole
 
 Row = tuple[Any, ...]
 
@@ -45,13 +46,26 @@ def unpacked(flights: bytes) -> tuple[bytes, ...]:
     return _flights.decode(zlib.decompress(flights) if flights.startswith(SQUEEZED) else flights)
 
 
+def like(name: str) -> str:
+    """What stands for all names that look like this one."""
+    return key(likeness(name))
+
+
 def bot_row(bot: BotEntry) -> Row:
     url = None if bot.url is None else plain(bot.url)
-    return *kept(bot.name), short(bot.game, "the name of a game"), *kept(bot.owner), bot.registered, bot.token_hash, url
+    return (
+        *kept(bot.name),
+        short(bot.game, "the name of a game"),
+        *kept(bot.owner),
+        bot.registered,
+        bot.token_hash,
+        url,
+        like(bot.name),
+    )
 
 
 def bot_entry(row: Sequence[Any]) -> BotEntry:
-    name, name_whole, game, owner, owner_whole, registered, token_hash, url = row
+    name, name_whole, game, owner, owner_whole, registered, token_hash, url, _ = row
     return BotEntry(whole(name, name_whole), game, whole(owner, owner_whole), registered, token_hash, url)
 
 

@@ -8,8 +8,9 @@ from sqlalchemy import Executable
 from botdrome.store import archive, changes, queries
 from botdrome.store.changes import Change, Outcome
 from botdrome.store.journal import Journal
+from botdrome.store.likeness import look_alike
 from botdrome.store.outage import Outage
-from botdrome.store.rows import bot_entry, match_entry, note_entry, players_in, unpacked
+from botdrome.store.rows import bot_entry, like, match_entry, note_entry, players_in, unpacked
 from botdrome.store.store import (
     BotEntry,
     ContestLine,
@@ -103,6 +104,10 @@ class SqlStore:
     async def bot(self, name: str) -> BotEntry | None:
         rows = await self._fetch(queries.BOT, {"name": key(name)})
         return bot_entry(rows[0]) if rows else None
+
+    async def bots_like(self, name: str) -> list[BotEntry]:
+        alike = [bot_entry(row) for row in await self._fetch(queries.BOTS_LIKE, {"likeness": like(name)})]
+        return [bot for bot in alike if look_alike(name, bot.name)]
 
     async def bots(
         self, game: str | None = None, owner: str | None = None, limit: int | None = None, offset: int = 0

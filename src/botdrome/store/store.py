@@ -18,6 +18,10 @@ class NameTaken(Exception):
     """A bot is registered with that name already. Names are unique over all games."""
 
 
+class LooksAlike(NameTaken):
+    """The name of a registered bot, for which people would take the new one."""
+
+
 class UnknownBot(Exception):
     """No bot is registered with that name."""
 
@@ -176,9 +180,12 @@ class Store(Protocol):
         """Be the server whose store it is, until it is closed or the process ends. False: another one is."""
 
     async def register(self, bot: BotEntry) -> None:
-        """NameTaken if there is one with that name."""
+        """NameTaken if there is one with that name, LooksAlike if there is one whose name looks like it."""
 
     async def bot(self, name: str) -> BotEntry | None: ...
+
+    async def bots_like(self, name: str) -> list[BotEntry]:
+        """Those whose names people would take for this one, by the time of registration; not the bot of that name itself."""
 
     async def bots(
         self, game: str | None = None, owner: str | None = None, limit: int | None = None, offset: int = 0

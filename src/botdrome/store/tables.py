@@ -28,6 +28,7 @@ bots = Table(
     Column("registered", BigInteger, nullable=False),
     Column("token_hash", Text),
     Column("url", Text),
+    Column("likeness", SMALL_TEXT),
 )
 
 matches = Table(
@@ -94,6 +95,7 @@ heartbeats = Table(
 _IN_A_CONTEST = text("contest IS NOT NULL")
 _RUNNING = text("status = 'running'")
 
+Index("bots_by_likeness", bots.c.likeness)
 Index("matches_by_time", matches.c.started, matches.c.number)
 Index("matches_by_game", matches.c.game, matches.c.started, matches.c.number)
 Index(
