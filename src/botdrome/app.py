@@ -39,7 +39,9 @@ from botdrome.server.duel_table import open_duel_table
 from botdrome.server.listening import MakeProtocol, listen, secured
 from botdrome.server.native import NativeSession
 from botdrome.server.origins import Origins
+from botdrome.server.peer import sharing
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.shares import Shares
 from botdrome.server.url_bots import UrlBots
 from botdrome.server.websocket import MakeSession, Socket
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
@@ -174,7 +176,8 @@ async def _furnish(settings: Settings, store: Store) -> Parts:
 
 async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, asyncio.Server]) -> None:
     """All that listens, put in by name as soon as it does. Clients of the originals know no TLS."""
-    front = _front_door(settings, parts)
+    shares = Shares()
+    front = sharing(_front_door(settings, parts), shares)
     servers["http"] = await listen(settings, "port", settings.port, front, secured(settings))
     doors: list[tuple[str, str, int, MakeProtocol]] = [
         ("bomber", "bomber_port", settings.bomber_port, _bomber_door(settings, parts)),
@@ -185,7 +188,7 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
     for name, key, port, door in doors:
         if port:
             try:
-                servers[name] = await listen(settings, key, port, door)
+                servers[name] = await listen(settings, key, port, sharing(door, shares))
             except BadSetting as problem:
                 if port != USUAL.get(key):
                     raise

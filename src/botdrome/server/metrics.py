@@ -10,6 +10,7 @@ MOVES = Counter("botdrome_moves", "Moves in the matches that are over, legal or 
 CALLS_FAILED = Counter("botdrome_calls_failed", "Calls to bots that got no answer", ["why"])
 REFUSED = Counter("botdrome_refused", "Connections and messages that were refused", ["why"])
 STALLED = Counter("botdrome_stalled_seconds", "Time in which the server did not run, which players are not charged for")
+HELD = Counter("botdrome_held", "Times that input of a client had to wait because it had used up its share of the server")
 LATENESS = Histogram(
     "botdrome_beat_lateness_seconds",
     "How late beats are",

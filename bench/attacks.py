@@ -1,0 +1,61 @@
+"""Attacks: how much one address can slow down the players of another.
+
+    python -m bench.attacks [ATTACK ...]
+
+The server has the first core. Players at 127.0.0.3 measure how soon they are answered and how late ticks are, first alone and
+then beside each attack from 127.0.0.2, all on the second core. An attack ends by itself.
+"""
+
+import json
+import sys
+import time
+from typing import Any
+
+from bench import attackers
+from bench.clients import start
+from bench.server import Server, server
+
+QUIET, ATTACKED, RUN_UP = 8.0, 8.0, 2.0
+"""Seconds: measured alone, measured beside an attack, and before that."""
+SETTINGS = ("--set", "host=127.0.0.1", "--set", "duel_port=-1", "--set", "xbs_port=-1")
+
+
+def probe(running: Server, seconds: float, tokens: list[str]) -> dict[str, Any]:
+    output, _ = start("bench.probe", running.url, seconds, *tokens).communicate()
+    found: dict[str, Any] = json.loads(output)
+    return found | {"p99": found["answers"][1], "tick": found["ticks"][1]}
+
+
+def tokens_of(running: Server) -> list[str]:
+    games = {"load": "NOUGHTS_AND_CROSSES", "bee": "BUMBLEBOTS"}
+    return [running.register(f"{name} {number}", game) for name, game in games.items() for number in (0, 1)]
+
+
+def measure(name: str) -> None:
+    with server(*SETTINGS) as running:
+        tokens = tokens_of(running)
+        quiet = probe(running, QUIET, tokens)
+        attack = start("bench.attackers", name, running.url, RUN_UP + ATTACKED + 1)
+        time.sleep(RUN_UP)
+        before, waited, memory = running.cpu(), running.waited(), running.memory()
+        attacked = probe(running, ATTACKED, tokens)
+        share, waited = (running.cpu() - before) / ATTACKED, (running.waited() - waited) / ATTACKED
+        told = attack.communicate()[0].strip()
+        print(
+            f"{name:16} answers p99 {quiet['p99']:6.1f} -> {attacked['p99']:7.1f} ms ({attacked['p99'] / quiet['p99']:5.1f} x), "
+            f"longest {quiet['longest']:6.1f} -> {attacked['longest']:7.1f}; "
+            f"ticks p99 {quiet['tick']:5.1f} -> {attacked['tick']:7.1f} ms; "
+            f"lost on time {attacked['lost']:.0f}; moves {quiet['moves']} -> {attacked['moves']}; "
+            f"server {share:4.0%} of a core (waited for it {waited:.0%}), "
+            f"{(memory - running.memory()) / -1e6:+.0f} MB; attacker: {told}",
+            flush=True,
+        )
+
+
+def main(*names: str) -> None:
+    for name in names or tuple(attackers.ATTACKS):
+        measure(name)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

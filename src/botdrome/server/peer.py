@@ -1,0 +1,181 @@
+"""Peer: one TCP connection, between the network and the protocol that is spoken on it.
+
+To the network it is a protocol, and to the protocol a transport. It says for whom the server works while its input is read, and
+holds the input while the budget of the client is used up (see `shares.py`).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from functools import partial
+from time import monotonic
+from typing import Any, cast
+
+import structlog
+
+from botdrome.server.asker import ASKER, source_of
+from botdrome.server.listening import MakeProtocol
+from botdrome.server.shares import Sharer, Shares
+
+log = structlog.get_logger()
+
+PIECE = 64 << 10
+"""Bytes of held input that are served at a time. While more than that is held, nothing is read."""
+
+PEER: ContextVar["Peer | None"] = ContextVar("peer", default=None)
+"""The client whose input is being served. Work that it starts inherits it."""
+
+
+class Peer(asyncio.Transport):
+    """Not compiled, since compiled protocols want a child of asyncio's transport."""
+
+    def __init__(self, make: MakeProtocol, shares: Shares) -> None:
+        super().__init__()
+        self._make, self._shares = make, shares
+        self._transport: asyncio.Transport
+        self._protocol: asyncio.Protocol
+        self._receive: Callable[[bytes], None]
+        self._sharer: Sharer
+        self._source = ""
+        self._held = b""
+        """Input that waits for its turn."""
+        self._deaf = False
+        """The protocol wants no input now."""
+        self._full = False
+        """Too much is held: nothing is read."""
+        self._ended = False
+        """The client has said, after the held input, that this is all."""
+
+    def bill(self, account: str) -> None:
+        """The client has logged in: it no longer shares its turns with the guests of its address."""
+        self._sharer = self._shares.sharer(self._source, account)
+
+    # What the network does.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        peer = transport.get_extra_info("peername")
+        self._source = source_of(str(peer[0]) if peer else "")[0]
+        self._sharer = self._shares.sharer(self._source)
+        self._enter()
+        self.set_protocol(cast(asyncio.Protocol, self._make()))
+        self._protocol.connection_made(self)
+
+    def data_received(self, data: bytes) -> None:
+        began, sharer = monotonic(), self._sharer
+        if self._held or self._shares.must_wait(sharer, began):
+            return self._hold(data)
+        self._enter()
+        self._receive(data)
+        return sharer.budget.spend(monotonic() - began)
+
+    def eof_received(self) -> bool:
+        if self._held:
+            self._ended = True
+            return True
+        return bool(self._protocol.eof_received())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._held, self._ended = b"", False
+        self._enter()
+        self._protocol.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._protocol.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._protocol.resume_writing()
+
+    def _enter(self) -> None:
+        ASKER.set(self._source)
+        PEER.set(self)
+
+    # Held input.
+
+    def _hold(self, data: bytes) -> None:
+        if not self._held and not self._deaf:
+            self._shares.hold(self._sharer, self)
+        self._held += data
+        if len(self._held) > PIECE and not self._full:
+            self._full = True
+            self._transport.pause_reading()
+
+    def serve_held(self) -> bool:
+        """Serve a piece of the held input; whether there is more to serve."""
+        piece, self._held = self._held[:PIECE], self._held[PIECE:]
+        if piece:
+            self._enter()
+            try:
+                self._receive(piece)
+            except Exception:
+                log.exception("a connection has failed")
+                self._held = b""
+                self._transport.abort()
+        if self._held:
+            return not self._deaf
+        if self._full and not self._transport.is_closing():
+            self._full = False
+            if not self._deaf:
+                self._transport.resume_reading()
+        if self._ended and not self._protocol.eof_received():
+            self._transport.close()
+        return False
+
+    # What the protocol does.
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self._protocol = cast(asyncio.Protocol, protocol)
+        self._receive = self._protocol.data_received
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        return self._protocol
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self._transport.get_extra_info(name, default)
+
+    def pause_reading(self) -> None:
+        self._deaf = True
+        if not self._full:
+            self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        self._deaf = False
+        if self._held:
+            self._shares.hold(self._sharer, self)
+        elif not self._full:
+            self._transport.resume_reading()
+
+    def is_reading(self) -> bool:
+        return not self._deaf
+
+    def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
+        self._transport.write(data)
+
+    def writelines(self, pieces: Iterable[bytes | bytearray | memoryview[Any]]) -> None:
+        self._transport.writelines(pieces)
+
+    def write_eof(self) -> None:
+        self._transport.write_eof()
+
+    def can_write_eof(self) -> bool:
+        return self._transport.can_write_eof()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._transport.set_write_buffer_limits(high, low)
+
+    def get_write_buffer_size(self) -> int:
+        return self._transport.get_write_buffer_size()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def abort(self) -> None:
+        self._transport.abort()
+
+
+def sharing(make: MakeProtocol, shares: Shares) -> MakeProtocol:
+    """The protocols that this makes, for clients that share the loop."""
+    return cast(MakeProtocol, partial(Peer, make, shares))

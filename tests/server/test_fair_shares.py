@@ -1,0 +1,179 @@
+"""A client that sends more than its share waits for its turn, and nobody else does."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from botdrome.server import shares as module
+from botdrome.server.peer import PIECE, Peer
+from botdrome.server.shares import BURST, REMEMBERED, SHARED, Sharer, Shares
+
+pytestmark = pytest.mark.anyio
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(module, "monotonic", found)
+    monkeypatch.setattr("botdrome.server.peer.monotonic", found)
+    return found
+
+
+class Work:
+    """Held input of so many pieces, each of which takes some time."""
+
+    def __init__(self, name: str, pieces: int, cost: float, clock: Clock, done: list[str]) -> None:
+        self._name, self._pieces, self._cost, self._clock, self._done = name, pieces, cost, clock, done
+
+    def serve_held(self) -> bool:
+        self._clock.now += self._cost
+        self._done.append(self._name)
+        self._pieces -= 1
+        return self._pieces > 0
+
+
+async def until(done: Callable[[], bool]) -> None:
+    while not done():
+        await asyncio.sleep(0)
+
+
+def used_up(shares: Shares, source: str, account: str = "") -> Sharer:
+    sharer = shares.sharer(source, account)
+    sharer.budget.left = -1.0
+    return sharer
+
+
+async def test_who_keeps_within_its_budget_never_waits_and_who_does_not_waits(clock: Clock) -> None:
+    shares = Shares()
+    one, other = shares.sharer("1.2.3.4"), shares.sharer("5.6.7.8")
+    assert not shares.must_wait(one, clock.now)
+    one.budget.spend(2 * BURST)
+    assert shares.must_wait(one, clock.now)
+    assert not shares.must_wait(other, clock.now)
+    clock.now += 4 * BURST / SHARED
+    assert not shares.must_wait(one, clock.now), "the budget has filled again"
+
+
+async def test_addresses_take_turns_and_so_do_the_accounts_of_one(clock: Clock) -> None:
+    shares, done = Shares(), list[str]()
+    for number in range(3):
+        shares.hold(used_up(shares, "1.2.3.4", f"account {number}"), Work(f"a{number}", 2, 1.0, clock, done))
+    shares.hold(used_up(shares, "5.6.7.8"), Work("b", 3, 1.0, clock, done))
+    await until(lambda: len(done) == 9)
+    assert done == ["a0", "b", "a1", "b", "a2", "b", "a0", "a1", "a2"]
+
+
+async def test_what_is_held_is_served_in_slices_and_everything_else_in_between(clock: Clock) -> None:
+    shares, done = Shares(), list[str]()
+    shares.hold(used_up(shares, "1.2.3.4"), Work("held", 10, module.SLICE / 2, clock, done))
+    for _ in range(3):
+        asyncio.get_running_loop().call_soon(lambda: None)
+    for _ in range(5):
+        await asyncio.sleep(0)
+        done.append("others")
+    assert done == ["held", "held", "others"] * 5
+
+
+async def test_no_more_addresses_are_remembered_than_there_is_room_for() -> None:
+    shares = Shares()
+    for number in range(REMEMBERED + 10):
+        shares.sharer(f"address {number}")
+    assert len(shares._budgets) == REMEMBERED
+    assert len(shares._sharers) == 0, "nobody is connected"
+
+
+class Transport:
+    """What the network was told."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return ("1.2.3.4", 5) if name == "peername" else default
+
+    def is_closing(self) -> bool:
+        return "abort" in self.calls or "close" in self.calls
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        return lambda: self.calls.append(name)
+
+
+class Heard(asyncio.Protocol):
+    def __init__(self) -> None:
+        self.heard = b""
+        self.ended = False
+
+    def data_received(self, data: bytes) -> None:
+        assert len(data) <= PIECE
+        if data.startswith(b"bad"):
+            raise ValueError(data)
+        self.heard += data
+
+    def eof_received(self) -> None:
+        self.ended = True
+
+
+def connected(shares: Shares) -> tuple[Peer, Heard, Transport]:
+    protocol, transport = Heard(), Transport()
+    peer = Peer(lambda: protocol, shares)
+    peer.connection_made(cast(asyncio.Transport, transport))
+    return peer, protocol, transport
+
+
+async def test_held_input_arrives_whole_and_in_order_and_the_end_after_it(clock: Clock) -> None:
+    shares = Shares()
+    peer, protocol, transport = connected(shares)
+    sent = [bytes([number]) * 30_000 for number in range(10)]
+    peer.data_received(sent[0])
+    used_up(shares, "1.2.3.4")
+    for data in sent[1:]:
+        peer.data_received(data)
+    assert peer.eof_received(), "what is held is still to be answered"
+    assert protocol.heard == sent[0]
+    assert transport.calls == ["pause_reading"]
+    await until(lambda: protocol.ended)
+    assert protocol.heard == b"".join(sent)
+    assert transport.calls == ["pause_reading", "resume_reading", "close"]
+
+
+async def test_a_protocol_that_wants_no_input_is_given_none_until_it_does(clock: Clock) -> None:
+    shares = Shares()
+    peer, protocol, _ = connected(shares)
+    peer.pause_reading()
+    used_up(shares, "1.2.3.4")
+    peer.data_received(b"later")
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert protocol.heard == b""
+    peer.resume_reading()
+    await until(lambda: protocol.heard == b"later")
+
+
+async def test_a_connection_that_fails_spoils_no_other(clock: Clock) -> None:
+    shares = Shares()
+    bad, _, transport = connected(shares)
+    good, protocol, _ = connected(shares)
+    used_up(shares, "1.2.3.4")
+    bad.data_received(b"bad")
+    good.data_received(b"good")
+    await until(lambda: protocol.heard == b"good")
+    assert transport.calls == ["abort"]
+
+
+async def test_an_account_has_turns_of_its_own_and_the_budget_of_its_address(clock: Clock, tmp_path: Path) -> None:
+    shares = Shares()
+    peer, _, _ = connected(shares)
+    peer.bill("ada")
+    assert peer._sharer is shares.sharer("1.2.3.4", "ada") is not shares.sharer("1.2.3.4")
+    assert peer._sharer.budget is shares.sharer("1.2.3.4").budget
