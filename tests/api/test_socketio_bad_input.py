@@ -383,7 +383,7 @@ async def test_too_many_from_one_address() -> None:
 async def test_who_does_not_fetch_is_cut_off(version: int) -> None:
     async with rig() as one:
         client = await one.poller(version)
-        await client.say(*['42["TELL",1500000]'] * 3)
+        await client.say(*['42["TELL",1500000]'] * 12)
         assert await one.echo.until_gone()
         assert (await client.poll()).json()["code"] == 1
 

@@ -1,7 +1,10 @@
 """Organiser: somebody at the other end of a connection who starts games and watches them; and who looks after such callers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
+
+MUCH = 1 << 20
+"""Bytes, roughly, that a caller may leave unread before whoever tells it much waits, or tells it less."""
 
 
 class Caller(Protocol):
@@ -11,8 +14,15 @@ class Caller(Protocol):
     def sid(self) -> str:
         """Its name on the wire: what the client calls its `socket.id`."""
 
+    @property
+    def unread(self) -> int:
+        """Bytes, roughly, that wait to be read."""
+
+    def when_read(self, tell: Callable[[], None]) -> None:
+        """Call this once, when no more than MUCH is unread. Not when the caller leaves before."""
+
     def emit(self, event: str, payload: Any) -> None:
-        """Never waits, never raises; in the order of the calls. Who does not read is cut off."""
+        """Never waits, never raises; in the order of the calls. A caller that leaves far more than MUCH unread is cut off."""
 
     def emit_all(self, events: Sequence[tuple[str, Any]]) -> None:
         """The same for several at once, which costs less."""

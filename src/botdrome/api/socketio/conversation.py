@@ -34,6 +34,11 @@ class Line(Protocol):
     sid: str
     engine: Engine
 
+    @property
+    def unread(self) -> int: ...
+
+    def when_read(self, tell: Callable[[], None]) -> None: ...
+
     def send(self, *packets: str) -> None: ...
 
     def close(self) -> None: ...
@@ -48,6 +53,14 @@ class SocketCaller:
         self.sid = sid
         self._line: Line | None = line
         self._dismiss = dismiss
+
+    @property
+    def unread(self) -> int:
+        return 0 if self._line is None else self._line.unread
+
+    def when_read(self, tell: Callable[[], None]) -> None:
+        if self._line is not None:
+            self._line.when_read(tell)
 
     def emit(self, event_name: str, payload: Any) -> None:
         self.emit_all([(event_name, payload)])

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from botdrome.server.organiser import MUCH
 from botdrome.server.settings import Settings
 
 
@@ -12,8 +13,9 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Seconds for what a client has begun: to connect, to send the rest of a body or of an event, to change the transport."""
     longest: int = 1_000_000
     """Bytes of one message, or of one POST."""
-    backlog: int = 4 << 20
-    """Characters that one client may leave unread before it is cut off."""
+    backlog: int = 16 * MUCH
+    """Characters that one client may leave unread before it is cut off. Games wait for their organisers long before that, but
+    each may have a whole state of megabytes on its way."""
     rate: float = 200.0
     burst: int = 400
     """Packets a second in the long run, and at once."""

@@ -22,6 +22,7 @@ class Mailbox:
 
     def __init__(self) -> None:
         self.unsent = 0
+        self.on_read: Callable[[], None] | None = None
         self._packets: deque[str] = deque()
         self._poll: asyncio.Future[None] | None = None
         self._probing = self._retired = False
@@ -87,6 +88,8 @@ class Mailbox:
         self.unsent -= min(length, self.unsent)
         if not self._packets:
             self._finish()
+        if self.on_read is not None:
+            self.on_read()
         return taken
 
     def _wake(self) -> None:

@@ -13,12 +13,15 @@ from botdrome.api.socketio.mailbox import Mailbox
 from botdrome.server import metrics
 from botdrome.server.bucket import Bucket
 from botdrome.server.connection import MALFORMED, NORMAL, POLICY
-from botdrome.server.organiser import Organiser
+from botdrome.server.organiser import MUCH, Organiser
 from botdrome.wire.engineio import CLOSE, MESSAGE, OPEN, PING, PONG, Engine, Packet
 
 
 class Carrier(Protocol):
     """What brings packets to the client. Nothing here waits or raises."""
+
+    on_read: Callable[[], None] | None
+    """Called when the client has read some of them."""
 
     @property
     def name(self) -> str: ...
@@ -47,6 +50,8 @@ class Session:
         self._watch = self._loop.call_later(limits.silence, self._check)
         self._ping: asyncio.TimerHandle | None = None
         self._conversation: Conversation | None = None
+        self._when_read: list[Callable[[], None]] = []
+        carrier.on_read = self._was_read
 
     def start(self, organiser: Organiser) -> None:
         upgrades = [] if self.carrier.name == WEBSOCKET else [WEBSOCKET]
@@ -75,6 +80,19 @@ class Session:
             if self.carrier.unsent > self._limits.backlog:
                 metrics.REFUSED.labels("backlog").inc()
                 self.lost()
+
+    @property
+    def unread(self) -> int:
+        return self.carrier.unsent
+
+    def when_read(self, tell: Callable[[], None]) -> None:
+        self._when_read.append(tell)
+
+    def _was_read(self) -> None:
+        if self._when_read and self.unread <= MUCH:
+            waiting, self._when_read = self._when_read, []
+            for tell in waiting:
+                tell()
 
     def _send_ping(self) -> None:
         self._ping = self._loop.call_later(self._limits.ping_interval, self._send_ping)
@@ -108,7 +126,9 @@ class Session:
         """The client has moved to the WebSocket."""
         rest = self.mailbox.retire()
         self.carrier, self.probing = carrier, False
+        carrier.on_read = self._was_read
         carrier.send(*rest)
+        self._was_read()
 
     @property
     def mailbox(self) -> Mailbox:

@@ -7,6 +7,7 @@ from botdrome.api.socketio.asking import WEBSOCKET, Ask
 from botdrome.api.socketio.hub import Hub
 from botdrome.api.socketio.session import Session
 from botdrome.server.connection import MALFORMED, NORMAL, Connection
+from botdrome.server.organiser import MUCH
 from botdrome.server.websocket import MakeSession, Socket
 from botdrome.wire.engineio import PING, PONG, PROBE, UPGRADE, BadPacket, Engine, Packet, read_text
 from botdrome.wire.websocket import BINARY, NOT_UTF8
@@ -16,6 +17,19 @@ class FrameSocket(Socket):
     """A socket that knows whether it carries text or bytes."""
 
     binary = False
+    on_resume: Callable[[], None] | None = None
+    """Called when the client has read most of what was waiting for it."""
+
+    @property
+    def unsent(self) -> int:
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+
+    def pause_writing(self) -> None:
+        """Much is unread. The session looks after that."""
+
+    def resume_writing(self) -> None:
+        if self.on_resume is not None:
+            self.on_resume()
 
     def deliver(self, opcode: int, message: bytes) -> None:
         self.binary = opcode == BINARY
@@ -26,7 +40,7 @@ class FrameSocket(Socket):
 def engine_socket(hub: Hub, ask: Ask, probed: Session | None) -> MakeSession:
     def make(connection: Connection) -> EngineSocket:
         assert isinstance(connection, FrameSocket)
-        connection.bear(hub.limits.backlog)
+        connection.bear(MUCH)
         return EngineSocket(connection, hub, ask, probed)
 
     return make
@@ -36,10 +50,11 @@ class EngineSocket:
     """The carrier of a session, or a candidate for it."""
 
     name = WEBSOCKET
-    unsent = 0
 
     def __init__(self, connection: FrameSocket, hub: Hub, ask: Ask, probed: Session | None) -> None:
         self._connection, self._probed = connection, probed
+        self.on_read: Callable[[], None] | None = None
+        connection.on_resume = self._was_read
         self._engine: Engine = ask.engine if probed is None else probed.engine
         self._timer: asyncio.TimerHandle | None = None
         self._session: Session | None = None
@@ -50,6 +65,14 @@ class EngineSocket:
             self._timer = asyncio.get_running_loop().call_later(hub.limits.patience, self._give_up)
 
     # The carrier.
+
+    @property
+    def unsent(self) -> int:
+        return self._connection.unsent
+
+    def _was_read(self) -> None:
+        if self.on_read is not None:
+            self.on_read()
 
     def send(self, *packets: str) -> None:
         self._connection.send([packet.encode() for packet in packets])

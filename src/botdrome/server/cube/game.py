@@ -8,7 +8,7 @@ from botdrome.games.game import BadOption
 from botdrome.match.events import Player
 from botdrome.server.cube.bot import Calling, CubeBot
 from botdrome.server.cube.report import CubeReport
-from botdrome.server.organiser import Caller
+from botdrome.server.organiser import MUCH, Caller
 from botdrome.server.settings import Settings
 from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry
@@ -18,6 +18,8 @@ from botdrome.wire.cube_checks import Fault
 
 STANDSTILL = 24 * 3600 * 1000
 """Milliseconds between two ticks of a game that is paused: longer than any may be."""
+READING = 60.0
+"""Seconds for an organiser to read some of what waits for it; then it is hung up on."""
 
 
 class CubeGame:
@@ -32,6 +34,8 @@ class CubeGame:
         self._bots: list[CubeBot] = []
         self._loop = asyncio.get_running_loop()
         self._paused: asyncio.TimerHandle | None = None
+        self._held: asyncio.TimerHandle | None = None
+        """While the organiser has much to read: the next tick waits for it."""
         self._orphaned: asyncio.TimerHandle | None = None
         table.watchers.append(self._look)
         table.on_over.append(self._over)
@@ -51,6 +55,8 @@ class CubeGame:
         return self._calls
 
     def _look(self) -> None:
+        if self._held is None and self.report.organiser is not None and self.report.organiser.unread > MUCH:
+            self._hold(self.report.organiser)
         for bot in self._bots:
             bot.look()
 
@@ -59,7 +65,7 @@ class CubeGame:
     def change(self, setup: CubeSetup) -> None:
         """In force from the next round on; Fault where it cannot be."""
         try:
-            self._table.amend(setup.options, None if self._paused else setup.pause)
+            self._table.amend(setup.options, None if self._stands else setup.pause)
         except BadOption as problem:
             words = str(problem)
             raise Fault(TOO_MANY if words.startswith(TOO_MANY) else words) from None
@@ -69,7 +75,7 @@ class CubeGame:
         """No tick begins until it is resumed, or has stood for too long."""
         if self._paused is None and self.running:
             self._paused = self._loop.call_later(self._settings.cube_pause_limit, self.resume)
-            self._table.amend({}, STANDSTILL)
+            self._set_pace()
             self.report.tell([("GAME_PAUSED", {"id": self.id})])
 
     def resume(self) -> None:
@@ -77,10 +83,39 @@ class CubeGame:
             self._paused.cancel()
             self._paused = None
             self.report.tell([("GAME_RESUMED", {"id": self.id})])
-            self._table.amend({}, self._pause)
+            self._set_pace()
+
+    @property
+    def _stands(self) -> bool:
+        return self._paused is not None or self._held is not None
+
+    def _set_pace(self) -> None:
+        if self.running:
+            self._table.amend({}, STANDSTILL if self._stands else self._pause)
 
     def stop(self, reason: str = "its organiser stopped it") -> None:
         self._table.abort(reason)
+
+    # An organiser that reads slowly.
+
+    def _hold(self, organiser: Caller) -> None:
+        """No tick begins until it has read. The table is in the middle of telling, and is told afterwards."""
+        organiser.when_read(self._release)
+        self._held = self._loop.call_later(READING, self._check_reading, organiser, organiser.unread)
+        self._loop.call_soon(self._set_pace)
+
+    def _check_reading(self, organiser: Caller, before: int) -> None:
+        left = organiser.unread
+        if left < before:
+            self._held = self._loop.call_later(READING, self._check_reading, organiser, left)
+        else:
+            organiser.disconnect()
+
+    def _release(self) -> None:
+        if self._held is not None:
+            self._held.cancel()
+            self._held = None
+            self._set_pace()
 
     # Those who come and go.
 
@@ -89,11 +124,13 @@ class CubeGame:
             self._orphaned.cancel()
             self._orphaned = None
         self.report.organiser = caller
+        self._release()
         self.report.watch(caller)
 
     def orphan(self) -> None:
         """The organiser has left: it goes on for a while."""
         self.report.organiser = None
+        self._release()
         if self.running:
             self._orphaned = self._loop.call_later(self._settings.cube_keep, self.stop, "its organiser left")
 
@@ -102,6 +139,6 @@ class CubeGame:
         return self._table.match.result is None
 
     def _over(self, _: Table) -> None:
-        for timer in (self._paused, self._orphaned):
+        for timer in (self._paused, self._orphaned, self._held):
             if timer is not None:
                 timer.cancel()

@@ -1,7 +1,7 @@
 """Report: a Battlecube game in events, for all who watch it."""
 
 from botdrome.match.course import News
-from botdrome.server.organiser import Caller
+from botdrome.server.organiser import MUCH, Caller
 from botdrome.server.table import Table
 from botdrome.wire.cube import error
 from botdrome.wire.cube_checks import Fault
@@ -42,8 +42,10 @@ class CubeReport:
         self._watching.pop(caller, None)
 
     def tell(self, events: list[Told]) -> None:
+        """The game waits for its organiser to read. Others that read slowly miss ticks: each has the whole state."""
         for caller in tuple(self._watching):
-            caller.emit_all(events)
+            if caller is self.organiser or caller.unread <= MUCH:
+                caller.emit_all(events)
 
     def _report(self, news: News) -> None:
         """Unless it was the last, the table will let us look: what is to be said then goes out together with this."""
