@@ -199,7 +199,7 @@ async def test_a_query_may_ask_for_a_good_deal(http: httpx.AsyncClient) -> None:
 
 
 async def test_too_many_that_wait_are_told_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.api.graphql.clerk.MOST_WAITING", 0)
+    monkeypatch.setattr("botdrome.api.away.MOST_WAITING", 0)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(make_app(arena)), base_url="http://arena") as http:
         response = await http.post("/graphql", json={"query": "{ __typename }"})
     assert response.status_code == 503

@@ -268,10 +268,11 @@ async def test_the_games_on_offer(http: httpx.AsyncClient) -> None:
 async def test_what_goes_wrong_inside_stays_inside(
     http: httpx.AsyncClient, arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(*_: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("the secret of the database")
 
-    monkeypatch.setattr(arena.store, "bot", broken)
+    arena.store.begin(entry_of("m", "Ann", "Bob"))
+    monkeypatch.setattr(arena.tables, "watch", broken)
     with capture_logs() as logs:
-        assert await error(http, "bots/x") == (500, "something went wrong in the server")
+        assert await error(http, "matches/m") == (500, "something went wrong in the server")
     assert "the secret of the database" in str(logs)

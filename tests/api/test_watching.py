@@ -10,15 +10,15 @@ import httpx
 import msgspec
 import pytest
 import websockets
-from anyio import CapacityLimiter
 from starlette.applications import Starlette
 from websockets.asyncio.client import ClientConnection, connect
 
+from botdrome.api.away import Away
 from botdrome.api.problems import Problem
 from botdrome.api.watching import BACKLOG_BYTES, BACKLOG_MESSAGES, Backlog, TooSlow, Viewing
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena
-from botdrome.store.store import Store
+from botdrome.store.store import Finish, Store
 from tests.api.serving import serving, until
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
 
@@ -157,12 +157,9 @@ async def test_a_match_of_which_nothing_was_recorded(server: str, store: Store) 
         assert await closed(socket) == (4404, "nothing to see")
 
 
-async def test_a_record_that_cannot_be_played(server: str, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def broken(_: str) -> bytes:
-        return b"{}\n"
-
-    await played_noughts(store, entry_of("m", "Ann", "Bob"), LEFT_COLUMN)
-    monkeypatch.setattr(store, "record", broken)
+async def test_a_record_that_cannot_be_played(server: str, store: Store) -> None:
+    store.begin(entry_of("m", "Ann", "Bob"))
+    await store.finish(Finish("m", "aborted", NOON, None, {}, b"{}\n"))
     async with watch(server, "m") as socket:
         assert (await hear(socket))["error"].startswith("the record cannot be read: line 1")
         assert await closed(socket) == (4404, "nothing to see")
@@ -293,7 +290,7 @@ async def test_who_takes_in_time_is_never_cut_off() -> None:
 async def test_a_match_that_is_just_being_stored_is_waited_for(arena: Arena, store: Store, tables: HandTables) -> None:
     entry = entry_of("m", "Ann", "Bob")
     store.begin(entry)
-    viewing = Viewing(arena, "m", CapacityLimiter(1))
+    viewing = Viewing(Away(arena), "m")
     entering = asyncio.create_task(viewing.enter())
     await until(lambda: bool(tables.tellers))
     await played_noughts(store, entry, LEFT_COLUMN)
@@ -307,4 +304,4 @@ async def test_a_match_that_does_not_go_on(arena: Arena, store: Store, monkeypat
     monkeypatch.setattr("botdrome.api.watching.CHANGEOVER", 0.01)
     store.begin(entry_of("m", "Ann", "Bob"))
     with pytest.raises(Problem, match="it does not go on"):
-        await Viewing(arena, "m", CapacityLimiter(1)).enter()
+        await Viewing(Away(arena), "m").enter()

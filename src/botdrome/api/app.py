@@ -2,7 +2,6 @@
 
 from http import HTTPStatus
 
-from anyio import CapacityLimiter
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -10,6 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
+from botdrome.api.away import Away
 from botdrome.api.duel import duel_pages
 from botdrome.api.graphql.clerk import Clerk
 from botdrome.api.graphql.door import GraphQLDoor
@@ -22,21 +22,18 @@ from botdrome.api.rest.routes import BASE, rest_routes
 from botdrome.api.spectators import WatchEvents, WatchSocket
 from botdrome.server.arena import Arena
 
-REPLAYS_AT_ONCE = 2
-
 
 class Api(Starlette):
     """All doors but those that players come in by."""
 
     def __init__(self, arena: Arena) -> None:
-        replays = CapacityLimiter(REPLAYS_AT_ONCE)
-        self._arena = arena
+        self._arena, away = arena, Away(arena)
         routes = [
             *_pages(),
             *duel_pages(arena),
-            *_graphql(arena, replays),
-            *rest_routes(arena),
-            *_watching(arena, replays),
+            *_graphql(away),
+            *rest_routes(away),
+            *_watching(away),
         ]
         super().__init__(routes=routes, exception_handlers={HTTPException: _nothing_here})
 
@@ -58,17 +55,17 @@ def _pages() -> list[BaseRoute]:
     ]
 
 
-def _graphql(arena: Arena, replays: CapacityLimiter) -> list[BaseRoute]:
-    clerk = Clerk(arena)
-    door, socket = GraphQLDoor(clerk), GraphQLSocket(Subscriptions(clerk, replays))
+def _graphql(away: Away) -> list[BaseRoute]:
+    clerk = Clerk(away)
+    door, socket = GraphQLDoor(clerk), GraphQLSocket(Subscriptions(clerk))
     paths = ("/graphql", "/graphql/{rest:path}")
     return [*(Route(path, door) for path in paths), *(WebSocketRoute(path, socket) for path in paths)]
 
 
-def _watching(arena: Arena, replays: CapacityLimiter) -> list[BaseRoute]:
+def _watching(away: Away) -> list[BaseRoute]:
     return [
-        WebSocketRoute("/watch/{match}", WatchSocket(arena, replays)),
-        Route("/watch/{match}/events", WatchEvents(arena, replays), methods=["GET"]),
+        WebSocketRoute("/watch/{match}", WatchSocket(away)),
+        Route("/watch/{match}/events", WatchEvents(away), methods=["GET"]),
     ]
 
 

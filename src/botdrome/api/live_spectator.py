@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from botdrome.api.watching import glance
+from botdrome.api.live import glance
 from botdrome.server.arena import Arena
 from botdrome.server.connection import Connection
 

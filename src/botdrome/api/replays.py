@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from botdrome.api.problems import Problem
+from botdrome.api.pieces import PIECE
+from botdrome.api.problems import Problem, no_match
 from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption, Game, Raw
 from botdrome.games.options import with_options
@@ -15,7 +17,9 @@ from botdrome.match.reader import read
 from botdrome.match.record import BadRecord, Record, new_match, replay
 from botdrome.match.terms import Milliseconds
 from botdrome.server.audience import Audience, Billing
-from botdrome.store.store import MatchEntry
+from botdrome.server.jobs import Home, Reply
+from botdrome.store.reading import reader
+from botdrome.store.store import MatchEntry, Source
 
 
 class Turn(Struct, frozen=True):
@@ -76,3 +80,29 @@ def performance(entry: MatchEntry, data: bytes) -> Iterator[bytes]:
     for t, news in replayed(data):
         audience.see(t, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
         yield from shown.fetched()
+
+
+async def perform(_home: Home, source: Source, match_id: str) -> Reply | bool:
+    """The job of a worker: a match that is over, in lists of messages. False: it is not over yet."""
+    store = await reader(source)
+    entry = await store.match(match_id)
+    if entry is None:
+        raise no_match(match_id)
+    if entry.status == "running":
+        return False
+    record = await store.record(match_id)
+    if record is None:
+        raise Problem(f"match {entry.id} cannot be shown: it was {entry.status}, and nothing was recorded", 404)
+    return Reply(True, list(_in_pieces(performance(entry, record))))
+
+
+def _in_pieces(messages: Iterator[bytes]) -> Iterator[bytes]:
+    some: list[bytes] = []
+    size = 0
+    for message in messages:
+        some.append(message)
+        size += len(message)
+        if size > PIECE:
+            yield msgspec.msgpack.encode(some)
+            some, size = [], 0
+    yield msgspec.msgpack.encode(some)

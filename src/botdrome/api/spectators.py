@@ -4,14 +4,13 @@ import asyncio
 from contextlib import suppress
 
 import msgspec
-from anyio import CapacityLimiter
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from botdrome.api.away import Away
 from botdrome.api.problems import Problem
 from botdrome.api.watching import TOO_SLOW, Viewing
-from botdrome.server.arena import Arena
 from botdrome.server.connection import POLICY
 
 NOTHING_TO_SEE = 4404
@@ -25,12 +24,12 @@ HEADERS = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-stor
 class WatchSocket:
     """`/watch/{match}`: every message is a text frame; closed when the match is over."""
 
-    def __init__(self, arena: Arena, workers: CapacityLimiter) -> None:
-        self._arena, self._workers = arena, workers
+    def __init__(self, away: Away) -> None:
+        self._away = away
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         socket = WebSocket(scope, receive, send)
-        viewing = Viewing(self._arena, socket.path_params["match"], self._workers)
+        viewing = Viewing(self._away, socket.path_params["match"])
         try:
             with suppress(WebSocketDisconnect):  # it may go at any time
                 await socket.accept()
@@ -66,11 +65,11 @@ class WatchSocket:
 class WatchEvents:
     """`/watch/{match}/events`: every message is an event's data; an event `end` says how the stream ended."""
 
-    def __init__(self, arena: Arena, workers: CapacityLimiter) -> None:
-        self._arena, self._workers = arena, workers
+    def __init__(self, away: Away) -> None:
+        self._away = away
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        viewing = Viewing(self._arena, scope["path_params"]["match"], self._workers)
+        viewing = Viewing(self._away, scope["path_params"]["match"])
         stream = EventStream(receive, send)
         try:
             await viewing.enter()

@@ -6,27 +6,24 @@ spectator has not taken yet waits in a backlog that is bounded: who is too slow 
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
-from itertools import islice
 from typing import Any, Literal
 
 import msgspec
-from anyio import CapacityLimiter, to_thread
 
+from botdrome.api.away import Away
 from botdrome.api.problems import Problem, no_match
-from botdrome.api.replays import performance
-from botdrome.games.game import View
-from botdrome.server.arena import Arena, Tables
-from botdrome.store.store import MatchEntry
+from botdrome.server.worker_link import Result
 
 BACKLOG_BYTES = 1 << 20
 BACKLOG_MESSAGES = 256
-AT_A_TIME = 32
-"""Messages of a replay that are made in one go."""
 CHANGEOVER = 1.0
 """Seconds within which a match that is over gets from its table into the store."""
 TOO_SLOW = "too slow: more than 1 MiB or 256 messages were waiting"
+
+
+_messages = msgspec.msgpack.Decoder(list[bytes])
 
 
 class TooSlow(Exception):
@@ -78,12 +75,11 @@ Ending = Literal["over", "cut", "gone"]
 class Viewing:
     """One spectator's visit to one match: enter, then `attend` or `messages`, and leave in any case."""
 
-    def __init__(self, arena: Arena, match_id: str, workers: CapacityLimiter) -> None:
-        """`workers` bounds how many replays are played at once."""
-        self._arena, self._match_id, self._workers = arena, match_id, workers
+    def __init__(self, away: Away, match_id: str) -> None:
+        """Matches that are over are played again `away`."""
+        self._away, self._arena, self._match_id = away, away.arena, match_id
         self._backlog = Backlog()
-        self._entry: MatchEntry | None = None
-        self._record = b""
+        self._replay: Result | None = None
         self._live = False
 
     @property
@@ -102,16 +98,8 @@ class Viewing:
         self._live = self._arena.tables.watch(self._match_id, self._backlog)
         if self._live:
             return True
-        entry = await self._arena.store.match(self._match_id)
-        if entry is None:
-            raise no_match(self._match_id)
-        if entry.status == "running":
-            return False
-        record = await self._arena.store.record(self._match_id)
-        if record is None:
-            raise Problem(f"match {entry.id} cannot be shown: it was {entry.status}, and nothing was recorded", 404)
-        self._entry, self._record = entry, record
-        return True
+        self._replay = await self._away.have_done("botdrome.api.replays:perform", self._match_id)
+        return bool(self._replay.value)
 
     async def _found_after_a_change(self) -> bool:
         changed = asyncio.Event()
@@ -127,17 +115,14 @@ class Viewing:
 
     async def messages(self) -> AsyncGenerator[bytes, None]:
         """JSON messages: a snapshot, then everything that happens. TooSlow where the spectator does not keep up."""
-        if self._entry is not None:
-            async for scene in self._replay(performance(self._entry, self._record)):
-                yield scene
+        if self._replay is not None:
+            async with aclosing(self._replay.pieces()) as scenes:
+                async for scene in scenes:
+                    for message in _messages.decode(scene):
+                        yield message
             return
-        while (message := await self._backlog.take()) is not None:
-            yield message
-
-    async def _replay(self, scenes: Iterator[bytes]) -> AsyncIterator[bytes]:
-        while some := await to_thread.run_sync(lambda: list(islice(scenes, AT_A_TIME)), limiter=self._workers):
-            for message in some:
-                yield message
+        while (shown := await self._backlog.take()) is not None:
+            yield shown
 
     async def attend(self, write: Callable[[bytes], Awaitable[None]], gone: Callable[[], Coroutine[Any, Any, None]]) -> Ending:
         """Write every message until the match is over, the spectator is cut off, or `gone` says that it went."""
@@ -164,27 +149,7 @@ class Viewing:
         self.leave()
 
     def leave(self) -> None:
+        if self._replay is not None:
+            self._replay.drop()
         if self._live:
             self._arena.tables.unwatch(self._match_id, self._backlog)
-
-
-class _Glance:
-    """A spectator that looks once."""
-
-    def __init__(self) -> None:
-        self.view: View | None = None
-
-    def show(self, message: bytes) -> None:
-        if self.view is None:
-            self.view = msgspec.json.decode(message)["view"]
-
-    def end(self) -> None:
-        pass
-
-
-def glance(tables: Tables, match_id: str) -> dict[str, Any] | None:
-    """The present public position of a match that runs."""
-    one = _Glance()
-    if tables.watch(match_id, one):
-        tables.unwatch(match_id, one)
-    return one.view

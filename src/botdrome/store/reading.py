@@ -46,3 +46,16 @@ async def open_reader(source: Source) -> Store:
     reader = SqliteReader(Path(source.place), source.place) if is_file else PostgresReader(source.place, "the store")
     await reader.open()
     return SqlStore(reader)
+
+
+_open: dict[Source, Store] = {}
+
+
+async def reader(source: Source) -> Store:
+    """The same, kept open. There is one at a time: a server has one store."""
+    if source not in _open:
+        for store in _open.values():
+            await store.close()
+        _open.clear()
+        _open[source] = await open_reader(source)
+    return _open[source]

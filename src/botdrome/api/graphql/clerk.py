@@ -1,80 +1,50 @@
 """Clerk: has queries answered by the worker processes, away from the loop on which matches are played."""
 
 from collections.abc import AsyncGenerator
-from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 
+from starlette.responses import Response
+
+from botdrome.api.away import Away
 from botdrome.api.graphql.asking import Asking
-from botdrome.api.graphql.errands import errands
-from botdrome.api.graphql.replies import Head, cut, words_of
-from botdrome.server.arena import Arena
-from botdrome.server.asker import ASKER
-from botdrome.server.jobs import JobFailed
-from botdrome.server.places import Places
+from botdrome.api.graphql.replies import head_of, words_of
+from botdrome.api.pieces import InPieces
+from botdrome.api.problems import Problem
 from botdrome.server.worker_link import Result
 
 WORK = "botdrome.api.graphql.work"
 """Named and not imported: reading GraphQL is for the workers, and the server need not have it in memory."""
-MOST_WAITING = 400
-"""Of which one address can have half."""
-TOO_MANY = "Too many queries are waiting already; try again in a moment."
-
-
-class Answer(Protocol):
-    @property
-    def head(self) -> Head: ...
-
-    def pieces(self) -> AsyncGenerator[bytes, None]: ...
-
-    def drop(self) -> None:
-        """Nobody wants the rest."""
 
 
 class Known:
     """An answer that is here already."""
 
-    def __init__(self, body: bytes, status: int, allow: str | None = None) -> None:
-        self.head, self._body = Head(len(body), status, allow), body
+    def __init__(self, body: bytes) -> None:
+        self._body = body
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
-        for piece in cut(self._body):
-            yield piece
+        yield self._body
 
     def drop(self) -> None:
         pass
 
 
-class Worked:
-    """An answer that a worker has."""
-
-    def __init__(self, result: Result) -> None:
-        self.head: Head = result.value
-        self.pieces, self.drop = result.pieces, result.drop
-
-
 class Clerk:
-    def __init__(self, arena: Arena) -> None:
-        self.arena, self._errands, self._waiting = arena, errands(arena), Places(MOST_WAITING)
+    def __init__(self, away: Away) -> None:
+        self.away = away
 
-    async def answer(self, asking: Asking) -> Answer:
+    async def answer(self, asking: Asking) -> Response:
         try:
-            return Worked(await self.have_done("answer", asking))
-        except JobFailed as problem:
-            return refused(str(problem), HTTPStatus.SERVICE_UNAVAILABLE)
+            result = await self.have_done("answer", asking)
+            return InPieces(result.value, result)
+        except Problem as problem:
+            return refused(problem.words, problem.status)
 
     async def have_done(self, job: str, *args: Any) -> Result:
-        """JobFailed where that is not possible."""
-        asker, arena = ASKER.get(), self.arena
-        if not self._waiting.take(asker):
-            raise JobFailed(TOO_MANY)
-        try:
-            await arena.store.settled()
-            return await arena.workers.run(
-                asker, f"{WORK}:{job}", arena.store.source, *args, errands=self._errands, long=True
-            )  # fmt: skip
-        finally:
-            self._waiting.leave(asker)
+        """Problem where that is not possible."""
+        return await self.away.have_done(f"{WORK}:{job}", *args)
 
 
-def refused(words: str, status: int, allow: str | None = None) -> Answer:
-    return Known(words_of(words), status, allow)
+def refused(words: str, status: int, allow: str = "") -> Response:
+    body = words_of(words)
+    return InPieces(head_of(body, status, allow), Known(body))

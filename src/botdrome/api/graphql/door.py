@@ -1,18 +1,14 @@
 """The door of GraphQL: HTTP as the original spoke it, and GraphiQL for whoever comes with a browser."""
 
-from contextlib import aclosing
-
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.bodies import bearer, whole_body
 from botdrome.api.graphql.asking import Asking
-from botdrome.api.graphql.clerk import Answer, Clerk, refused
+from botdrome.api.graphql.clerk import Clerk, refused
 from botdrome.api.graphql.graphiql import graphiql
-from botdrome.api.graphql.replies import Head
 from botdrome.api.problems import Problem
-
-JSON = b"application/json; charset=utf-8"
 
 
 class GraphQLDoor:
@@ -23,18 +19,9 @@ class GraphQLDoor:
         request = Request(scope, receive)
         if request.method == "GET" and prefers_html(request.headers.get("accept", "")):
             return await graphiql()(scope, receive, send)
-        answer = await self._answer(request)
-        try:
-            await send({"type": "http.response.start", "status": answer.head.status, "headers": _headers(answer.head)})
-            if request.method != "HEAD":
-                async with aclosing(answer.pieces()) as pieces:
-                    async for piece in pieces:
-                        await send({"type": "http.response.body", "body": piece, "more_body": True})
-            await send({"type": "http.response.body", "body": b""})
-        finally:
-            answer.drop()
+        return await (await self._answer(request))(scope, receive, send)
 
-    async def _answer(self, request: Request) -> Answer:
+    async def _answer(self, request: Request) -> Response:
         if request.method not in ("GET", "POST"):
             return refused("GraphQL only supports GET and POST requests.", 405, "GET, POST")
         by_get, headers = request.method == "GET", request.headers
@@ -51,11 +38,6 @@ class GraphQLDoor:
             token=bearer(headers.get("authorization", "")),
         )
         return await self._clerk.answer(asking)
-
-
-def _headers(head: Head) -> list[tuple[bytes, bytes]]:
-    allow = [(b"allow", head.allow.encode())] if head.allow else []
-    return [(b"content-length", b"%d" % head.length), (b"content-type", JSON), *allow]
 
 
 def prefers_html(accept: str) -> bool:

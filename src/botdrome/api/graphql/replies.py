@@ -5,24 +5,19 @@ from http import HTTPStatus
 import msgspec
 from msgspec import Struct
 
-PIECE = 32 << 10
-"""Bytes of an answer that are sent at a time."""
+from botdrome.api.pieces import Head
 
-
-class Head(Struct, frozen=True):
-    length: int
-    status: int = HTTPStatus.OK
-    allow: str | None = None
-    """The methods that would do."""
-
-
-def cut(body: bytes) -> list[bytes]:
-    return [body[start : start + PIECE] for start in range(0, len(body), PIECE)]
+JSON = "application/json; charset=utf-8"
 
 
 def words_of(words: str) -> bytes:
     """The body that says this and nothing else."""
     return msgspec.json.encode({"errors": [{"message": words}]})
+
+
+def head_of(body: bytes, status: int = HTTPStatus.OK, allow: str = "") -> Head:
+    """`allow`: the methods that would do."""
+    return Head(len(body), status, JSON, {"allow": allow} if allow else {})
 
 
 class Plan(Struct, frozen=True):

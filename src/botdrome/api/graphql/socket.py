@@ -14,7 +14,6 @@ from botdrome.api.bodies import LARGEST_BODY, bearer
 from botdrome.api.graphql.subscriptions import Subscriptions, Unfit
 from botdrome.api.registration import refusal
 from botdrome.api.watching import TooSlow
-from botdrome.server.jobs import JobFailed
 from botdrome.wire.websocket import NORMAL, TOO_BIG
 
 log = structlog.get_logger()
@@ -186,7 +185,7 @@ class Conversation:
 def _errors(error: Exception) -> list[Message]:
     if isinstance(error, Unfit):
         return error.errors
-    if isinstance(error, TooSlow | JobFailed):
+    if isinstance(error, TooSlow):
         return [{"message": str(error)}]
     problem = refusal(error)
     if problem is None:

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from anyio import CapacityLimiter
 
 from botdrome.api.graphql.bulletins import Bulletins
 from botdrome.api.graphql.clerk import Clerk
-from botdrome.api.graphql.replies import Head, Plan
+from botdrome.api.graphql.replies import Plan
+from botdrome.api.pieces import Head
 from botdrome.api.problems import Problem
 from botdrome.api.watching import Viewing
 from botdrome.server.worker_link import Result
@@ -28,9 +28,8 @@ class Unfit(Exception):
 
 
 class Subscriptions:
-    def __init__(self, clerk: Clerk, replays: CapacityLimiter) -> None:
-        """`replays` bounds how many matches are played again at once."""
-        self._clerk, self._replays, self._bulletins = clerk, replays, Bulletins(clerk.arena.tables)
+    def __init__(self, clerk: Clerk) -> None:
+        self._clerk, self._bulletins = clerk, Bulletins(clerk.away.arena.tables)
 
     async def results(self, payload: bytes, token: str | None) -> AsyncGenerator[msgspec.Raw, None]:
         """As they are sent. Unfit where it cannot be asked."""
@@ -54,7 +53,7 @@ class Subscriptions:
     async def _match(self, plan: Plan) -> AsyncGenerator[bytes, None]:
         assert plan.match is not None
         begin = b'{"data":{' + msgspec.json.encode(plan.key) + b":"
-        viewing = Viewing(self._clerk.arena, plan.match, self._replays)
+        viewing = Viewing(self._clerk.away, plan.match)
         try:
             await viewing.enter()
             async with aclosing(viewing.messages()) as messages:

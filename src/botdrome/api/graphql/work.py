@@ -25,14 +25,15 @@ from botdrome.api.bodies import lenient_json
 from botdrome.api.graphql.asking import Asking, Question, question_in, question_of
 from botdrome.api.graphql.limits import MOST_TOKENS, Scales
 from botdrome.api.graphql.reading import Reading
-from botdrome.api.graphql.replies import Head, Subscription, cut, words_of
+from botdrome.api.graphql.replies import Subscription, head_of, words_of
 from botdrome.api.graphql.results import foreseen, outcome, shown
 from botdrome.api.graphql.roots import Root
 from botdrome.api.graphql.schema import make_schema
+from botdrome.api.pieces import cut
 from botdrome.api.problems import Problem
 from botdrome.server.jobs import Home, Reply
-from botdrome.store.reading import open_reader
-from botdrome.store.store import Source, Store
+from botdrome.store.reading import reader
+from botdrome.store.store import Source
 
 REMEMBERED = 200
 """Short queries that need not be read and validated again: that is most of the work."""
@@ -78,14 +79,14 @@ async def answer(home: Home, source: Source, asking: Asking) -> Reply:
         return _refused(words, HTTPStatus.METHOD_NOT_ALLOWED, "POST")
     if kind == OperationType.SUBSCRIPTION:
         return _refused("Subscriptions are for WebSockets.", HTTPStatus.BAD_REQUEST)
-    return await _executed(Reading(home, await _store(source), asking.token), prepared)
+    return await _executed(Reading(home, await reader(source), asking.token), prepared)
 
 
 async def begin(home: Home, source: Source, payload: bytes, token: str | None) -> Reply | Subscription | Errors:
     """What is asked over a WebSocket: an answer, the plan of a subscription, or errors."""
     try:
         prepared = _prepared(_question_in(payload))
-        reading = Reading(home, await _store(source), token)
+        reading = Reading(home, await reader(source), token)
         if prepared.kind != OperationType.SUBSCRIPTION:
             return await _executed(reading, prepared)
         await _first(reading, prepared)
@@ -100,24 +101,12 @@ async def begin(home: Home, source: Source, payload: bytes, token: str | None) -
 
 async def tables(home: Home, source: Source, payload: bytes) -> bytes:
     """The present answer to a subscription to the running tables, which was found good."""
-    reading = Reading(home, await _store(source), None, begun=True)
+    reading = Reading(home, await reader(source), None, begun=True)
     result = await _first(reading, _prepared(_question_in(payload)))
     return msgspec.json.encode(outcome(result, reading.extensions))
 
 
 # How they are done.
-
-_open: dict[Source, Store] = {}
-
-
-async def _store(source: Source) -> Store:
-    """One is kept open: a server has no other."""
-    if source not in _open:
-        for store in _open.values():
-            await store.close()
-        _open.clear()
-        _open[source] = await open_reader(source)
-    return _open[source]
 
 
 def _question_in(payload: bytes) -> Question:
@@ -174,9 +163,9 @@ def _shown(unfit: Unfit) -> Errors:
     return [shown(error) for error in unfit.errors]
 
 
-def _refused(words: str, status: int, allow: str | None = None) -> Reply:
+def _refused(words: str, status: int, allow: str = "") -> Reply:
     body = words_of(words)
-    return Reply(Head(len(body), status, allow), [body])
+    return Reply(head_of(body, status, allow), [body])
 
 
 def _encoded(body: dict[str, Any], status: int = HTTPStatus.OK) -> Reply:
@@ -184,4 +173,4 @@ def _encoded(body: dict[str, Any], status: int = HTTPStatus.OK) -> Reply:
     if len(data) > LARGEST_ANSWER:
         words = f"The answer would have {len(data)} bytes, and may have {LARGEST_ANSWER}: set a smaller limit."
         return _refused(words, HTTPStatus.BAD_REQUEST)
-    return Reply(Head(len(data), status), cut(data))
+    return Reply(head_of(data, status), cut(data))

@@ -6,6 +6,7 @@ from botdrome.api.problems import Problem, no_bot
 from botdrome.api.registration import check_contest, check_owner
 from botdrome.api.rest.answers import Address, Bot, Bots, Entrant, Entry, NewBot, RegisteredBot
 from botdrome.api.rest.endpoint import Asked
+from botdrome.api.rest.reach import Reach
 from botdrome.server.arena import Arena
 from botdrome.store.store import BotEntry
 from botdrome.wire.battlebot import game_type
@@ -15,16 +16,16 @@ def shown(bot: BotEntry) -> Bot:
     return Bot(bot.name, bot.game, game_type(bot.game), bot.owner, iso(bot.registered), bot.url is not None)
 
 
-async def bots(arena: Arena, asked: Asked) -> Bots:
+async def bots(reach: Reach, asked: Asked) -> Bots:
     wanted, owner = asked.text("game"), asked.text("owner")
     game = None if wanted is None else game_called(wanted)
-    page = await arena.store.bots(game, owner, asked.limit, asked.offset)
-    return Bots([shown(bot) for bot in page], await arena.store.count_bots(game, owner), asked.limit, asked.offset)
+    page = await reach.store.bots(game, owner, asked.limit, asked.offset)
+    return Bots([shown(bot) for bot in page], await reach.store.count_bots(game, owner), asked.limit, asked.offset)
 
 
-async def bot(arena: Arena, asked: Asked) -> Bot:
+async def bot(reach: Reach, asked: Asked) -> Bot:
     name = asked.path("name")
-    found = await arena.store.bot(name)
+    found = await reach.store.bot(name)
     if found is None:
         raise no_bot(name)
     return shown(found)

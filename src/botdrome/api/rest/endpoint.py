@@ -7,14 +7,16 @@ from typing import Any, Literal
 import msgspec
 import structlog
 from msgspec import Struct
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
+from botdrome.api.away import Away
 from botdrome.api.bodies import bearer, whole_body
 from botdrome.api.paging import LONGEST_LIST, SHORT_LIST
+from botdrome.api.pieces import InPieces
 from botdrome.api.problems import Problem
 from botdrome.api.registration import refusal
-from botdrome.server.arena import Arena
 
 log = structlog.get_logger()
 
@@ -35,12 +37,22 @@ PAGING = (
 )
 
 
+class Call(Struct, frozen=True):
+    """A request as it came, but for its body."""
+
+    endpoint: str
+    query: str
+    path: dict[str, Any]
+    authorization: str
+
+
 class Asked:
     """A request, read as the endpoint says that it may be made."""
 
-    def __init__(self, request: Request, parameters: tuple[Parameter, ...]) -> None:
-        self._request = request
-        self._query = request.query_params
+    def __init__(self, call: Call, parameters: tuple[Parameter, ...], request: Request | None = None) -> None:
+        """`request` is for those with a body."""
+        self._call, self._request = call, request
+        self._query = QueryParams(call.query)
         known = {parameter.name: parameter for parameter in parameters}
         for name in self._query:
             if name not in known:
@@ -48,12 +60,12 @@ class Asked:
             choices = known[name].choices
             if choices and self._query[name] not in choices:
                 raise Problem(f"{name} is one of {', '.join(choices)}, not {self._query[name]!r}")
-        for text in (*self._query.values(), *request.path_params.values()):
+        for text in (*self._query.values(), *call.path.values()):
             if "\0" in str(text):
                 raise Problem("a text must not contain the character NUL")
 
     def path(self, name: str) -> Any:
-        return self._request.path_params[name]
+        return self._call.path[name]
 
     def text(self, name: str) -> str | None:
         return self._query.get(name)
@@ -79,19 +91,21 @@ class Asked:
 
     @property
     def token(self) -> str:
-        token = bearer(self._request.headers.get("authorization", ""))
+        token = bearer(self._call.authorization)
         if token is None:
             raise Problem("the bot's token is needed: Authorization: Bearer TOKEN", 401, {"www-authenticate": "Bearer"})
         return token
 
     async def body(self, kind: Any) -> Any:
+        assert self._request is not None
         try:
             return msgspec.json.decode(await whole_body(self._request), type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Problem(f"the body is not what it should be: {error}") from None
 
 
-Handler = Callable[[Arena, Asked], Awaitable[Any]]
+Handler = Callable[[Any, Asked], Awaitable[Any]]
+"""Given the arena, or a `Reach` where it is called in a worker process."""
 
 
 class Endpoint(Struct, frozen=True):
@@ -106,28 +120,40 @@ class Endpoint(Struct, frozen=True):
     private: bool = False
     status: int = HTTPStatus.OK
     problems: tuple[tuple[int, str], ...] = ()
+    away: bool = False
+    """It only reads, and is answered by a worker process."""
+
+    @property
+    def media(self) -> str:
+        return NDJSON if self.answer == NDJSON else "application/json"
 
     @property
     def name(self) -> str:
         return self.handler.__name__
 
-    async def respond(self, arena: Arena, request: Request) -> Response:
+    async def respond(self, away: Away, request: Request) -> Response:
+        call = Call(self.name, request.url.query, request.path_params, request.headers.get("authorization", ""))
         try:
-            answer = await self.handler(arena, Asked(request, self.parameters))
+            if self.away:
+                result = await away.have_done("botdrome.api.rest.work:respond", call)
+                return InPieces(result.value, result)
+            answer = await self.handler(away.arena, Asked(call, self.parameters, request))
         except Exception as error:
-            return _sorry(error)
-        media = NDJSON if self.answer == NDJSON else "application/json"
-        return Response(answer if self.answer == NDJSON else msgspec.json.encode(answer), self.status, media_type=media)
+            return error_response(problem_of(error))
+        return Response(msgspec.json.encode(answer), self.status, media_type=self.media)
 
 
-def _sorry(error: Exception) -> Response:
+def problem_of(error: Exception) -> Problem:
     problem = refusal(error)
     if problem is None:
         log.error("a request failed", exc_info=error)
         problem = Problem("something went wrong in the server", 500)
-    return error_response(problem)
+    return problem
+
+
+def worded(problem: Problem) -> bytes:
+    return msgspec.json.encode({"error": problem.words})
 
 
 def error_response(problem: Problem) -> Response:
-    body = msgspec.json.encode({"error": problem.words})
-    return Response(body, problem.status, problem.headers, "application/json")
+    return Response(worded(problem), problem.status, problem.headers, "application/json")

@@ -10,7 +10,7 @@ from botdrome.api.problems import Problem, no_match
 from botdrome.api.rankings import Method, ranked
 from botdrome.api.rest.answers import Contest, Contests, Live, Match, Matches, MatchInFull, Outcome, Seat, Table
 from botdrome.api.rest.endpoint import Asked
-from botdrome.api.watching import glance
+from botdrome.api.rest.reach import Reach
 from botdrome.server.arena import Arena, LiveTable
 from botdrome.server.flight_lines import written
 from botdrome.store.store import MatchEntry, Status, Wanted
@@ -19,7 +19,7 @@ from botdrome.wire.battlebot import game_type
 STATUSES: dict[str, Status] = {"running": "running", "ended": "ended", "aborted": "aborted"}
 
 
-async def matches(arena: Arena, asked: Asked) -> Matches:
+async def matches(reach: Reach, asked: Asked) -> Matches:
     wanted = Wanted(
         game=_game(asked.text("game")),
         contest=asked.text("contest"),
@@ -29,8 +29,8 @@ async def matches(arena: Arena, asked: Asked) -> Matches:
         limit=asked.limit,
         offset=asked.offset,
     )
-    found = await arena.store.matches(wanted)
-    total = await arena.store.count(wanted)
+    found = await reach.store.matches(wanted)
+    total = await reach.store.count(wanted)
     return Matches([Match(**_common(entry)) for entry in found], total, asked.limit, asked.offset)
 
 
@@ -38,14 +38,14 @@ def _game(name: str | None) -> str | None:
     return None if name is None else game_called(name)
 
 
-async def match(arena: Arena, asked: Asked) -> MatchInFull:
-    entry = await _entry(arena, asked)
-    view = entry.view if entry.status != "running" else glance(arena.tables, entry.id)
+async def match(reach: Reach, asked: Asked) -> MatchInFull:
+    entry = await _entry(reach, asked)
+    view = entry.view if entry.status != "running" else await reach.present_view(entry.id)
     return MatchInFull(**_common(entry), options=entry.options, reason=entry.reason or None, view=view)
 
 
-async def _entry(arena: Arena, asked: Asked) -> MatchEntry:
-    entry = await arena.store.match(asked.path("id"))
+async def _entry(reach: Reach, asked: Asked) -> MatchEntry:
+    entry = await reach.store.match(asked.path("id"))
     if entry is None:
         raise no_match(asked.path("id"))
     return entry
@@ -81,42 +81,42 @@ def _seats(entry: MatchEntry) -> list[Seat]:
     return [Seat(seat, *line) for seat, line in enumerate(lines)]
 
 
-async def record(arena: Arena, asked: Asked) -> bytes:
-    entry = await _entry(arena, asked)
-    found = await arena.store.record(entry.id)
+async def record(reach: Reach, asked: Asked) -> bytes:
+    entry = await _entry(reach, asked)
+    found = await reach.store.record(entry.id)
     if found is None:
         words = "runs still; its record comes when it is over" if entry.status == "running" else "left no record"
         raise Problem(f"match {entry.id} {words}", 404)
     return found
 
 
-async def flight(arena: Arena, asked: Asked) -> bytes:
+async def flight(reach: Reach, asked: Asked) -> bytes:
     """Private: what a bot was sent and sent itself, with the verdicts."""
     token, seat = asked.token, asked.path("seat")
-    entry = await _entry(arena, asked)
+    entry = await _entry(reach, asked)
     if seat >= len(entry.players):
         raise Problem(f"match {entry.id} has the seats 0 to {len(entry.players) - 1}", 404)
-    if not await arena.owns(entry, seat, token):
+    if not await reach.owns(entry, seat, token):
         raise Problem(f"this is not the token of the bot at seat {seat}", 403)
-    found = await arena.store.flight(entry.id, seat)
+    found = await reach.store.flight(entry.id, seat)
     if found is None:
         words = "runs still; its flight records come when it is over" if entry.status == "running" else "left no flight records"
         raise Problem(f"match {entry.id} {words}", 404)
     return written(found, entry.reason)
 
 
-async def contests(arena: Arena, asked: Asked) -> Contests:
-    names = await arena.store.contests(game_called(asked.path("game")))
+async def contests(reach: Reach, asked: Asked) -> Contests:
+    names = await reach.store.contests(game_called(asked.path("game")))
     return Contests(names[asked.offset : asked.offset + asked.limit], len(names), asked.limit, asked.offset)
 
 
-async def contest(arena: Arena, asked: Asked) -> Contest:
+async def contest(reach: Reach, asked: Asked) -> Contest:
     game, name = game_called(asked.path("game")), asked.path("name")
     method = Method[(asked.text("method") or "ambitious").upper()]
-    if not await arena.store.count(Wanted(game=game, contest=name)):
+    if not await reach.store.count(Wanted(game=game, contest=name)):
         raise Problem(f"nobody has played in a contest {name!r} of {game}", 404)
-    ended = await arena.store.count(Wanted(game=game, contest=name, status="ended"))
-    return Contest(name, game, game_type(game), ended, ranked(await arena.store.contest_lines(game, name), method))
+    ended = await reach.store.count(Wanted(game=game, contest=name, status="ended"))
+    return Contest(name, game, game_type(game), ended, ranked(await reach.store.contest_lines(game, name), method))
 
 
 async def live(arena: Arena, asked: Asked) -> Live:

@@ -5,6 +5,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from botdrome.api import duel
+from botdrome.api.away import Away
 from botdrome.api.pages import page
 from botdrome.api.rankings import Method
 from botdrome.api.rest import bots, catalogue, matches
@@ -26,7 +27,6 @@ from botdrome.api.rest.answers import (
 from botdrome.api.rest.endpoint import NDJSON, PAGING, Endpoint, Parameter
 from botdrome.api.rest.openapi import document
 from botdrome.formats import FORMATS
-from botdrome.server.arena import Arena
 
 BASE = "/api/v1"
 GAME = Parameter("game", f"One of {', '.join(FORMATS)}.")
@@ -39,7 +39,7 @@ ENDPOINTS = (
     Endpoint("GET", "/games", "The games on offer, with their options and terms.", catalogue.games, Games),
     Endpoint(
         "GET", "/bots", "The registered bots, by the time of their registration.", bots.bots, Bots,
-        (GAME, Parameter("owner", "Whose bots."), *PAGING),
+        (GAME, Parameter("owner", "Whose bots."), *PAGING), away=True,
     ),
     Endpoint(
         "POST", "/bots", "Register a bot.", bots.register, RegisteredBot, body=NewBot, status=201,
@@ -47,7 +47,7 @@ ENDPOINTS = (
             (404, "There is no such game."), (409, "There is a bot of that name."), (413, "The body is too large."), *CALLED,
         ),
     ),
-    Endpoint("GET", "/bots/{name:path}", "A bot.", bots.bot, Bot, problems=((404, "There is no such bot."),)),
+    Endpoint("GET", "/bots/{name:path}", "A bot.", bots.bot, Bot, problems=((404, "There is no such bot."),), away=True),
     Endpoint(
         "PUT", "/bots/{name:path}", "Give a bot an address, another one, or none.", bots.move, Bot,
         body=Address, private=True, problems=(*PRIVATE, *CALLED),
@@ -61,26 +61,26 @@ ENDPOINTS = (
             Parameter("any_bot", "If there are several, one of them took part.", many=True),
             Parameter("status", "How far they are.", choices=("running", "ended", "aborted")),
             *PAGING,
-        ),
+        ), away=True,
     ),
-    Endpoint("GET", "/matches/{id}", "A match.", matches.match, MatchInFull, problems=(NO_MATCH,)),
+    Endpoint("GET", "/matches/{id}", "A match.", matches.match, MatchInFull, problems=(NO_MATCH,), away=True),
     Endpoint(
         "GET", "/matches/{id}/record", "The match file, from which the match can be played again.", matches.record, NDJSON,
-        problems=((404, "There is no such match, or it is not over."),),
+        problems=((404, "There is no such match, or it is not over."),), away=True,
     ),
     Endpoint(
         "GET", "/matches/{id}/seats/{seat:int}/log", "The flight record: what passed between the server and one bot.",
         matches.flight, NDJSON, private=True,
-        problems=((401, "There is no token."), (403, "It is not the token of the bot at that seat."), NO_MATCH),
+        problems=((401, "There is no token."), (403, "It is not the token of the bot at that seat."), NO_MATCH), away=True,
     ),
     Endpoint(
         "GET", "/contests/{game}", "The contests of a game, by their first match.", matches.contests, Contests, PAGING,
-        problems=((404, "There is no such game."),),
+        problems=((404, "There is no such game."),), away=True,
     ),
     Endpoint(
         "GET", "/contests/{game}/{name:path}", "A contest and its ranking.", matches.contest, Contest,
         (Parameter("method", "Points for a win and a draw: 3 and 1, 2 and 1, 3 and 2.", choices=METHODS),),
-        problems=((404, "There is no such contest."),),
+        problems=((404, "There is no such contest."),), away=True,
     ),
     Endpoint(
         "GET", "/duel/players", "Those who play over duel arena, the most boards won first.", duel.duellists, duel.DuelPlayers,
@@ -102,21 +102,21 @@ ENDPOINTS = (
 )  # fmt: skip
 
 
-def rest_routes(arena: Arena) -> list[BaseRoute]:
+def rest_routes(away: Away) -> list[BaseRoute]:
     described = document(BASE, ENDPOINTS)
 
     async def openapi(_: Request) -> Response:
         return Response(described, media_type="application/json")
 
     return [
-        *(_route(arena, endpoint) for endpoint in ENDPOINTS),
+        *(_route(away, endpoint) for endpoint in ENDPOINTS),
         Route(f"{BASE}/openapi.json", openapi),
         Route(f"{BASE}/docs", page("rest.html")),
     ]
 
 
-def _route(arena: Arena, endpoint: Endpoint) -> Route:
+def _route(away: Away, endpoint: Endpoint) -> Route:
     async def respond(request: Request) -> Response:
-        return await endpoint.respond(arena, request)
+        return await endpoint.respond(away, request)
 
     return Route(BASE + endpoint.path, respond, methods=[endpoint.method])

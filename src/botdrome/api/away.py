@@ -1,0 +1,65 @@
+"""Away: requests that are answered by the worker processes, away from the loop on which matches are played."""
+
+from typing import Any
+
+from botdrome.api.live import glance, live_tables
+from botdrome.api.problems import Problem
+from botdrome.games.game import View
+from botdrome.server.arena import Arena, LiveTable
+from botdrome.server.asker import ASKER
+from botdrome.server.jobs import JobFailed
+from botdrome.server.places import Places
+from botdrome.server.worker_link import Errands, Result
+from botdrome.store.store import BotEntry
+
+MOST_WAITING = 400
+"""Requests that wait for a worker. One address can have half of these places."""
+TOO_MANY = "Too many queries are waiting already; try again in a moment."
+
+
+class Away:
+    def __init__(self, arena: Arena) -> None:
+        self.arena, self._errands, self._waiting = arena, errands(arena), Places(MOST_WAITING)
+
+    async def have_done(self, target: str, *args: Any) -> Result:
+        """Have `target`, a `module:function`, called with the source of the store and these arguments, after all that was
+        stored before. Problem where that is not possible."""
+        asker, arena = ASKER.get(), self.arena
+        if not self._waiting.take(asker):
+            raise Problem(TOO_MANY, 503)
+        try:
+            await arena.store.settled()
+            return await arena.workers.run(asker, target, arena.store.source, *args, errands=self._errands, long=True)
+        except JobFailed as problem:
+            raise Problem(str(problem), 503) from None
+        finally:
+            self._waiting.leave(asker)
+
+
+def errands(arena: Arena) -> Errands:
+    """What a request has the server do, where a worker process cannot do it by itself."""
+
+    async def live(game: str | None) -> tuple[list[LiveTable], int]:
+        return live_tables(arena.tables, game)
+
+    async def view(match_id: str) -> View | None:
+        return glance(arena.tables, match_id)
+
+    async def enter(bot: BotEntry, contest: str) -> None:
+        await arena.outreach.enter(bot, contest)
+
+    async def withdraw(bot: BotEntry, contest: str) -> None:
+        await arena.outreach.withdraw(bot, contest)
+
+    return {
+        "live": live,
+        "view": view,
+        "holder": arena.holder,
+        "owns": arena.owns,
+        "register": arena.register,
+        "move": arena.move,
+        "rotate": arena.rotate,
+        "revoke": arena.revoke,
+        "enter": enter,
+        "withdraw": withdraw,
+    }

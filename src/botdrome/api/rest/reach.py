@@ -1,0 +1,17 @@
+"""Reach: what a request that only reads can get at, from a worker process."""
+
+from botdrome.games.game import View
+from botdrome.server.jobs import Home
+from botdrome.store.store import MatchEntry, Store
+
+
+class Reach:
+    def __init__(self, home: Home, store: Store) -> None:
+        self._home, self.store = home, store
+
+    async def owns(self, entry: MatchEntry, seat: int, token: str) -> bool:
+        return bool(await self._home.ask("owns", entry, seat, token))
+
+    async def present_view(self, match_id: str) -> View | None:
+        view: View | None = await self._home.ask("view", match_id)
+        return view
