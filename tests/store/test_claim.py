@@ -1,10 +1,12 @@
 """A store is one server's: a second one must not take the running matches of the first for those of one that crashed."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
+from botdrome import app
 from botdrome.app import open_house
 from botdrome.server.settings import Settings
 from botdrome.store import postgres as postgres_store
@@ -27,6 +29,27 @@ async def test_a_store_is_claimed_by_one_server_until_that_is_closed(url: str, m
     third = await open_store(url)
     assert await third.claim()
     await third.close()
+
+
+async def test_matches_of_a_server_that_crashed_are_closed_before_the_first_port_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, seen = f"sqlite:///{tmp_path}/store.db", list[str]()
+    crashed = await open_store(url)
+    crashed.begin(a_match("m"))
+    await crashed.match("m")
+    listen = app.listen
+
+    async def looking(*words: Any) -> Any:
+        entry = await crashed.match("m")
+        seen.append(entry.status if entry else "gone")
+        return await listen(*words)
+
+    monkeypatch.setattr(app, "listen", looking)
+    house = await open_house(Settings(port=0, db=url, duel_port=-1, xbs_port=-1))
+    assert len(seen) >= 3 and set(seen) == {"aborted"}
+    await house.close()
+    await crashed.close()
 
 
 async def test_a_second_server_on_a_store_leaves_alone_what_runs_at_the_first(tmp_path: Path) -> None:

@@ -172,11 +172,10 @@ class SqlStore:
 
     async def meetings(self, game: str, contest: str) -> tuple[Meetings, Meetings]:
         rows = await self._fetch(queries.MEETINGS, {"game": key(game), "contest": key(contest)})
-        met = {(players_in(players), status): int(times) for players, status, times in rows}
-        ended, running = (
-            {names: times for (names, was), times in met.items() if was == status} for status in ("ended", "running")
-        )
-        return ended, running
+        met: dict[str, dict[tuple[str, ...], int]] = {"ended": {}, "running": {}}
+        for players, status, times in rows:
+            met[status][players_in(players)] = int(times)
+        return met["ended"], met["running"]
 
     def export(self) -> AsyncIterator[bytes]:
         return archive.exported(self._fetch)
