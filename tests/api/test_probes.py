@@ -22,7 +22,7 @@ class Moody:
         self.asked, self.works, self.silent = 0, True, asyncio.Event()
         self.silent.set()
 
-    async def bot(self, _: str) -> None:
+    async def probe(self) -> None:
         self.asked += 1
         await self.silent.wait()
         if not self.works:
@@ -80,5 +80,5 @@ async def test_a_server_without_its_store_is_not_ready_but_alive(tmp_path: Path,
         assert (await http.get("/readyz")).status_code == 200
         await house.arena.store.close()
         answer = await http.get("/readyz")
-        assert (answer.status_code, answer.text) == (503, "the store does not answer\n")
+        assert (answer.status_code, answer.text) == (503, "the store cannot be written\n")
         assert (await http.get("/healthz")).status_code == 200

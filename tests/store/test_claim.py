@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome import app
 from botdrome.app import open_house
+from botdrome.server.listening import listen
 from botdrome.server.settings import Settings
 from botdrome.store import postgres as postgres_store
 from botdrome.store.opening import open_store
@@ -38,14 +38,13 @@ async def test_matches_of_a_server_that_crashed_are_closed_before_the_first_port
     crashed = await open_store(url)
     crashed.begin(a_match("m"))
     await crashed.match("m")
-    listen = app.listen
 
     async def looking(*words: Any) -> Any:
         entry = await crashed.match("m")
         seen.append(entry.status if entry else "gone")
         return await listen(*words)
 
-    monkeypatch.setattr(app, "listen", looking)
+    monkeypatch.setattr("botdrome.app.listen", looking)
     house = await open_house(Settings(port=0, db=url, duel_port=-1, xbs_port=-1))
     assert len(seen) >= 3 and set(seen) == {"aborted"}
     await house.close()

@@ -20,7 +20,7 @@ KEPT_FOR = 1.0
 
 
 class StoreProbe:
-    """Whether the store answers. However many want to know, it is asked once."""
+    """Whether the store can be written and read. However many want to know, it is tried once."""
 
     def __init__(self, store: Store, clock: Callable[[], float] | None = None) -> None:
         self._store, self._clock = store, clock or asyncio.get_running_loop().time
@@ -38,7 +38,7 @@ class StoreProbe:
 
     async def _ask(self) -> bool:
         try:
-            await self._store.bot("")
+            await self._store.probe()
         except StoreUnavailable:
             return False
         return True
@@ -53,7 +53,9 @@ def probe_routes(desk: Desk, store: Store) -> list[Route]:
     async def readyz(_: Request) -> Response:
         if desk.closing:
             return PlainTextResponse("stopping\n", 503)
-        return PlainTextResponse("ready\n") if await probe.answers() else PlainTextResponse("the store does not answer\n", 503)
+        if not await probe.answers():
+            return PlainTextResponse("the store cannot be written\n", 503)
+        return PlainTextResponse(f"{desk.refusal}\n", 503) if desk.refusal else PlainTextResponse("ready\n")
 
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

@@ -3,7 +3,8 @@
 from botdrome.api.problems import Problem
 from botdrome.server.arena import BadName, TooMany
 from botdrome.server.calling.answer import CallFailed
-from botdrome.store.store import LooksAlike, NameTaken
+from botdrome.server.failures import STORE_AWAY
+from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
 from botdrome.wire.names import can_be_shown
 
 LONGEST_OWNER = 200
@@ -30,6 +31,8 @@ def refusal(error: BaseException | None) -> Problem | None:
         return Problem(str(error), 429)
     if isinstance(error, CallFailed):
         return Problem(f"The bot cannot be called: {error}", 422)
+    if isinstance(error, StoreUnavailable):
+        return Problem(STORE_AWAY, 503)
     return Problem(str(error)) if isinstance(error, BadName) else None
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
-import structlog
 from msgspec import Struct
 
 from botdrome.games.reading import UNREADABLE
@@ -15,8 +14,7 @@ from botdrome.server.calling.answer import Answer, CallFailed
 from botdrome.server.calling.carriers import Call, Carriers
 from botdrome.server.connection import POLICY, Connection
 from botdrome.server.desk import Desk
-
-log = structlog.get_logger()
+from botdrome.server.failures import log_failure
 
 
 class Login(Struct):
@@ -76,7 +74,7 @@ class ConnectSession:
         try:
             bot = await self._desk.registry.find(login.name)
         except Exception:
-            log.exception("a bot could not be looked up")
+            log_failure("a bot could not be looked up")
             return self._refuse("the bot cannot be looked up")
         if self._over:
             return None

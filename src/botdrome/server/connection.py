@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from botdrome.wire.websocket import GOING, INTERNAL, MALFORMED, NORMAL, POLICY
+from botdrome.wire.websocket import GOING, INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER
 
-__all__ = ("GOING", "INTERNAL", "MALFORMED", "NORMAL", "POLICY", "Connection", "Session")
+__all__ = ("GOING", "INTERNAL", "MALFORMED", "NORMAL", "POLICY", "TRY_LATER", "Connection", "Session")
 """Why a connection is closed is said by the codes of WebSockets; others have no room for them."""
 
 

@@ -7,13 +7,13 @@ from random import randrange
 from typing import Any, Protocol
 
 import msgspec
-import structlog
 
 from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.server import metrics
-from botdrome.server.connection import GOING, INTERNAL, NORMAL
+from botdrome.server.connection import GOING, INTERNAL, NORMAL, TRY_LATER
+from botdrome.server.failures import log_failure
 from botdrome.server.floor import Floor, Sitter
 from botdrome.server.house import HouseSeat, house_bot, house_names
 from botdrome.server.owners import NOBODY
@@ -23,7 +23,9 @@ from botdrome.server.table import Table
 from botdrome.server.workers import Workers
 from botdrome.store.store import Store
 
-log = structlog.get_logger()
+NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
+RETRY = 1.0
+"""Seconds after which the house is called again, where no match could begin."""
 
 
 class Guest(Sitter, Protocol):
@@ -62,7 +64,7 @@ class Desk:
         self.registry, self.tasks, self.floor = Registry(store), Tasks(), Floor(store, settings)
         self.workers = Workers(settings.workers)
         self.closing = False
-        """No new matches are opened."""
+        """The server stops."""
         self.on_closing: list[Callable[[], None]] = []
         self._lobby = Lobby()
         self._tickets = count()
@@ -73,12 +75,19 @@ class Desk:
         self._loop = asyncio.get_running_loop()
         metrics.WAITING.set_function(lambda: len(self._guests))
 
+    @property
+    def refusal(self) -> str:
+        """Why no new match may begin at present, in a sentence for clients; empty: it may."""
+        if self.closing:
+            return "the server is stopping"
+        return NOT_STORED if self.store.unwritten >= self.settings.unwritten_limit else ""
+
     # Those who come to play.
 
     def seek(self, guest: Guest, name: str, wish: Wish, opponent: str | None = None, by_lot: bool = False) -> None:
         """Give a bot a table, or let it wait."""
-        if self.closing:
-            return guest.turn_away({"error": "the server is stopping"}, GOING)
+        if refusal := self.refusal:
+            return guest.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
         if problem := self._cannot_meet(name, wish, opponent):
             return guest.turn_away({"error": problem})
         seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent, by_lot)
@@ -105,7 +114,7 @@ class Desk:
         try:
             ended, running = await self.store.meetings(wish.game, wish.contest)
         except Exception:
-            log.exception("a contest could not be read")
+            log_failure("a contest could not be read")
             return guest.turn_away({"error": "the contest cannot be read"}, INTERNAL)
         self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest_games, ended, running))
         if self._guests.get(seeker.ticket) is guest:
@@ -154,7 +163,11 @@ class Desk:
 
     def _call_the_house(self, seeker: Seeker, guest: Guest) -> None:
         """A table at which somebody waits already goes before one with house bots alone."""
-        if self._guests.get(seeker.ticket) is guest and not any(fill(seeker) for fill in self.fillers):
+        if self._guests.get(seeker.ticket) is not guest:
+            return
+        if self.refusal:
+            self._loop.call_later(RETRY, self._call_the_house, seeker, guest)
+        elif not any(fill(seeker) for fill in self.fillers):
             self._against_the_house(seeker, guest, "house")
 
     def _against_the_house(self, seeker: Seeker, guest: Guest, opponent: str) -> None:

@@ -12,6 +12,7 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.connection import NORMAL, Connection
 from botdrome.server.door import Crowd
 from botdrome.server.duel_hall import GAME, DuelHall, Duellist
+from botdrome.server.failures import log_failure
 from botdrome.server.listener import Tongue
 from botdrome.server.listening import MakeProtocol
 from botdrome.server.owners import NOBODY, is_another_bots
@@ -147,12 +148,11 @@ class DuelSession(StreamSession):
         except Denied as problem:
             words = str(problem)
         except Exception:
-            log.exception("a bot could not be looked up")
+            log_failure("a bot could not be looked up")
             words = "the name cannot be looked up"
         if self._over:
             return
-        if self._desk.closing:
-            words = "the server is stopping"
+        words = self._desk.refusal or words
         self._fail(words) if words else self._enter()
 
     def _fail(self, words: str) -> None:

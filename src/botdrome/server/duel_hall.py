@@ -7,8 +7,6 @@ from random import Random, randrange
 from time import time
 from typing import Protocol
 
-import structlog
-
 from botdrome.contest.lobby import Wish
 from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
@@ -16,11 +14,10 @@ from botdrome.match.course import rotated
 from botdrome.match.events import Result
 from botdrome.server.desk import Desk, Guest
 from botdrome.server.duel_table import DuelTable, PlayedBoard
+from botdrome.server.failures import log_failure
 from botdrome.server.table import Table
 from botdrome.store.store import MatchEntry, Note
 from botdrome.wire.duel import Duel
-
-log = structlog.get_logger()
 
 GAME = "gomoku"
 WISH = Wish(GAME)
@@ -87,7 +84,7 @@ class DuelHall:
         try:
             await self.table.keep_time(name)
         except Exception:
-            log.exception("the time of a player could not be stored", player=name)
+            log_failure("the time of a player could not be stored", player=name)
 
     async def close(self) -> None:
         present, self._present = self._present, {}
@@ -123,6 +120,8 @@ class DuelHall:
 
     def _pair(self, again: bool) -> None:
         """With those who wait over other protocols, too. Unless `again`, two who have just met wait for others a while."""
+        if self.desk.refusal and not self.desk.closing:
+            return self._pair_in(REMATCH)
         gathered, self._gathered = {duellist.name: duellist for duellist in self._gathered}, {}
         waiting = {} if self.desk.closing else {seeker.name: seeker for seeker in self.desk.waiting(WISH)}
         names = list(gathered | waiting)

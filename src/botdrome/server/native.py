@@ -12,12 +12,13 @@ from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.arena import holds
 from botdrome.server.bucket import Bucket
-from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, Connection
+from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER, Connection
 from botdrome.server.desk import Desk
+from botdrome.server.failures import STORE_AWAY
 from botdrome.server.listener import Tongue
 from botdrome.server.owners import NOBODY, bot_owner
 from botdrome.server.table import Table
-from botdrome.store.store import BotEntry, MatchEntry
+from botdrome.store.store import BotEntry, MatchEntry, StoreUnavailable
 from botdrome.wire.battlebot import Battlebot
 from botdrome.wire.features import EXTRAS
 from botdrome.wire.half_pairs import value_of
@@ -126,6 +127,8 @@ class NativeSession:
     async def _authenticate(self, login: Login) -> None:
         try:
             bot = await self._desk.registry.find(login.name)
+        except StoreUnavailable:
+            return self.turn_away({"error": STORE_AWAY}, TRY_LATER)
         except Exception:
             log.exception("a bot could not be looked up")
             bot = None

@@ -73,6 +73,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     contest_wait: Annotated[
         float, Meta(description="seconds before a bot with the feature `notices` is told that its contest is complete", ge=0)
     ] = 5.0
+    unwritten_limit: Annotated[
+        int, Meta(description="results that may wait for a store that is down, before no new match begins", ge=1)
+    ] = 500
     drain: Annotated[float, Meta(description="seconds that running matches get when the server stops", ge=0)] = 30.0
     registration_rate: Annotated[float, Meta(description="bots that may be registered a second, in the long run", gt=0)] = 10.0
     registration_burst: Annotated[int, Meta(description="bots that may be registered at once", ge=1)] = 1000

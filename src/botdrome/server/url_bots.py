@@ -148,17 +148,24 @@ class UrlBots:
 
     async def _attended(self, wish: Wish, name: str) -> None:
         try:
-            while await self._plays_on(wish, name):
+            while await self._plays_on(wish, name) or await self._store_may_come_back():
                 pass
         finally:
             del self._attending[wish, name]
+
+    async def _store_may_come_back(self) -> bool:
+        """Whether it was the store that kept a bot from playing on; it is tried again later."""
+        if self._desk.closing or not self._desk.refusal:
+            return False
+        await asyncio.sleep(REST)
+        return True
 
     def _entered(self, wish: Wish, name: str) -> bool:
         return wish.contest is not None and (wish.game, wish.contest, name) in self._entries
 
     async def _plays_on(self, wish: Wish, name: str) -> bool:
         """One more match of a contest; False: not now."""
-        if not self._entered(wish, name) or self._desk.closing or self._desk.complete(wish, name):
+        if not self._entered(wish, name) or self._desk.refusal or self._desk.complete(wish, name):
             return False
         callee = await self._found(name, wish.game)
         if callee is None:

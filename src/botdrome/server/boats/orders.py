@@ -28,6 +28,8 @@ def carry_out(order: Order, room: Room) -> str:
 
 
 def _start(_: Order, room: Room) -> str:
+    if refusal := room.refusal:
+        raise BadOrder(refusal)
     game = room.start()
     if game is None:
         joined = len(room.gathering.sailors) if room.gathering else 0

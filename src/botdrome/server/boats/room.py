@@ -11,7 +11,7 @@ from botdrome.server.boats.books import BoatBookkeeper, Books
 from botdrome.server.boats.company import Client, Company, Gathering, Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.desk import Desk
+from botdrome.server.desk import RETRY, Desk
 from botdrome.server.house import house_bot, house_names
 from botdrome.server.table import Table
 from botdrome.wire.xbs import BAD_BOARD, FULL, STARTED, is_fleet, joined
@@ -80,6 +80,11 @@ class Room:
         return any(game.absent for game in self.games)
 
     @property
+    def refusal(self) -> str:
+        """Why no game can start at present, whoever has joined; empty: it can."""
+        return self._desk.refusal
+
+    @property
     def over(self) -> bool:
         """No game runs, and there will be none."""
         return self.gathering is None and not self.games
@@ -100,11 +105,12 @@ class Room:
             raise TurnedAway(FULL.decode())
         if not is_fleet(sailor.board, self.plan.boats, self.plan.width, self.plan.height):
             raise TurnedAway(BAD_BOARD.decode())
+        if refusal := self._desk.refusal:
+            raise TurnedAway(refusal)
         sailor.client, sailor.address = client, client.address
         gathering.join(sailor)
-        settings = self._desk.settings
-        if settings.house and self.plan.auto_start:
-            asyncio.get_running_loop().call_later(settings.house_wait, self._call_the_house, gathering)
+        if self._desk.settings.house and self.plan.auto_start:
+            self._call_the_house_in(self._desk.settings.house_wait, gathering)
         return gathering
 
     def _rejoined(self, client: Client, sailor: Sailor) -> BoatGame | None:
@@ -174,7 +180,7 @@ class Room:
     def _recruit(self) -> None:
         """Native bots that wait for a game like this fill a table at which somebody sits already."""
         gathering = self.gathering
-        if gathering is None or not gathering.sailors or self._desk.closing:
+        if gathering is None or not gathering.sailors or self._desk.refusal:
             return
         waiting = self._waiting_for(gathering)
         if len(waiting) >= self.plan.max - len(gathering.sailors):
@@ -201,9 +207,15 @@ class Room:
         self._call_the_house(gathering)
         return gathering is not self.gathering
 
+    def _call_the_house_in(self, seconds: float, gathering: Gathering) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._call_the_house, gathering)
+
     def _call_the_house(self, gathering: Gathering) -> None:
         """Too few have come: native bots that wait take the free seats, and house bots the others."""
-        if gathering is not self.gathering or not gathering.sailors or self._desk.closing:
+        if gathering is not self.gathering or not gathering.sailors:
+            return
+        if self._desk.refusal:
+            self._call_the_house_in(RETRY, gathering)
             return
         self._seat_native(gathering, self._waiting_for(gathering))
         found = house_bot(Battleship.name, "house")
@@ -226,7 +238,7 @@ class Room:
     def start(self) -> BoatGame | None:
         """The game of those who have gathered; None: they are too few."""
         gathering, plan = self.gathering, self.plan
-        if gathering is None or not plan.min <= len(gathering.sailors) <= plan.max or self._desk.closing:
+        if gathering is None or not plan.min <= len(gathering.sailors) <= plan.max or self._desk.refusal:
             return None
         sailors = gathering.sailors
         self.chance.shuffle(sailors)

@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-import structlog
-
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.boats.company import Company, Sailor
@@ -15,6 +13,7 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.connection import Connection
 from botdrome.server.desk import Desk
 from botdrome.server.door import Crowd
+from botdrome.server.failures import log_failure
 from botdrome.server.listener import Tongue
 from botdrome.server.listening import MakeProtocol
 from botdrome.server.registry import Denied
@@ -35,8 +34,6 @@ from botdrome.wire.xbs import (
     text_of,
     value,
 )
-
-log = structlog.get_logger()
 
 CHAT_RATE, CHAT_BURST = 2.0, 20
 """Messages to others a second in the long run, and at once. Beside these, a player may send one for each turn that it had."""
@@ -204,7 +201,7 @@ class BoatSession(StreamSession):
             if not self._came_back(sailor):
                 self.tell([retry(plain(str(denial)))])
         except Exception:
-            log.exception("a bot could not be looked up")
+            log_failure("a bot could not be looked up")
             self.send_off(b"the names cannot be read")
         else:
             sailor.text, sailor.owner = admission.name, admission.owner

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import structlog
 from msgspec import Struct
 
 from botdrome.games.bomberman_actions import WORDS
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.room import Room
+from botdrome.server.failures import log_failure
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table
 from botdrome.store.store import BotEntry
@@ -28,8 +28,6 @@ from botdrome.wire.bomber import (
 from botdrome.wire.bomber_request import BadRequest, Message, read_name, read_number
 from botdrome.wire.bomber_shape import Shape
 from botdrome.wire.bomber_state import FINISHED, REGISTRATION
-
-log = structlog.get_logger()
 
 
 class Reply(Protocol):
@@ -103,11 +101,13 @@ async def _register(room: Room, form: Form, shape: Shape, reply: Reply, entered:
             return _welcome(room, guest, shape, reply, entered)
         return reply(FORBIDDEN, declined(shape, "NAME_TAKEN", str(words)))
     except Exception:
-        log.exception("a bot could not be looked up")
+        log_failure("a bot could not be looked up")
         return reply(UNAVAILABLE, declined(shape, "UNAVAILABLE", "names cannot be looked up now"))
     if room.desk.closing:
-        return reply(UNAVAILABLE, declined(shape, "CLOSING", "the server is stopping"))
+        return reply(UNAVAILABLE, declined(shape, "CLOSING", room.desk.refusal))
     known = room.named(admission.name)
+    if known is None and room.registering and room.desk.refusal:
+        return reply(UNAVAILABLE, declined(shape, "UNAVAILABLE", room.desk.refusal))
     if known is None and room.registering:
         known = room.enter(form.name, admission, form.password, form.address)
         return _welcome(room, known, shape, reply, entered)

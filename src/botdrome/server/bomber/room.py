@@ -147,7 +147,7 @@ class Room:
     # The start.
 
     def _somebody_waits(self, seeker: Seeker) -> None:
-        if seeker.wish == self._wish and self._users and self.registering:
+        if seeker.wish == self._wish and self._users and self.registering and not self.desk.refusal:
             self._start_if_full()
 
     def _recruits(self) -> list[Seeker]:
@@ -162,7 +162,7 @@ class Room:
     def _time_is_over(self) -> None:
         if self.desk.closing:
             return
-        if self.plan.house or len(self._users) + len(self._recruits()) >= self.plan.least:
+        if not self.desk.refusal and (self.plan.house or len(self._users) + len(self._recruits()) >= self.plan.least):
             self._start()
         else:
             self._set_timer(self.plan.registration, self._time_is_over)

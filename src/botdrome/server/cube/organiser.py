@@ -14,11 +14,13 @@ from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.report import CubeReport
 from botdrome.server.cube.seating import admitted, invited, seated, send_home
 from botdrome.server.desk import Desk
+from botdrome.server.failures import STORE_AWAY
 from botdrome.server.invitations import Invitations
 from botdrome.server.organiser import Caller
 from botdrome.server.table import Table
+from botdrome.store.store import StoreUnavailable
 from botdrome.wire.cube import CubeSetup, NewGame, claim_in, error, game_id_in, new_game_in, nobody, update_in
-from botdrome.wire.cube_checks import Fault
+from botdrome.wire.cube_checks import INVALID, Fault
 
 log = structlog.get_logger()
 
@@ -103,6 +105,8 @@ class CubeOrganiser:
                 self._begin(visit, game)
         except Fault as problem:
             visit.complain(problem)
+        except StoreUnavailable:
+            visit.complain(Fault(STORE_AWAY[0].upper() + STORE_AWAY[1:], "UNAVAILABLE"))
         except Exception:
             log.exception("a game could not be set up")
             visit.complain(Fault("The game could not be set up", "INTERNAL_ERROR"))
@@ -115,8 +119,8 @@ class CubeOrganiser:
         guests = await invited(self._desk, wanted, self._invitations)
         game = None
         try:
-            if self._desk.closing:
-                raise Fault("The server is stopping")
+            if refusal := self._desk.refusal:
+                raise Fault(refusal[0].upper() + refusal[1:], INVALID if self._desk.closing else "UNAVAILABLE")
             if visit.caller in self._visits:
                 game = seated(self._desk, wanted, players, self._callers, guests)
         finally:
