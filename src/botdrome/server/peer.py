@@ -148,10 +148,10 @@ class Peer(asyncio.Transport):
     def is_reading(self) -> bool:
         return not self._deaf
 
-    def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
+    def write(self, data: "bytes | bytearray | memoryview[Any]") -> None:
         self._transport.write(data)
 
-    def writelines(self, pieces: Iterable[bytes | bytearray | memoryview[Any]]) -> None:
+    def writelines(self, pieces: "Iterable[bytes | bytearray | memoryview[Any]]") -> None:
         self._transport.writelines(pieces)
 
     def write_eof(self) -> None:
