@@ -8,7 +8,7 @@ import pytest
 from botdrome.games.chance import Chance
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.events import Played, Refused
-from botdrome.server.arena import BadName, check_name, hashed, holds
+from botdrome.server.arena import BadName, check_name, holds
 from botdrome.server.audience import Audience, Billing
 from botdrome.server.bucket import Bucket
 from botdrome.server.flight import Flight
@@ -16,6 +16,7 @@ from botdrome.server.flight_lines import written
 from botdrome.server.house import house_bot
 from botdrome.server.logbook import Logbook
 from botdrome.store.store import BotEntry
+from botdrome.store.tokens import hashed
 
 
 def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None:

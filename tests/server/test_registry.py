@@ -5,8 +5,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from botdrome.server.arena import hashed
 from botdrome.server.registry import Admission, Denied, Needed
+from botdrome.store.tokens import hashed
 from tests.server.clients import registered, server
 
 pytestmark = pytest.mark.anyio

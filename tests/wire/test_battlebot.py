@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.formats import FORMATS, Format
+from botdrome.games.chance import Chance
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.match import Match
@@ -166,6 +167,13 @@ def test_an_update_of_bumblebots_has_the_bytes_of_the_original(update: dict[str,
     bots = tuple(update["bots"])
     scene = Scene(bots, bots, None, (0, 0), (), None, None)
     assert ENCODER.encode(update_of("bumblebots", extras=False)(scene, view)) == ENCODER.encode(update)
+
+
+def test_a_match_of_the_original_has_no_record_of_conduct() -> None:
+    view = FORMATS["bumblebots"].game.start(2, Chance(1)).view(None)
+    del view["record"]
+    scene = Scene(NAMES, NAMES, None, (0, 0), (), None, None)
+    assert list(update_of("bumblebots", extras=True)(scene, view))[-2:] == ["turnNumber", "ticks"]
 
 
 @pytest.mark.parametrize("nonsense", [None, 5, "go", [], {"orders": None}, {"orders": "UL"}])

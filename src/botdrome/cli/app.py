@@ -209,11 +209,14 @@ def export(
 
 
 @app.command("import")
-def take_in(file: Annotated[Path, typer.Argument(help="What `export` wrote.")], db: Database = "") -> None:
-    """Take in what `export` wrote; what is there already stays as it is."""
+def take_in(
+    files: Annotated[list[Path], typer.Argument(help="What `export` wrote, or mongoexport from a Battlebot database.")],
+    db: Database = "",
+) -> None:
+    """Take in what `export` wrote, or the bots and games of a Battlebot server; what is there already stays as it is."""
     from botdrome.cli.keeping import take_in as take_all_in
 
-    raise typer.Exit(take_all_in(db, file))
+    raise typer.Exit(take_all_in(db, files))
 
 
 @app.command()

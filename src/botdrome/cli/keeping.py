@@ -2,39 +2,47 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import nullcontext
+from io import BufferedReader
 from pathlib import Path
+from typing import Any, cast
 
 from rich.console import Console
 
 from botdrome.cli.problems import complain
 from botdrome.cli.stores import existing, store_url
+from botdrome.store.battlebot import translated
+from botdrome.store.mongoexport import documents
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
+from botdrome.store.store import BadExport
 
 STANDARD = Path("-")
 """Standard output, or input."""
+OURS = b'{"kind":'
+"""How an export of ours begins."""
 
 
 def export(db: str, file: Path | None) -> int:
     return _attempt(lambda: asyncio.run(_export(existing(store_url(db)), None if file == STANDARD else file)))
 
 
-def take_in(db: str, file: Path) -> int:
-    return _attempt(lambda: asyncio.run(_take_in(store_url(db), None if file == STANDARD else file)))
+def take_in(db: str, files: Sequence[Path]) -> int:
+    return _attempt(lambda: asyncio.run(_take_in(store_url(db), files)))
 
 
 def backup(db: str, target: Path) -> int:
     return _attempt(lambda: backup_sqlite(existing(store_url(db)), target))
 
 
-def _attempt(work: Callable[[], None]) -> int:
+def _attempt(work: Callable[[], bool | None]) -> int:
+    """The exit status; `work` returns False where it could not do all of it."""
     try:
-        work()
+        done = work()
     except (BadStoreUrl, StoreUnavailable, OSError, ValueError) as problem:
         complain(problem)
         return 1
-    return 0
+    return 1 if done is False else 0
 
 
 async def _export(url: str, file: Path | None) -> None:
@@ -50,16 +58,41 @@ async def _export(url: str, file: Path | None) -> None:
         await store.close()
 
 
-async def _take_in(url: str, file: Path | None) -> None:
-    store = await open_store(url)
+async def _take_in(url: str, files: Sequence[Path]) -> bool:
+    """False: something was left out."""
+    store, new, complaints = await open_store(url), 0, Complaints()
     try:
-        new = await store.restore(_lines(file))
+        for file in files:
+            complaints.file = file
+            try:
+                new += await store.restore(_lines(file, complaints))
+            except BadExport as problem:
+                raise BadExport(f"{file}: {problem}") from None
     finally:
         await store.close()
     Console(stderr=True).print(f"{new} entries were new")
+    return not complaints.count
 
 
-async def _lines(file: Path | None) -> AsyncIterator[bytes]:
-    with file.open("rb") if file else nullcontext(sys.stdin.buffer) as source:
-        for line in source:
+class Complaints:
+    """What is left out of a file, said as soon as it is found."""
+
+    def __init__(self) -> None:
+        self.file, self.count = STANDARD, 0
+
+    def add(self, words: str) -> None:
+        self.count += 1
+        complain(f"{self.file}: {words}; left out")
+
+
+async def _lines(file: Path, complaints: Complaints) -> AsyncIterator[bytes]:
+    """The lines of an export of ours: as they are, or made of the documents of a Battlebot database."""
+    with nullcontext(_standard_input()) if file == STANDARD else file.open("rb") as source:
+        ours = source.peek(len(OURS)).lstrip().startswith(OURS)
+        for line in source if ours else translated(documents(source), complaints.add):
             yield line
+
+
+def _standard_input() -> BufferedReader:
+    """It can be looked into before it is read."""
+    return BufferedReader(cast(Any, sys.stdin.buffer))

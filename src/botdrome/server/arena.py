@@ -1,6 +1,5 @@
 """Arena: all that the doors for people and tools may ask of the server."""
 
-import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from botdrome.server.owners import is_bots, is_guests
 from botdrome.server.workers import Workers
 from botdrome.store.likeness import likeness
 from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
+from botdrome.store.tokens import hashed
 from botdrome.wire.names import can_be_shown, unseen
 
 LONGEST_NAME = 64
@@ -183,10 +183,6 @@ def check_spelling(name: str) -> None:
 
 def looks_like_guest(name: str) -> bool:
     return likeness(name).endswith(likeness(GUEST))
-
-
-def hashed(token: str) -> str:
-    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
 def holds(bot: BotEntry, token: str) -> bool:

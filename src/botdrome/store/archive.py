@@ -59,7 +59,7 @@ AnyLine = Head | Bot | Match | Noted | Foot
 _line = msgspec.json.Decoder(AnyLine)
 
 
-def _written(line: Line) -> bytes:
+def written(line: Line) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
@@ -67,17 +67,17 @@ async def exported(fetch: Fetch) -> AsyncIterator[bytes]:
     """Matches that begin while it goes on are left out."""
     bots = matches = notes = 0
     last = (await fetch(queries.LAST_NUMBER, {}))[0][0] or 0
-    yield _written(Head(VERSION))
+    yield written(Head(VERSION))
     async for bot in _bots(fetch):
         bots += 1
-        yield _written(bot)
+        yield written(bot)
     async for match in _matches(fetch, last):
         matches += 1
-        yield _written(match)
+        yield written(match)
     async for note in _notes(fetch):
         notes += 1
-        yield _written(note)
-    yield _written(Foot(bots, matches, notes))
+        yield written(note)
+    yield written(Foot(bots, matches, notes))
 
 
 async def _bots(fetch: Fetch) -> AsyncIterator[Bot]:

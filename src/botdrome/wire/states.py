@@ -83,8 +83,10 @@ def bumblebots(scene: Scene, view: View) -> Message:
 
 
 def bumblebots_with_extras(scene: Scene, view: View) -> Message:
-    record = dict(zip(scene.bots, view["record"], strict=True))
-    return bumblebots(scene, view) | {"ticks": view["ticks"], "record": record}
+    extras = {"ticks": view["ticks"]}
+    if "record" in view:  # a match that the original played has none
+        extras["record"] = dict(zip(scene.bots, view["record"], strict=True))
+    return bumblebots(scene, view) | extras
 
 
 NOUGHTS_REASONS: dict[Cause, str] = {

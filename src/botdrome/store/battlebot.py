@@ -1,0 +1,184 @@
+"""Battlebot's database, as mongoexport writes it, in the form of our own exports.
+
+Noughts and crosses are played again from their turns, so that they have records like ours. Of Bumblebots the original kept no
+orders: such a match has its result and its last position, and no record.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from botdrome.games.bumblebots import Bumblebots
+from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
+from botdrome.match.events import BoardResult, Cause, Result
+from botdrome.match.match import Match
+from botdrome.match.reckoning import match_result
+from botdrome.match.record import jotted, seed_of
+from botdrome.match.terms import Pace, Terms
+from botdrome.store.archive import VERSION, Bot, Foot, Head, Line, written
+from botdrome.store.archive import Match as MatchLine
+from botdrome.store.mongoexport import moment
+from botdrome.store.store import BotEntry, MatchEntry
+from botdrome.store.texts import short
+from botdrome.store.tokens import hashed
+
+CAUSES: dict[str, Cause] = {
+    "complete": "complete",
+    "timeout": "timeout",
+    "disconnect": "disconnect",
+    "Didn't write unit tests": "illegal moves",
+    "BUMBLEBOTS_FULL_TIME": "complete",
+    "BUMBLEBOTS_DISCONNECT": "disconnect",
+}
+UNTIMED = Terms(Pace(None), strikes=3, hasty="illegal")
+"""Whether a turn was in time is known already."""
+
+Report = Callable[[str], None]
+
+
+class BotDocument(Struct, rename="camel"):
+    game_type: str
+    name: str
+    password: str
+    owner: str = ""
+    date_registered: Any = 0
+
+
+class Verdict(Struct):
+    reason: str
+    victor: str | None = None
+
+
+class GameDocument(Struct, rename="camel"):
+    id: str = msgspec.field(name="_id")
+    game_type: str
+    bots: tuple[str, str]
+    start_time: Any
+    result: Verdict
+    board: list[list[Any]]
+    contest: str | None = None
+    turns: list[dict[str, Any]] = []
+    spawn_points: dict[str, Any] = {}
+    territory: dict[str, int] = {}
+    max_drones: int = 3
+    drones: dict[str, Any] = {}
+    score: dict[str, int] = {}
+
+
+def translated(documents: Iterable[tuple[int, Any]], report: Report) -> Iterator[bytes]:
+    """Yield the lines of an export with these bots and games. A document that is neither is left out, and reported."""
+    bots = matches = 0
+    yield written(Head(VERSION))
+    for number, document in documents:
+        try:
+            line = _line(document)
+            text = written(line)
+        except (msgspec.ValidationError, ValueError, OverflowError) as problem:
+            report(f"line {number}: {problem}")
+            continue
+        bots += isinstance(line, Bot)
+        matches += isinstance(line, MatchLine)
+        yield text
+    yield written(Foot(bots, matches))
+
+
+def _line(document: Any) -> Line:
+    if isinstance(document, dict) and "bots" in document:
+        return _game(msgspec.convert(document, GameDocument))
+    if isinstance(document, dict) and "password" in document:
+        return Bot(_bot(msgspec.convert(document, BotDocument)))
+    raise ValueError("this is neither a bot (with a password) nor a game (with bots)")
+
+
+def _bot(bot: BotDocument) -> BotEntry:
+    if bot.name.startswith("house:"):
+        raise ValueError(f"the bot {bot.name!r} has the name of a house bot")
+    return BotEntry(bot.name, _game_of(bot.game_type), bot.owner, moment(bot.date_registered), hashed(bot.password))
+
+
+def _game_of(game_type: str) -> str:
+    if game_type not in GAMES:
+        raise ValueError(f"gameType is {' or '.join(GAMES)}, not {game_type!r}")
+    return GAMES[game_type][0]
+
+
+def _game(game: GameDocument) -> MatchLine:
+    if game.result.reason not in CAUSES:
+        raise ValueError(f"result.reason is one of {', '.join(CAUSES)}, not {game.result.reason!r}")
+    if game.result.victor not in (None, *game.bots):
+        raise ValueError(f"the victor {game.result.victor!r} is none of the bots")
+    name, started = _game_of(game.game_type), moment(game.start_time)
+    entry = MatchEntry(short(game.id, "_id"), name, game.bots, started, game.contest or None, status="ended")
+    return GAMES[game.game_type][1](game, entry)
+
+
+def _result(game: GameDocument, scores: tuple[float, float]) -> Result:
+    """The result that was stored. A fault is the fault of the bot that lost; if nobody won, of both."""
+    victor, cause = game.result.victor, CAUSES[game.result.reason]
+    places = tuple([1 if victor in (None, name) else 2 for name in game.bots])
+    causes: tuple[Cause, ...] = tuple(["complete" if name == victor else cause for name in game.bots])
+    return match_result([BoardResult(scores, places, causes)])
+
+
+# Noughts and crosses.
+
+
+def _noughts_and_crosses(game: GameDocument, entry: MatchEntry) -> MatchLine:
+    match = _played_again(game, entry.started)
+    if match is None:
+        first, second = [float(name == game.result.victor) for name in game.bots]
+        view = NoughtsAndCrosses().view(None) | {"toMove": (), "board": game.board}
+        return MatchLine(_over(entry, result=_result(game, (first, second)), view=view), None, ())
+    ended = entry.started + match.inputs[-1][0] if match.inputs else entry.started
+    entry = _over(entry, result=match.result, view=match.view(None), seed=seed_of(match), ended=ended)
+    return MatchLine(entry, jotted(match, game.bots), ())
+
+
+def _over(entry: MatchEntry, **changes: Any) -> MatchEntry:
+    return msgspec.structs.replace(entry, **changes)
+
+
+def _played_again(game: GameDocument, started: int) -> Match | None:
+    """The match that the stored turns make; None where they lead elsewhere than the original says."""
+    match, now = Match(NoughtsAndCrosses(), 2, UNTIMED, 0), 0
+    match.start()
+    for turn in game.turns:
+        if turn.get("name") not in game.bots:
+            return None
+        now = max(now, moment(turn.get("time", 0)) - started)
+        said = {key: value for key, value in turn.items() if key not in ("name", "time", "valid")}
+        match.submit(game.bots.index(turn["name"]), said, now)
+    cause, victor = CAUSES[game.result.reason], game.result.victor
+    if match.result is None and cause != "complete" and victor is not None:
+        match.expel(1 - game.bots.index(victor), cause, now)
+    result = match.result
+    if result is None or match.steps != len(game.turns) or list(map(list, match.view(None)["board"])) != game.board:
+        return None
+    winner = None if result.winner is None else game.bots[result.winner]
+    return match if winner == victor else None
+
+
+# Bumblebots.
+
+
+def _bumblebots(game: GameDocument, entry: MatchEntry) -> MatchLine:
+    by_name = {"spawnPoints": game.spawn_points, "territory": game.territory, "drones": game.drones, "score": game.score}
+    view = Bumblebots().view(None) | {key: _by_seat(game.bots, key, values) for key, values in by_name.items()}
+    view |= {"toMove": (), "board": game.board, "maxDrones": game.max_drones, "turnNumber": len(game.turns)}
+    del view["record"]
+    first, second = view["score"]
+    return MatchLine(_over(entry, result=_result(game, (first, second)), view=view), None, ())
+
+
+def _by_seat(bots: tuple[str, str], key: str, values: dict[str, Any]) -> list[Any]:
+    if not values.keys() >= set(bots):
+        raise ValueError(f"{key} has an entry for each of {', '.join(map(repr, bots))}, not for {', '.join(map(repr, values))}")
+    return [values[name] for name in bots]
+
+
+GAMES: dict[str, tuple[str, Callable[[GameDocument, MatchEntry], MatchLine]]] = {
+    "NOUGHTS_AND_CROSSES": (NoughtsAndCrosses.name, _noughts_and_crosses),
+    "BUMBLEBOTS": (Bumblebots.name, _bumblebots),
+}
