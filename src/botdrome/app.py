@@ -26,7 +26,7 @@ from botdrome.server.boats.harbour import Harbours
 from botdrome.server.boats.host import HostSession
 from botdrome.server.boats.session import boat_door
 from botdrome.server.bomber.api import BomberApi
-from botdrome.server.bucket import Bucket
+from botdrome.server.bucket import Buckets
 from botdrome.server.calling.callers import Callers
 from botdrome.server.calling.fence import warn_of_loopback
 from botdrome.server.connection import Connection
@@ -167,8 +167,8 @@ async def _furnish(settings: Settings, store: Store) -> Parts:
     duel = DuelHall(desk, await open_duel_table(store))
     boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
     url_bots = UrlBots(desk, callers)
-    registrations = Bucket(settings.registration_rate, settings.registration_burst)
-    arena = Arena(store, desk.floor, desk.registry, duel.table, url_bots, registrations, desk.workers)
+    registrations = Buckets(settings.registration_rate, settings.registration_burst)
+    arena = Arena(store, desk.floor, desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers)
     cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
     bomber = BomberApi(desk, crowd, origins)
     return Parts(desk, arena, make_app(arena), callers, duel, boats, cube, bomber, url_bots, crowd, origins)

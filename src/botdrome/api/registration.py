@@ -1,9 +1,10 @@
 """Registration: what is said when a bot cannot be registered."""
 
 from botdrome.api.problems import Problem
-from botdrome.server.arena import BadName, TooMany
+from botdrome.server.arena import BadName
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.failures import STORE_AWAY
+from botdrome.server.guesses import TooMany
 from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
 from botdrome.wire.names import can_be_shown
 

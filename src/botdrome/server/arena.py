@@ -3,16 +3,19 @@
 import hmac
 import secrets
 from collections.abc import Callable
+from math import ceil
 from time import time
 from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from botdrome.server.asker import ASKER
 from botdrome.server.audience import Spectator
-from botdrome.server.bucket import Bucket
+from botdrome.server.bucket import Buckets
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.duel_table import DuelTable
+from botdrome.server.guesses import Guesses, TooMany
 from botdrome.server.owners import is_bots, is_guests
 from botdrome.server.workers import Workers
 from botdrome.store.likeness import likeness
@@ -28,10 +31,6 @@ HOUSE = "house:"
 
 class BadName(Exception):
     """A name that no bot can have, with the reason."""
-
-
-class TooMany(Exception):
-    """More is asked for than anybody needs, with the reason."""
 
 
 class LiveTable(Struct, frozen=True):
@@ -100,21 +99,22 @@ class Arena:
         registry: Forgetful | None = None,
         duel: DuelTable | None = None,
         outreach: Outreach | None = None,
-        registrations: Bucket | None = None,
+        registrations: Buckets | None = None,
+        guesses: Guesses | None = None,
         workers: Workers | None = None,
     ) -> None:
         """`outreach` is for bots with an address; without `registrations` bots may be registered as fast as you like."""
         self.store, self.tables, self._registry = store, tables, registry
         self.duel = duel or DuelTable(store, {}, 0)
         self.outreach, self._registrations = outreach or Nobody(), registrations
-        self.workers = workers or Workers()
+        self.workers, self._guesses = workers or Workers(), guesses or Guesses()
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """A new bot and its token, which is shown this once. BadName, TooMany, NameTaken or CallFailed where it cannot be."""
         check_name(name)
         check_spelling(name)
-        if self._registrations is not None and not self._registrations.take():
-            raise TooMany("too many bots are being registered: try again in a moment")
+        if self._registrations is not None and (seconds := self._registrations.too_fast(ASKER.get())):
+            raise TooMany(f"too many bots are being registered from your address: try again in {ceil(seconds)} s")
         if url is not None:
             if await self.store.bot(name) is not None:
                 raise NameTaken(name)
@@ -128,8 +128,9 @@ class Arena:
         """The bot of that name, if the token is its token."""
         if not isinstance(token, str):
             return None
+        self._guesses.check(name)
         bot = await self.store.bot(name)
-        return bot if bot and holds(bot, token) else None
+        return bot if self._guesses.note(name, bot is not None and holds(bot, token)) else None
 
     async def owns(self, entry: MatchEntry, seat: int, token: str) -> bool:
         """Whether this is the token of the bot, or the secret of the guest, to whom a seat belongs."""

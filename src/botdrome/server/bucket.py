@@ -18,20 +18,16 @@ class Bucket:
 
     def take(self) -> bool:
         """False: too fast."""
-        if self._left >= 1:
-            self._left -= 1
-            return True
-        now = monotonic()
-        self._left = min(self._size, self._left + (now - self._filled) * self._rate)
-        self._filled = now
-        if self._left < 1:
+        if self._left < 1 and self.dry_for():
             return False
         self._left -= 1
         return True
 
-    @property
     def dry_for(self) -> float:
-        """Seconds until the next message may come; asked after one was too fast."""
+        """Seconds until the next message may come; 0: it may come now."""
+        now = monotonic()
+        self._left = min(self._size, self._left + (now - self._filled) * self._rate)
+        self._filled = now
         return max(0.0, (1 - self._left) / self._rate)
 
 
@@ -50,4 +46,9 @@ class Buckets:
             if len(self._buckets) > REMEMBERED:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(client)
-        return 0.0 if bucket.take() else bucket.dry_for
+        return 0.0 if bucket.take() else bucket.dry_for()
+
+    def dry_for(self, client: str) -> float:
+        """The same, for a client that does not send this yet."""
+        bucket = self._buckets.get(client)
+        return 0.0 if bucket is None else bucket.dry_for()

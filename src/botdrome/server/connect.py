@@ -8,13 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.games.reading import UNREADABLE
-from botdrome.server.arena import holds
 from botdrome.server.bucket import Bucket
 from botdrome.server.calling.answer import Answer, CallFailed
 from botdrome.server.calling.carriers import Call, Carriers
 from botdrome.server.connection import POLICY, Connection
 from botdrome.server.desk import Desk
 from botdrome.server.failures import log_failure
+from botdrome.server.guesses import TooMany
 
 
 class Login(Struct):
@@ -72,13 +72,15 @@ class ConnectSession:
 
     async def _authenticate(self, login: Login) -> None:
         try:
-            bot = await self._desk.registry.find(login.name)
+            bot = await self._desk.registry.authenticate(login.name, login.password)
+        except TooMany as problem:
+            return self._refuse(str(problem))
         except Exception:
             log_failure("a bot could not be looked up")
             return self._refuse("the bot cannot be looked up")
         if self._over:
             return None
-        if bot is None or not holds(bot, login.password):
+        if bot is None:
             return self._refuse("the name or the password is wrong")
         self._name = bot.name
         told = {"connected": bot.name, "gameType": bot.game, "longest": self._desk.settings.longest_message}

@@ -10,11 +10,11 @@ from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Player
 from botdrome.server import metrics
-from botdrome.server.arena import holds
 from botdrome.server.bucket import Bucket
 from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER, Connection
 from botdrome.server.desk import Desk
 from botdrome.server.failures import STORE_AWAY
+from botdrome.server.guesses import TooMany
 from botdrome.server.listener import Tongue
 from botdrome.server.owners import NOBODY, bot_owner
 from botdrome.server.table import Table
@@ -118,23 +118,25 @@ class NativeSession:
             login = self._login = read_login(value)
         except BadLogin as problem:
             return self._fail(problem.answer())
-        known = self._desk.registry.known(login.name)
-        if known is not None and holds(known, login.password):
+        known = self._desk.registry.recognised(login.name, login.password)
+        if known is not None:
             return self._authenticated(login, known)
         self._desk.tasks.start(self._authenticate(login))
         return None
 
     async def _authenticate(self, login: Login) -> None:
         try:
-            bot = await self._desk.registry.find(login.name)
+            bot = await self._desk.registry.authenticate(login.name, login.password)
         except StoreUnavailable:
             return self.turn_away({"error": STORE_AWAY}, TRY_LATER)
+        except TooMany as problem:
+            return self._fail(BadLogin(str(problem)).answer() if self._explains else FAILED)
         except Exception:
             log.exception("a bot could not be looked up")
             bot = None
         if self._over:
             return None
-        if bot is None or not holds(bot, login.password):
+        if bot is None:
             return self._fail(FAILED)
         return self._authenticated(login, bot)
 

@@ -6,7 +6,9 @@ from typing import Literal
 from msgspec import Struct
 
 from botdrome.server.arena import GUEST, BadName, check_name, holds, looks_like_guest
+from botdrome.server.guesses import Guesses, TooMany
 from botdrome.server.owners import NOBODY, bot_owner, guest_owner
+from botdrome.server.peer import PEER
 from botdrome.store.likeness import likeness
 from botdrome.store.store import BotEntry, Store
 from botdrome.wire.names import written_out
@@ -36,7 +38,7 @@ class Registry:
     """All changes of this process go through `Arena`, which forgets what it changes here."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._store, self.guesses = store, Guesses()
         self._known: OrderedDict[str, BotEntry] = OrderedDict()
         likeness("")  # it reads its list once: not when the first bot logs in
 
@@ -52,6 +54,30 @@ class Registry:
                 self._known.popitem(last=False)
         return bot
 
+    def recognised(self, name: str, token: str) -> BotEntry | None:
+        """The bot, if it is at hand and this is its token. If not, the store is to be asked: what is at hand may be old."""
+        bot = self._known.get(name)
+        return self._passed(bot) if bot is not None and not self.guesses.spent(name) and holds(bot, token) else None
+
+    async def authenticate(self, name: str, token: str) -> BotEntry | None:
+        """The bot, if this is its token. TooMany if no more guesses are allowed."""
+        self.guesses.check(name)
+        return self._proven(await self.find(name), name, token)
+
+    def _proven(self, bot: BotEntry | None, name: str, token: str) -> BotEntry | None:
+        self.guesses.check(name)
+        if bot is not None and holds(bot, token):
+            return self._passed(bot)
+        self.guesses.note(name, False)
+        return None
+
+    def _passed(self, bot: BotEntry) -> BotEntry:
+        self.guesses.note(bot.name, True)
+        peer = PEER.get()
+        if peer is not None:
+            peer.bill(bot.name)
+        return bot
+
     async def admit(self, name: str, token: object, game: str, needed: Needed = "in its game") -> Admission:
         """For protocols that know names only: as the registered bot, or as a guest; Denied if it is neither."""
         try:
@@ -59,14 +85,17 @@ class Registry:
         except BadName as problem:
             raise Denied(str(problem)) from None
         given = token if isinstance(token, str) else ""
-        bot = self.known(name)
-        if bot is None or not holds(bot, given):
-            bot = await self.find(name)  # what is at hand may be out of date, where servers share a store
-        if bot is None:
+        bot = self.recognised(name, given)
+        found = bot or await self.find(name)
+        if found is None:
             return Admission(await self._house_name(name), owner=guest_owner(given))
-        if token in (None, "") and (needed == "never" or (needed == "in its game" and bot.game != game)):
+        if token in (None, "") and (needed == "never" or (needed == "in its game" and found.game != game)):
             return Admission(name + GUEST)
-        if not holds(bot, given):
+        try:
+            bot = bot or self._proven(found, name, given)
+        except TooMany as problem:
+            raise Denied(str(problem)) from None
+        if bot is None:
             raise Denied(f"{name} is a registered bot: its token is needed")
         if bot.game != game:
             raise Denied(f"{name} is registered for {bot.game}")

@@ -77,8 +77,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         int, Meta(description="results that may wait for a store that is down, before no new match begins", ge=1)
     ] = 500
     drain: Annotated[float, Meta(description="seconds that running matches get when the server stops", ge=0)] = 30.0
-    registration_rate: Annotated[float, Meta(description="bots that may be registered a second, in the long run", gt=0)] = 10.0
-    registration_burst: Annotated[int, Meta(description="bots that may be registered at once", ge=1)] = 1000
+    registration_rate: Annotated[
+        float, Meta(description="bots that may be registered a second from one address, in the long run", gt=0)
+    ] = 10.0
+    registration_burst: Annotated[int, Meta(description="bots that may be registered at once from one address", ge=1)] = 1000
     http_rate: Annotated[
         float,
         Meta(description="requests by HTTP a second from one address, but for players', in the long run; 0: any", ge=0),

@@ -25,7 +25,7 @@ class Harbours:
 
     def __init__(self, desk: Desk, books: Books) -> None:
         settings = desk.settings
-        self.books = books
+        self.books, self.guesses = books, desk.registry.guesses
         self.rooms = [Room(plan, desk, books) for plan in settings.boats or (RoomPlan(),)]
         shared = [room for room in self.rooms if not room.plan.port]
         own = [Harbour(room.plan.port, [room], f"xbs {room.plan.title}", "boats") for room in self.rooms if room.plan.port]

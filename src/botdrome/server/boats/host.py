@@ -13,8 +13,11 @@ from botdrome.server.boats.orders import BadOrder, carry_out
 from botdrome.server.boats.room import Room
 from botdrome.server.boats.screen import shown
 from botdrome.server.connection import POLICY, Connection
+from botdrome.server.guesses import TooMany
 from botdrome.server.settings import Settings
 
+HOST = "host:"
+"""What stands for a name where guesses are counted; no bot can be called so."""
 REDRAWN = 0.1
 """Seconds between two pictures of the room."""
 
@@ -24,6 +27,7 @@ class HostSession:
 
     def __init__(self, connection: Connection, harbours: Harbours, settings: Settings) -> None:
         self._connection, self._harbours, self._token = connection, harbours, settings.host_token
+        self._guesses = harbours.guesses
         self._room: Room | None = None
         self._over = False
         self._loop = asyncio.get_running_loop()
@@ -55,7 +59,12 @@ class HostSession:
         token, title = value.get("token"), value.get("room") or ""
         if not self._token:
             return self._refuse("this server has no host_token: nobody hosts from outside")
-        if not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
+        try:
+            self._guesses.check(HOST)
+        except TooMany as problem:
+            return self._refuse(str(problem))
+        right = isinstance(token, str) and hmac.compare_digest(token.encode(), self._token.encode())
+        if not self._guesses.note(HOST, right):
             metrics.REFUSED.labels("host").inc()
             return self._refuse("that is not the token of this server")
         room = self._harbours.called(title) if isinstance(title, str) else None

@@ -14,6 +14,7 @@ from botdrome.server.connection import Connection
 from botdrome.server.desk import Desk
 from botdrome.server.door import Crowd
 from botdrome.server.failures import log_failure
+from botdrome.server.guesses import TooMany
 from botdrome.server.listener import Tongue
 from botdrome.server.listening import MakeProtocol
 from botdrome.server.registry import Denied
@@ -217,11 +218,18 @@ class BoatSession(StreamSession):
     def _take_seat(self, sailor: Sailor) -> None:
         if self._over:
             return None
+        guesses = self._desk.registry.guesses
         try:
+            if sailor.secret:
+                guesses.check(sailor.text)
             company = self._room.join(self, sailor)
+        except TooMany as problem:
+            return self.tell([retry(plain(str(problem)))])
         except TurnedAway as refusal:
             return self.send_off(str(refusal).encode())
         except TryAgain as problem:
+            if sailor.secret:
+                guesses.note(sailor.text, False)
             return self.tell([retry(str(problem).encode())])
         return self._sit(company, sailor)
 

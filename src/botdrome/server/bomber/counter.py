@@ -123,7 +123,13 @@ def _registered_before(room: Room, form: Form, known: Mailbox | None, bot: BotEn
     """The user, if it registers again. Once the game runs, its password or token is needed for that."""
     if known is None or room.state.phase == FINISHED or (not form.password and not room.registering):
         return None
-    return known if known.is_known_by(bot, form.password, form.address) else None
+    guesses = room.desk.registry.guesses
+    if form.password and guesses.spent(form.name):
+        return None
+    right = known.is_known_by(bot, form.password, form.address)
+    if form.password:
+        guesses.note(form.name, right)
+    return known if right else None
 
 
 def _welcome(room: Room, user: Mailbox, shape: Shape, reply: Reply, entered: Entered) -> None:
