@@ -14,7 +14,9 @@ from websockets.exceptions import ConnectionClosed
 from botdrome.app import House
 from botdrome.contest.lobby import Wish
 from botdrome.formats import FORMATS
-from tests.server.clients import NOTICES, PATIENCE, bot, pair, registered, server, unhurried
+from botdrome.server.failures import STORE_AWAY
+from botdrome.store.store import StoreUnavailable
+from tests.server.clients import NOTICES, PATIENCE, bot, client, pair, registered, server, unhurried
 from tests.server.original_client import State, first_free, log_in, nonsense, nothing, play, play_on
 from tests.server.test_life import serving
 
@@ -139,6 +141,24 @@ async def test_a_contest_that_cannot_be_read_closes_without_a_word(tmp_path: Pat
         with pytest.raises(ConnectionClosed):
             await asyncio.wait_for(socket.recv(), PATIENCE)
         assert (socket.close_code, socket.close_reason) == (1011, "")
+
+
+@pytest.mark.parametrize(
+    ("features", "told"),
+    [({}, ([{"authentication": "failed"}], 1000)), (NOTICES, ([{"error": STORE_AWAY}], 1013))],
+)
+async def test_a_login_while_the_store_is_away_fails(
+    tmp_path: Path, features: dict[str, Any], told: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: Any) -> Any:
+        raise StoreUnavailable
+
+    async with server(tmp_path) as house:
+        login = await registered(house, "ada") | features
+        monkeypatch.setattr(house.arena.store, "bot", away)
+        async with client(house) as one:
+            await one.send(login)
+            assert (await one.until_closed())[:2] == told
 
 
 async def test_extras_are_for_the_bot_that_asked(tmp_path: Path) -> None:

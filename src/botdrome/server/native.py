@@ -127,8 +127,8 @@ class NativeSession:
     async def _authenticate(self, login: Login) -> None:
         try:
             bot = await self._desk.registry.authenticate(login.name, login.password)
-        except StoreUnavailable:
-            return self.turn_away({"error": STORE_AWAY}, TRY_LATER)
+        except StoreUnavailable:  # to others it is a login that failed, as on the original
+            return self.turn_away({"error": STORE_AWAY}, TRY_LATER) if login.notices else self._fail(FAILED)
         except TooMany as problem:
             return self._fail(BadLogin(str(problem)).answer() if self._explains else FAILED)
         except Exception:
