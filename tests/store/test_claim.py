@@ -9,7 +9,6 @@ from structlog.testing import capture_logs
 from botdrome.app import open_house
 from botdrome.server.listening import listen
 from botdrome.server.settings import Settings
-from botdrome.store import postgres as postgres_store
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry
 from tests.store.entries import a_match
@@ -17,8 +16,7 @@ from tests.store.entries import a_match
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_store_is_claimed_by_one_server_until_that_is_closed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_store, "CLAIMING", "10ms")
+async def test_a_store_is_claimed_by_one_server_until_that_is_closed(url: str) -> None:
     first, second = await open_store(url), await open_store(url)
     assert await first.claim()
     assert not await second.claim()

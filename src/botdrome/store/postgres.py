@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
 from botdrome.store import schema
 from botdrome.store.changes import Change, Outcome, carried_out
+from botdrome.store.claim import Claim
 from botdrome.store.rows import Row
 from botdrome.store.steps import Alter, Find, Lock, Plan, Prepared, Put, Run, Step, Take, preparer
 from botdrome.store.store import BadStoreUrl, Source, StoreUnavailable, Unstorable
@@ -24,10 +25,8 @@ GOODBYE = 10
 """Seconds for connections to close in good order."""
 MIGRATING = 4_273_461_907
 """The advisory lock of those who bring the schema up to date."""
-CLAIMING = "5s"
-"""How long a claim waits: a server that was killed may still hold the lock for a moment."""
-SERVING = 4_273_461_908
-"""That of the server whose store it is."""
+CONNECTING = 3
+"""Seconds that a heartbeat waits for a connection, and for an answer."""
 NUMBERS = "SELECT nextval('matches_number_seq') FROM generate_series(1, $1::bigint)"
 AWAY = {
     "08": "the connection is lost",
@@ -79,8 +78,7 @@ class Postgres:
         self._url, self._shown = url, shown
         self._writer: Any = None
         self._readers: Any = None
-        self._claimed: Any = None
-        """The connection whose lock says that this is the server's store."""
+        self._claim: Claim | None = None
 
     @property
     def source(self) -> Source:
@@ -101,16 +99,17 @@ class Postgres:
 
     async def claim(self) -> bool:
         async with self._explained():
-            self._claimed = await asyncpg.connect(self._url, timeout=10, server_settings={"lock_timeout": CLAIMING})
-            try:
-                await self._claimed.execute("SELECT pg_advisory_lock($1)", SERVING)
-            except asyncpg.LockNotAvailableError:
-                return False
-        return True
+            self._claim = Claim(self._connect)
+            return await self._claim.take()
+
+    async def _connect(self) -> Any:
+        """A connection for heartbeats alone: they wait for nothing else."""
+        settings = {"application_name": "botdrome heartbeat"}
+        return await asyncpg.connect(self._url, timeout=CONNECTING, command_timeout=CONNECTING, server_settings=settings)
 
     async def close(self) -> None:
-        if self._claimed is not None:
-            self._claimed.terminate()
+        if self._claim is not None:
+            await self._claim.close()
         for pool in (self._readers, self._writer):
             if pool is not None:
                 try:
