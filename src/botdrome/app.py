@@ -208,7 +208,7 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
             return cube.receive_socket(target)
         if target.startswith("/watch/"):
             spectator = live_spectator(arena, target)
-            return spectator and Welcome(spectator, settings.longest_message, Socket)
+            return spectator and Welcome(spectator, settings.longest_message, Socket, player=False)
         if target == "/boats/host":
             return lambda connection: HostSession(connection, boats, settings)
         if target == "/connect":

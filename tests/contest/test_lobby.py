@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from botdrome.contest.lobby import ContestBook, Lobby, Names, Seeker, Wish
+from botdrome.contest.lobby import BOOKS, ContestBook, Lobby, Names, Seeker, Wish
 
 NOUGHTS = Wish("noughts-and-crosses")
 CUP = Wish("noughts-and-crosses", contest="cup")
@@ -194,3 +194,16 @@ def test_those_who_take_anybody_can_be_listed_of_each_name_the_first() -> None:
     waiting = hall.lobby.waiting(Wish("battleship", players=4))
     assert [(seeker.ticket, seeker.name) for seeker in waiting] == [(0, "bob"), (3, "cleo")]
     assert hall.lobby.waiting(Wish("battleship")) == []
+
+
+def test_contests_that_nobody_is_in_are_not_kept() -> None:
+    lobby = Lobby()
+    playing = ContestBook(1, {})
+    playing.note(("ada", "bob"))
+    lobby.open_book("gomoku", "playing", playing)
+    lobby.open_book("gomoku", "waiting", ContestBook(1, {}))
+    lobby.seek(Seeker(1, "ada", Wish("gomoku", contest="waiting")))
+    for number in range(BOOKS):
+        lobby.open_book("gomoku", f"named {number}", ContestBook(1, {}))
+    kept = [name for name in ("playing", "waiting", "named 0", f"named {BOOKS - 2}") if lobby.book(Wish("gomoku", contest=name))]
+    assert kept == ["playing", "waiting", f"named {BOOKS - 2}"]

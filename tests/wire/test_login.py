@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.login import BadLogin, read_login
+from botdrome.wire.login import LONGEST_CONTEST, BadLogin, read_login
 
 LOGIN = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": "x"}
 BOATS = LOGIN | {"gameType": "BATTLESHIP"}
@@ -84,3 +84,11 @@ def test_what_fails_says_why_only_where_the_original_had_no_such_key(message: An
         read_login(message)
     answer = {"authentication": "failed"}
     assert json.loads(caught.value.answer()) == (answer | {"why": why} if why else answer)
+
+
+def test_the_name_of_a_contest_is_bounded_and_only_what_is_echoed_is_kept() -> None:
+    login = {"gameType": "GOMOKU", "name": "ada", "password": "x", "padding": "y" * 60_000}
+    kept = read_login(login | {"contest": "c" * LONGEST_CONTEST})
+    assert kept.echoed == {"gameType": "GOMOKU", "contest": "c" * LONGEST_CONTEST}
+    with pytest.raises(BadLogin, match="the name of a contest has at most 1000 characters, not 60000"):
+        read_login(login | {"contest": "c" * 60_000})

@@ -51,7 +51,7 @@ class Place:
         """Why there is none; nothing: it is taken."""
         peer = transport.get_extra_info("peername")
         address = str(peer[0]) if peer else ""
-        refusal = self._crowd.admit(address)
+        refusal = self._crowd.admit(address, player=False)
         self._address = None if refusal else address
         return refusal
 

@@ -6,10 +6,10 @@ from botdrome.server.calling.answer import CallFailed
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.guesses import TooMany
 from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
+from botdrome.wire.login import LONGEST_CONTEST
 from botdrome.wire.names import can_be_shown
 
 LONGEST_OWNER = 200
-LONGEST_CONTEST = 1000
 TAKEN = "Bot already registered with that name"
 
 

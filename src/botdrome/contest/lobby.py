@@ -46,6 +46,8 @@ class Seeker(Struct, frozen=True):
 
 
 _arrival = attrgetter("ticket")
+BOOKS = 1000
+"""Contests that are kept at hand, though nobody may wait or play there now."""
 TRIED = 1000
 """So many companies are looked at for a table of more than two."""
 
@@ -84,6 +86,11 @@ class ContestBook:
         """A match is stored as ended."""
         self._ended[names[0], frozenset(names)] += times
 
+    @property
+    def idle(self) -> bool:
+        """Whether no match runs: then the store knows as much."""
+        return self._met == self._ended
+
     def complete_for(self, name: str, players: int = 2) -> bool:
         """Whether it has met all others that ever came, at every table that they can form, and there are enough of them.
 
@@ -102,12 +109,21 @@ class Lobby:
     def __init__(self) -> None:
         self._pools: dict[Wish, dict[tuple[str, str | None], dict[Ticket, Seeker]]] = {}
         self._books: dict[tuple[str, str], ContestBook] = {}
+        self._most_books = BOOKS
 
     def __len__(self) -> int:
         return sum(len(group) for pool in self._pools.values() for group in pool.values())
 
     def open_book(self, game: str, contest: str, book: ContestBook) -> None:
         self._books.setdefault((game, contest), book)
+        if len(self._books) > self._most_books:
+            self._forget_books((game, contest))
+
+    def _forget_books(self, latest: tuple[str, str]) -> None:
+        """Anybody can name a contest: the books of those in which nobody waits or plays are not kept."""
+        used = {(wish.game, wish.contest) for wish in self._pools} | {latest}
+        self._books = {key: book for key, book in self._books.items() if key in used or not book.idle}
+        self._most_books = max(BOOKS, 2 * len(self._books))
 
     def book(self, wish: Wish) -> ContestBook | None:
         return self._books.get((wish.game, wish.contest)) if wish.contest else None

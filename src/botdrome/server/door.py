@@ -3,9 +3,14 @@
 import asyncio
 import re
 from collections.abc import Callable
+from time import monotonic
 from typing import NamedTuple, cast
 
+import structlog
+
 from botdrome.server import metrics
+from botdrome.server.asker import source_of
+from botdrome.server.files import for_clients
 from botdrome.server.origins import Origins
 from botdrome.server.patience import Patience
 from botdrome.server.settings import Settings
@@ -13,6 +18,12 @@ from botdrome.server.websocket import FAREWELL, MakeSession, Socket, end_writing
 from botdrome.wire.safe_headers import plain_answer
 from botdrome.wire.websocket import BadHandshake, accepted
 
+log = structlog.get_logger()
+
+RESERVED = 8
+"""Of all connections, one in so many is kept for players."""
+TELL_AGAIN = 60.0
+"""Seconds between two lines in the log about refused connections."""
 LONGEST_HEAD = 16 << 10
 HEAD_LIMIT = 10.0
 """Seconds for the head of the first request."""
@@ -38,6 +49,8 @@ class Welcome(NamedTuple):
     kind: type[Socket]
     open_to_all: bool = False
     """Whether pages of any origin may open it. A bot's is: its login is a credential of its own."""
+    player: bool = True
+    """Whether it may have one of the connections that are kept for players."""
 
 
 Reception = Callable[[str], MakeSession | Welcome | None]
@@ -55,16 +68,20 @@ class Crowd:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._most = min(settings.connections, for_clients())
+        self._told = -TELL_AGAIN
         self._by_address: dict[str, int] = {}
         self._inside = 0
         self.heads, self.farewells = Patience(HEAD_LIMIT), Patience(FAREWELL)
         """For those who are not counted yet, and those who were told to go."""
         metrics.CONNECTIONS.set_function(lambda: self._inside)
 
-    def admit(self, address: str) -> str:
-        """Why somebody cannot come in; nothing: it is in."""
-        if self._inside >= self._settings.connections:
+    def admit(self, address: str, player: bool = True) -> str:
+        """Why somebody cannot come in; nothing: it is in. Some connections are kept for players."""
+        if self._inside >= (self._most if player else self._most - self._most // RESERVED):
+            self._report(player)
             return "too many connections"
+        address = source_of(address)[0]
         here = self._by_address.get(address, 0)
         if here >= self._settings.connections_per_address:
             return "too many connections from your address"
@@ -72,8 +89,18 @@ class Crowd:
         self._by_address[address] = here + 1
         return ""
 
+    def _report(self, player: bool) -> None:
+        now = monotonic()
+        if now - self._told >= TELL_AGAIN:
+            self._told = now
+            log.warning(
+                "connections are refused: see the setting connections, and the open files that the system allows (ulimit -n)",
+                connections=self._inside, most=self._most, players_too=player,
+            )  # fmt: skip
+
     def leave(self, address: str) -> None:
         self._inside -= 1
+        address = source_of(address)[0]
         others = self._by_address[address] - 1
         if others:
             self._by_address[address] = others
@@ -151,7 +178,7 @@ class Door(asyncio.Protocol):
         if refused is not None:
             return self._refuse(transport, plain_answer(f"{refused.status} {refused.reason}", refused.words))
         address = address_of(transport)
-        refusal = self._crowd.admit(address)
+        refusal = self._crowd.admit(address, welcome.player)
         if refusal:
             metrics.REFUSED.labels("crowd").inc()
             return self._refuse(transport, plain_answer("503 Service Unavailable", refusal))

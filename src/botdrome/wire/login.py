@@ -13,6 +13,8 @@ from botdrome.wire.battlebot import game_type
 from botdrome.wire.features import EXTRAS, NOTICES, BadFeatures, read_features
 
 ENCODER = msgspec.json.Encoder()
+LONGEST_CONTEST = 1000
+"""Characters of a contest's name."""
 FAILED = b'{"authentication":"failed"}'
 GAMES = {game_type(name): row for name, row in FORMATS.items()}
 
@@ -21,8 +23,8 @@ class Login(Struct, frozen=True):
     format: Format
     name: str
     password: str
-    message: dict[str, Any]
-    """As it was sent."""
+    echoed: dict[str, Any]
+    """What the answer repeats, as it was sent."""
     players: int
     options: dict[str, Any]
     """Those that are not the usual ones: whoever wants the same says the same."""
@@ -38,9 +40,9 @@ class Login(Struct, frozen=True):
 
     def answer(self) -> bytes:
         """The good one; a contest is echoed just as it was sent."""
-        told = {"authentication": "OK", "gameType": self.message["gameType"], "name": self.name}
-        if "contest" in self.message:
-            told["contest"] = self.message["contest"]
+        told = {"authentication": "OK", "gameType": self.echoed["gameType"], "name": self.name}
+        if "contest" in self.echoed:
+            told["contest"] = self.echoed["contest"]
         return ENCODER.encode(told)
 
 
@@ -66,7 +68,8 @@ def read_login(message: Any) -> Login:
     if opponent is not None and players != 2:
         raise BadLogin("an opponent can be named at a table of two only")
     name, password, features = _text(message, "name"), _text(message, "password"), _features(message)
-    return Login(row, name, password, message, players, options, contest, opponent, match, features)
+    echoed = {key: message[key] for key in ("gameType", "contest") if key in message}
+    return Login(row, name, password, echoed, players, options, contest, opponent, match, features)
 
 
 def _text(message: dict[str, Any], key: str) -> str:
@@ -82,6 +85,8 @@ def _contest(value: Any) -> str | None:
         return None
     if not isinstance(value, str):
         raise BadLogin
+    if len(value) > LONGEST_CONTEST:
+        raise BadLogin(f"the name of a contest has at most {LONGEST_CONTEST} characters, not {len(value)}")
     return value
 
 
