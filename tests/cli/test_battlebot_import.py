@@ -135,6 +135,21 @@ def test_bots_log_in_with_their_passwords_and_contests_go_on(files: list[str], t
     asyncio.run(play())
 
 
+def test_bots_whose_names_could_not_be_registered_here_log_in(tmp_path: Path) -> None:
+    """The original had no rules for names."""
+    names = ["", " ", "a/b", "Ada.Bot", "x" * 10_000, "Ad\u0430", "Ad\u3164a", "\x00", "\x1b[31m"]
+    (tmp_path / "bots.json").write_bytes(lines(*[original.bot(name) for name in names]))
+    assert run("import", str(tmp_path / "bots.json"), "--db", in_test_db(tmp_path)).exit_code == 0
+
+    async def log_in() -> None:
+        async with server(tmp_path) as house:
+            for name in names:
+                async with bot(house, {"gameType": "NOUGHTS_AND_CROSSES", "name": name, "password": PASSWORD}):
+                    pass
+
+    asyncio.run(log_in())
+
+
 def test_games_and_standings_are_shown(files: list[str], tmp_path: Path) -> None:
     assert run("import", *files, "--db", in_test_db(tmp_path)).exit_code == 0
 
