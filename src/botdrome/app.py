@@ -21,6 +21,7 @@ from botdrome.api.socketio.opening import make_socketio, socketio_door
 from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import Turnstile
 from botdrome.server.arena import Arena
+from botdrome.server.board_ids import open_board_ids
 from botdrome.server.boats.books import open_books
 from botdrome.server.boats.harbour import Harbours
 from botdrome.server.boats.host import HostSession
@@ -164,7 +165,7 @@ async def _recover(store: Store) -> None:
 
 async def _furnish(settings: Settings, store: Store) -> Parts:
     desk, crowd, callers, origins = Desk(store, settings), Crowd(settings), Callers(settings), Origins(settings)
-    duel = DuelHall(desk, await open_duel_table(store))
+    duel = DuelHall(desk, await open_duel_table(store), await open_board_ids(store))
     boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
     url_bots = UrlBots(desk, callers)
     registrations = Buckets(settings.registration_rate, settings.registration_burst)

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from botdrome.app import House
+from botdrome.match.events import Cause
+from botdrome.server.duel_lines import PlayedBoard
 from botdrome.server.floor import Floor
 from tests.server.clients import PATIENCE, server
 
@@ -133,6 +135,12 @@ async def seated(one: Duellist, two: Duellist) -> tuple[Duellist, Duellist, Any]
     question = done.pop().result()
     assert question["event"] == "get_move", question
     return (one, two, question) if first.done() and not first.cancelled() else (two, one, question)
+
+
+def board_won_by(winner: int | None, start: int = 0, names: tuple[str, str] = ("ada", "bob")) -> PlayedBoard:
+    """The loser was not there to lose it."""
+    causes: tuple[Cause, Cause] = ("disconnect", "complete") if winner else ("complete", "disconnect")
+    return PlayedBoard(names, causes, winner, start, start + 1, 5)
 
 
 async def play_rows(one: Duellist, two: Duellist, question: Any) -> tuple[Any, Any]:

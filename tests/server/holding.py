@@ -35,11 +35,13 @@ class Held:
         _, written = self.waiting.pop(0)
         if not self.waiting:
             self.came.clear()
-        if problem is not None:
-            written.set_exception(problem)
-        else:
+        try:
+            if problem is not None:
+                raise problem
             await self._write(finish)
             written.set_result(None)
+        except Exception as refusal:
+            written.set_exception(refusal)
         for _ in range(5):
             await asyncio.sleep(0)
 

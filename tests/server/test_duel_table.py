@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from botdrome.app import House
-from botdrome.server.duel_table import DuelLine, DuelTable, PlayedBoard, open_duel_table
+from botdrome.server.duel_table import DuelTable, open_duel_table
 from botdrome.store.opening import open_store
-from tests.server.duellists import FREE, Duellist, arena, connected, free, pair, play_rows, until
+from tests.server.duellists import FREE, Duellist, arena, board_won_by, connected, free, pair, play_rows
 
 pytestmark = pytest.mark.anyio
 
@@ -141,39 +141,31 @@ async def fill_the_board(one: Duellist, two: Duellist, question: Any) -> None:
 
 async def test_the_last_hundred_boards_are_kept(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelTable(store, {}, 0)
+    table = DuelTable(store, {})
     for number in range(60):
-        board = PlayedBoard(("ada", "bob"), ("complete", "disconnect"), 0, number, number + 1, 5)
-        await store.keep(table.enter("m", table.take_ids(2), [board, board]))
+        await store.keep(table.enter("m", 2 * number + 1, [board_won_by(0, number)] * 2))
+        assert table.settle("m") == []
     boards = await table.boards_of("ada")
     assert [board.id for board in boards] == list(range(120, 20, -1))
     again = await open_duel_table(store)
-    assert again.take_ids(2) == 121
     bob = again.line("bob")
     assert bob is not None and (bob.losses, bob.invalid_moves, bob.total_games) == (0, 120, 120)
     assert again.line("nobody") is None
+    assert again.lines(0, 10) == table.lines(0, 10)
     await store.close()
 
 
-async def test_somebody_who_never_finished_a_board_leaves_no_trace(tmp_path: Path) -> None:
-    store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelTable(store, {}, 0)
-    table.arrive("ada")
-    line = table.line("ada")
-    assert line is not None and line.rating == DuelLine().rating
-    table.depart("ada")
-    await table.keep_time("ada")
-    assert table.line("ada") is None and table.lines() == []
-    assert await store.notes("duel") == {}
-    await store.close()
-
-
-async def test_an_aborted_match_counts_for_nobody(tmp_path: Path) -> None:
+async def test_an_aborted_match_keeps_the_boards_that_were_played(tmp_path: Path) -> None:
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
         await play_rows(one, two, question)
         await house.desk.close()
-        assert await one.until_closed() == []
-        assert await house.arena.store.notes("duel") == {}
+        assert [message["event"] for message in await two.until_closed()] == ["get_move"]
+        lines = await house.arena.store.notes("duel")
+        assert {name: (line["wins"], line["total_games"]) for name, line in lines.items()} == {one.name: (1, 1), two.name: (0, 1)}
+        (board,) = await house.arena.duel.boards_of(two.name)
+        entry = await house.arena.store.match(board.match)
+        assert entry is not None and entry.result is not None and entry.status == "aborted"
+        assert entry.result.boards[0].places in ((1, 2), (2, 1))
 
 
 async def test_what_a_player_lost_by_going_is_on_disk(tmp_path: Path) -> None:
@@ -186,26 +178,3 @@ async def test_what_a_player_lost_by_going_is_on_disk(tmp_path: Path) -> None:
         line = house.arena.duel.line(name)
         assert line is not None and (line.total_games, line.invalid_moves, line.losses) == (2, 2, 0)
         assert line.total_seconds > 0
-
-
-async def test_the_time_of_one_who_goes_is_written_after_the_match_that_this_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else the match's note, the older one, would stand, and after a crash boards could count without their match."""
-    async with arena(tmp_path) as house, pair(house) as (one, _, _):
-        store, calls = house.arena.store, list[str]()
-
-        def noting(name: str) -> None:
-            original = getattr(store, name)
-
-            def noted(what: Any) -> Any:
-                calls.append(name)
-                return original(what)
-
-            monkeypatch.setattr(store, name, noted)
-
-        noting("finish")
-        noting("keep")
-        await one.close()
-        await until(lambda: len(calls) == 2)
-        assert calls == ["finish", "keep"]

@@ -121,7 +121,6 @@ def test_out_of_time_is_an_invalid_move_of_nulls() -> None:
         f'{{"event": "lose", "board": {board}}}',
     ]
     assert events(two) == [("win", 15509), ("get_move", 15510)]
-    assert play.duel.began == [0, 5500]
 
 
 def test_whoever_stays_wins_both_boards_at_once() -> None:

@@ -1,5 +1,6 @@
 """Duel: the results of those who play over duel arena, as JSON and as the page of the original."""
 
+import asyncio
 from html import escape
 from typing import Annotated
 from urllib.parse import quote
@@ -15,11 +16,16 @@ from botdrome.api.problems import Problem
 from botdrome.api.rest.answers import Moment
 from botdrome.api.rest.endpoint import Asked
 from botdrome.server.arena import Arena
-from botdrome.server.duel_table import DuelBoard, DuelLine, DuelTable
+from botdrome.server.duel_lines import DuelBoard, DuelLine
+from botdrome.server.duel_table import DuelTable
 
 COLUMNS = ("User", "Rating", "Score", "Online Time", "Total Boards", "Invalid Moves")
 SHOWN = 1000
 """Rows of the page."""
+AT_ONCE = 200
+"""Rows that are made at once: others wait for no more than these."""
+FRESH = 0.5
+"""Seconds for which a page is shown to others, too."""
 
 
 class DuelPlayer(Struct):
@@ -59,9 +65,8 @@ class DuelProfile(Struct):
 
 
 async def duellists(arena: Arena, asked: Asked) -> DuelPlayers:
-    lines = arena.duel.lines()
-    page = lines[asked.offset : asked.offset + asked.limit]
-    return DuelPlayers([_player(arena.duel, *entry) for entry in page], len(lines), asked.limit, asked.offset)
+    page = arena.duel.lines(asked.offset, asked.limit)
+    return DuelPlayers([_player(arena.duel, *entry) for entry in page], arena.duel.players, asked.limit, asked.offset)
 
 
 async def duellist(arena: Arena, asked: Asked) -> DuelProfile:
@@ -87,20 +92,46 @@ def _board(board: DuelBoard) -> PlayerBoard:
 
 
 def duel_pages(arena: Arena) -> list[BaseRoute]:
+    results = ResultsPage(arena.duel)
+
     async def results_table(_: Request) -> Response:
-        return HTMLResponse(_page(arena.duel), headers={"content-security-policy": CSP})
+        return HTMLResponse(await results.text(), headers={"content-security-policy": CSP})
 
     return [Route("/duel/results_table", results_table)]
 
 
-def _page(table: DuelTable) -> str:
+class ResultsPage:
+    """The page of the original. It is made once for all who look at the same time, bit by bit, so that no player waits for it."""
+
+    def __init__(self, table: DuelTable) -> None:
+        self._table = table
+        self._lock = asyncio.Lock()
+        self._text, self._fresh_until = "", 0.0
+
+    async def text(self) -> str:
+        loop = asyncio.get_running_loop()
+        async with self._lock:
+            if loop.time() >= self._fresh_until:
+                self._text = _page(await self._rows())
+                self._fresh_until = loop.time() + FRESH
+        return self._text
+
+    async def _rows(self) -> list[str]:
+        rows: list[str] = []
+        for offset in range(0, SHOWN, AT_ONCE):
+            rows += [_row(self._table, name, line) for name, line in self._table.lines(offset, AT_ONCE)]
+            await asyncio.sleep(0)
+        return rows
+
+
+def _page(rows: list[str]) -> str:
     head = "".join(f"<th>{column}</th>" for column in COLUMNS)
-    rows = "\n".join(_row(table, name, line) for name, line in table.lines()[:SHOWN])
+    body = "\n".join(rows)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Duel arena</title>'
-        '<link rel="stylesheet" href="/static/style.css"></head>\n'
+        '<link rel="stylesheet" href="/static/style.css"><script src="/static/duel.js" defer></script></head>\n'
         f"<body>\n<h1>Duel arena</h1>\n<table>\n<thead><tr>{head}</tr></thead>\n"
-        f"<tbody>\n{rows}\n</tbody>\n</table>\n</body>\n</html>\n"
+        f'<tbody>\n{body}\n</tbody>\n</table>\n<p id="note" class="quiet" role="status"></p>\n</body>\n</html>\n'
     )
 
 

@@ -105,7 +105,7 @@ class Arena:
     ) -> None:
         """`outreach` is for bots with an address; without `registrations` bots may be registered as fast as you like."""
         self.store, self.tables, self._registry = store, tables, registry
-        self.duel = duel or DuelTable(store, {}, 0)
+        self.duel = duel or DuelTable(store, {})
         self.outreach, self._registrations = outreach or Nobody(), registrations
         self.workers, self._guesses = workers or Workers(), guesses or Guesses()
 

@@ -255,7 +255,7 @@ class DuelSession(StreamSession):
         if self.seeker is not None:
             self._desk.give_up(self)
         if self._admitted:
-            self._hall.leave(self, table)
+            self._hall.leave(self)
 
     def _quiet(self) -> None:
         self._over = True

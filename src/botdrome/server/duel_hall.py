@@ -1,28 +1,31 @@
 """Duel hall: who is here over duel arena, and who plays whom next."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from itertools import count
 from random import Random, randrange
 from time import time
-from typing import Protocol
+from typing import Any, Protocol
 
 from botdrome.contest.lobby import Wish
 from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
 from botdrome.match.course import rotated
-from botdrome.match.events import Result
+from botdrome.server.board_ids import BoardIds
 from botdrome.server.desk import Desk, Guest
-from botdrome.server.duel_table import DuelTable, PlayedBoard
+from botdrome.server.duel_lines import Counted, PlayedBoard
+from botdrome.server.duel_table import DuelTable
 from botdrome.server.failures import log_failure
 from botdrome.server.table import Table
-from botdrome.store.store import MatchEntry, Note
+from botdrome.store.store import Epoch, MatchEntry, Note
 from botdrome.wire.duel import Duel
 
 GAME = "gomoku"
 WISH = Wish(GAME)
 REMATCH = 0.5
 """Seconds for which two who have just met wait for somebody else, when there are others."""
+SPARE_IDS = 100
+"""Ids of boards for those whom the desk seats; pairs of ours wait until there are more than these."""
 NUMBERS = 100_001
 """The number in the id of a question is below this."""
 
@@ -45,12 +48,13 @@ class Duellist(Guest, Protocol):
 
 
 class DuelHall:
-    def __init__(self, desk: Desk, table: DuelTable) -> None:
-        self.desk, self.table = desk, table
+    def __init__(self, desk: Desk, table: DuelTable, ids: BoardIds) -> None:
+        self.desk, self.table, self._ids = desk, table, ids
         self._present: dict[str, Duellist] = {}
         self._gathered: dict[Duellist, None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._dialects: dict[str, Duel] = {}
+        self._counted: dict[str, Counted] = {}
         self._random = Random()
 
     # Who is here.
@@ -59,7 +63,7 @@ class DuelHall:
         """Of two who come under one name the newest stays."""
         before = self._present.get(newcomer.name)
         self._present[newcomer.name] = newcomer
-        self.table.arrive(newcomer.name)
+        self._store_in_background(self.table.arrive(newcomer.name))
         if before is not None:
             before.make_way(newcomer)
 
@@ -67,31 +71,20 @@ class DuelHall:
         """Whether it is the one that stays."""
         return self._present.get(duellist.name) is duellist
 
-    def leave(self, duellist: Duellist, table: Table | None) -> None:
-        """`table`: where it sat, if anywhere."""
+    def leave(self, duellist: Duellist) -> None:
         self.stop_gathering(duellist)
-        name = duellist.name
         if self.has(duellist):
-            del self._present[name]
-            self.table.depart(name)
-            if table is not None and table.match.result is not None:
-                # Its books are on their way to the store, and of two lines the last stands.
-                table.on_over.append(lambda _: self.desk.tasks.start(self._keep_time(name)))
-            else:
-                self.desk.tasks.start(self._keep_time(name))
+            del self._present[duellist.name]
+            self._store_in_background(self.table.depart(duellist.name))
 
-    async def _keep_time(self, name: str) -> None:
-        try:
-            await self.table.keep_time(name)
-        except Exception:
-            log_failure("the time of a player could not be stored", player=name)
+    def _store_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        self.desk.tasks.start(_logged(work))
 
     async def close(self) -> None:
         present, self._present = self._present, {}
-        for name, duellist in present.items():
+        for duellist in present.values():
             duellist.close()
-            self.table.depart(name)
-        await asyncio.gather(*[self._keep_time(name) for name in present])
+        await asyncio.gather(*[_logged(self.table.depart(name)) for name in present], _logged(self._ids.close()))
 
     # Who plays whom.
 
@@ -129,10 +122,11 @@ class DuelHall:
         pairs, rest = paired(names, {name: duellist.last_opponent for name, duellist in gathered.items()})
         if again:
             pairs += zip(rest[::2], rest[1::2], strict=False)
-        for pair in () if self.desk.closing else pairs:
+        seats = max(self._ids.left - SPARE_IDS, 0) // FORMATS[GAME].terms.boards
+        for pair in () if self.desk.closing else pairs[:seats]:
             self._seat([(name, gathered.pop(name) if name in gathered else self.desk.recruit(waiting[name])) for name in pair])
         for duellist in gathered.values():
-            self._let_wait(duellist, hold=not again and len(rest) > 1)
+            self._let_wait(duellist, hold=(not again and len(rest) > 1) or len(pairs) > seats)
 
     def _let_wait(self, duellist: Duellist, hold: bool) -> None:
         if hold:
@@ -156,9 +150,12 @@ class DuelHall:
         if table.bookkeeper is None:
             table.bookkeeper = self
             table.on_over.append(self._forget)
+            self._counted[table.entry.id] = Counted(since=table.entry.started)
 
     def _forget(self, table: Table) -> None:
         self._dialects.pop(table.entry.id, None)
+        self._counted.pop(table.entry.id, None)
+        self.table.drop(table.entry.id)
 
     def dialect(self, entry: MatchEntry) -> Duel:
         """The tongue of all who are here: one for each match."""
@@ -166,37 +163,49 @@ class DuelHall:
         if dialect is None:
             boards, present = FORMATS[entry.game].terms.boards, self._present
             names = tuple(present[name].called if name in present else name for name in entry.players)
-            dialect = self._dialects[entry.id] = Duel(names, self.table.take_ids(boards), _question_ids())
+            dialect = self._dialects[entry.id] = Duel(names, self._ids.take(boards), _question_ids())
+            if self._ids.low:
+                self._store_in_background(self._ids.reserve())
         return dialect
 
     def notes(self, table: Table) -> tuple[Note, ...]:
-        """What a match leaves behind."""
-        result = table.match.result
-        if result is None or result.aborted:
-            return ()
-        dialect = self.dialect(table.entry)
-        return self.table.enter(table.entry.id, dialect.first_board, _boards(table, result, dialect))
+        """What the boards that have ended since the last time leave behind."""
+        first_board, counted = self.dialect(table.entry).first_board, self._counted[table.entry.id]
+        return self.table.enter(table.entry.id, first_board + counted.boards, _boards(table, counted))
 
     def stored(self, table: Table) -> None:
-        """The table counts a match when its notes are made."""
+        match = table.match
+        self._counted[table.entry.id] = Counted(match.board, match.steps, _now())
+        if again := self.table.settle(table.entry.id):
+            self._store_in_background(self.desk.store.keep(again))
 
 
-def _boards(table: Table, result: Result, dialect: Duel) -> list[PlayedBoard]:
-    """The dialect has yet to hear the last news."""
-    boards, now, names = len(result.boards), table.now(), table.entry.players
-    missing = boards - len(dialect.began)
-    began = [*dialect.began, *[now] * missing]
-    lengths = [*dialect.lengths, *[0] * missing]
-    lengths[-1] = len(table.match.view(None)["moves"])
-    ended = [*began[1:], now]
-    played = []
-    for number, board in enumerate(result.boards):
+async def _logged(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception:
+        log_failure("the table of duel arena could not be stored")
+
+
+def _boards(table: Table, counted: Counted) -> list[PlayedBoard]:
+    """Those that have ended and were not counted yet: each move is a step, and all were made on the first of them."""
+    match, names = table.match, table.entry.players
+    boards = (match.result or match.result_if_ended("aborted")).boards
+    start, end = counted.since, max(counted.since, _now())
+    played: list[PlayedBoard] = []
+    for number, board in enumerate(boards[counted.boards :], counted.boards):
+        if "aborted" in board.causes:
+            break
         one, two = rotated(len(names), number)
         winner = None if board.places[one] == board.places[two] else int(board.places[one] > board.places[two])
-        causes = board.causes[one], board.causes[two]
-        start, end = (table.entry.started + at for at in (began[number], ended[number]))
-        played.append(PlayedBoard((names[one], names[two]), causes, winner, start, end, lengths[number]))
+        moves = 0 if played else match.steps - counted.steps
+        played.append(PlayedBoard((names[one], names[two]), (board.causes[one], board.causes[two]), winner, start, end, moves))
+        start = end
     return played
+
+
+def _now() -> Epoch:
+    return int(time() * 1000)
 
 
 def _question_ids() -> Callable[[], str]:

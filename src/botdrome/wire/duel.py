@@ -43,8 +43,6 @@ class Duel:
         """The id of the first board; the others count on."""
         self.draws: set[Player] = set()
         """Those who want to be told of a draw: the original says nothing."""
-        self.began: list[Milliseconds] = []
-        """When each board began."""
         self.lengths: list[int] = []
         """How many moves were told of on each board."""
         self._names, self._new_id = names, new_id
@@ -69,7 +67,7 @@ class Duel:
                     self._add_stone(event, position)
                     goes_on = True
                 case Began():
-                    self._lay_board(event, position, standing.now, told)
+                    self._lay_board(event, position, told)
                     goes_on = True
                 case Refused() if event.strikes and event.player in told:
                     sent = self._sent if event.move is self._played else event.move
@@ -92,8 +90,7 @@ class Duel:
             messages.append(self._question(standing))
         return messages
 
-    def _lay_board(self, event: Began, position: Any, now: Milliseconds, told: dict[Player, list[bytes]]) -> None:
-        self.began.append(now)
+    def _lay_board(self, event: Began, position: Any, told: dict[Player, list[bytes]]) -> None:
         self.lengths.append(0)
         self._order = event.order
         board = {"_id": self.first_board + event.board, "_size": position.size, "_win_length": position.win_length}

@@ -1,0 +1,64 @@
+"""Board ids: the numbers of boards, which are reserved in the store before they are used."""
+
+from typing import Any
+
+from botdrome.store.store import Note, Store
+
+BOOK = "duel boards"
+BLOCK = 1000
+"""So many are reserved at once. After a crash, those that were not used are left out."""
+
+
+class NoBoardIds(Exception):
+    """All ids that were reserved are used, and the store cannot reserve others at present."""
+
+
+class BoardIds:
+    """They rise as long as the store is kept, and none is ever given twice."""
+
+    def __init__(self, store: Store, last: int) -> None:
+        self._store = store
+        self._last = self._reserved = last
+        self._reserving = self._closed = False
+
+    @property
+    def left(self) -> int:
+        return self._reserved - self._last
+
+    def take(self, boards: int) -> int:
+        """The first of so many ids in a row."""
+        if boards > self.left:
+            raise NoBoardIds(f"{boards} ids are needed and {self.left} are reserved")
+        first = self._last + 1
+        self._last += boards
+        return first
+
+    @property
+    def low(self) -> bool:
+        """Whether others should be reserved now."""
+        return self.left < BLOCK // 2 and not self._reserving
+
+    async def reserve(self) -> None:
+        self._reserving = True
+        try:
+            await self._note(self._reserved + BLOCK)
+        finally:
+            self._reserving = False
+
+    async def close(self) -> None:
+        """Give back those that were not used. None can be taken afterwards."""
+        self._closed = True
+        self._reserved = self._last
+        await self._note(self._last)
+
+    async def _note(self, last: int) -> None:
+        await self._store.keep([Note(BOOK, "", {"last": last})])
+        if not self._closed:
+            self._reserved = last
+
+
+async def open_board_ids(store: Store) -> BoardIds:
+    counter: dict[str, Any] = (await store.notes(BOOK)).get("", {})
+    ids = BoardIds(store, counter.get("last", 0))
+    await ids.reserve()
+    return ids
