@@ -6,9 +6,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from rich.console import Console
 
 from botdrome.cli.serve import show
+from botdrome.cli.terminal import Terminal
 from botdrome.server.boats.plan import RoomPlan
 from tests.server.boats import boat_server
 from tests.server.clients import server
@@ -22,7 +22,7 @@ def anyio_backend() -> str:
 @pytest.mark.anyio
 async def test_rooms_that_share_a_port_are_shown(tmp_path: Path) -> None:
     rooms = [RoomPlan(title="Duels"), RoomPlan(title="Tea party"), RoomPlan(title="Own", port=-1)]
-    console = Console(file=io.StringIO(), record=True)
+    console = Terminal(file=io.StringIO(), record=True)
     async with boat_server(tmp_path, *rooms) as house:
         show(house, console)
         lines = console.export_text().splitlines()
@@ -32,7 +32,7 @@ async def test_rooms_that_share_a_port_are_shown(tmp_path: Path) -> None:
 
 @pytest.mark.anyio
 async def test_the_screen_says_where_to_watch_and_what_stopping_means(tmp_path: Path) -> None:
-    console = Console(file=io.StringIO(), record=True)
+    console = Terminal(file=io.StringIO(), record=True)
     async with server(tmp_path, drain=25.0) as house, httpx.AsyncClient() as http:
         show(house, console)
         text = console.export_text()
@@ -44,7 +44,7 @@ async def test_the_screen_says_where_to_watch_and_what_stopping_means(tmp_path: 
 
 @pytest.mark.anyio
 async def test_the_screen_does_not_promise_time_where_there_is_none(tmp_path: Path) -> None:
-    console = Console(file=io.StringIO(), record=True)
+    console = Terminal(file=io.StringIO(), record=True)
     async with server(tmp_path, drain=0.0) as house:
         show(house, console)
     assert "Ctrl-C stops: running matches are aborted. A second one stops at once." in console.export_text()

@@ -11,10 +11,10 @@ from botdrome.client.boats_lines import (
     fields_of,
     line_of,
     place,
-    shown,
     square_in,
     summary_in,
 )
+from botdrome.client.terminal_text import shown
 
 STREAM = b"G|1.2.0|A\r\nN|bob\n\nM||h\xe9\n"
 LINES = [b"G|1.2.0|A\r", b"N|bob", b"", b"M||h\xe9"]
@@ -62,7 +62,7 @@ def test_nothing_breaks_out_of_a_line() -> None:
 
 
 def test_what_others_write_is_safe_for_a_terminal() -> None:
-    assert shown("a\x1b[31mb\x07\u202ec\udce9é") == "a?[31mb??c?é"
+    assert shown("a\x1b[31mb\x07\u202ec\udce9é") == "a␛[31mb␇�c�é"
 
 
 def test_the_offer_of_a_server() -> None:

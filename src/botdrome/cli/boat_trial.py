@@ -12,8 +12,6 @@ from time import monotonic
 
 from msgspec import Struct
 from msgspec.structs import replace
-from rich.console import Console
-from rich.markup import escape
 from rich.text import Text
 
 from botdrome.bots.house import HOUSE
@@ -22,8 +20,10 @@ from botdrome.cli.boat_trial_file import keep, trial_file
 from botdrome.cli.boats.sheet import Panel, Sheet
 from botdrome.cli.problems import REFUSED, Refusal, complain
 from botdrome.cli.tables import duration_text
-from botdrome.client.boats_lines import PORT, place, shown
+from botdrome.cli.terminal import Terminal
+from botdrome.client.boats_lines import PORT, place
 from botdrome.client.program import CannotStart
+from botdrome.client.terminal_text import shown
 from botdrome.games.game import View
 from botdrome.runner.boat_harbour import Harbour, harbour_hunts
 from botdrome.runner.boat_shooters import Entry, entered, hunts
@@ -61,10 +61,10 @@ def run_trial(options: TrialOptions) -> int:
             return _over_tcp(options, trial)
         entry = entered(trial)
     except Refusal as problem:
-        complain(escape(str(problem)))
+        complain(problem)
         return REFUSED
     except (CannotStart, OSError) as problem:
-        complain(escape(str(problem)))
+        complain(problem)
         return 1
     jobs = options.jobs or (len(os.sched_getaffinity(0)) if trial.bot.startswith("house:") else 1)
     report = Report(options, trial, entry)
@@ -155,7 +155,7 @@ class Report:
         self._trial, self.entry = trial, entry
         self._folder = options.test_db
         self._figures = Figures()
-        self._console = Console(highlight=False, soft_wrap=True)
+        self._console = Terminal(soft_wrap=True)
         self._began = self._shown = monotonic()
         self._bar = False
         self.interrupted = False
@@ -163,7 +163,7 @@ class Report:
 
     def say(self, words: str) -> None:
         self._clear_bar()
-        self._console.print(escape(words))
+        self._console.print(words)
 
     def open(self) -> None:
         trial = self._trial
@@ -243,6 +243,6 @@ class Report:
         try:
             keep(path, self._trial, figures, seconds, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
         except OSError as problem:
-            complain(escape(f"{path}: {problem.strerror}"))
+            complain(f"{path}: {problem.strerror}")
             return
         self.say(f"kept in {path}")

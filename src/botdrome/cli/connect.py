@@ -4,16 +4,15 @@ import asyncio
 import signal
 from contextlib import suppress
 
-from rich.console import Console
-
 from botdrome.cli.problems import REFUSED, complain
+from botdrome.cli.terminal import Terminal
 from botdrome.client.connect import Tunnel, Unwanted
 
 
 def run(name: str, token: str, server: str, local: str) -> int:
-    console = Console(stderr=True, highlight=False)
+    console = Terminal(stderr=True)
     try:
-        tunnel = Tunnel(server, local, name, token, lambda words: console.print(words, markup=False, soft_wrap=True))
+        tunnel = Tunnel(server, local, name, token, lambda words: console.print(words, soft_wrap=True))
     except ValueError as problem:
         complain(problem)
         return REFUSED

@@ -2,13 +2,14 @@
 
 import time
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
 from botdrome.bots.house import HOUSE, seated
 from botdrome.cli.play import run
 from botdrome.cli.reel import drawn, frames
+from botdrome.cli.terminal import Terminal
 from botdrome.formats import FORMATS, Format
 from botdrome.match.match import Match
 from botdrome.match.reader import read
@@ -21,7 +22,7 @@ AT_A_TABLE = 4
 
 
 def show_demo(pause: float) -> int:
-    console = Console()
+    console = Terminal()
     for row in FORMATS.values():
         _show(row, console, pause)
     console.print(Text("\nA tournament: noughts and crosses, the perfect bot against a random one", style="bold"))
@@ -29,7 +30,7 @@ def show_demo(pause: float) -> int:
     return run("noughts-and-crosses", bots, 500, 1, SEED, None, [], None, as_json=False)
 
 
-def _show(row: Format, console: Console, pause: float) -> None:
+def _show(row: Format, console: Terminal, pause: float) -> None:
     """A match of house bots, the best against the rest, in at most so many pictures."""
     players = min(AT_A_TABLE, row.game.players[-1])
     names = [list(HOUSE[row.name])[-1 if player % 2 == 0 else 0] for player in range(players)]

@@ -3,12 +3,13 @@
 from typing import Any
 
 import msgspec
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from botdrome.bots.house import HOUSE, seated
 from botdrome.cli.problems import REFUSED, Refusal, complain, format_called
+from botdrome.cli.terminal import Terminal
 from botdrome.formats import FORMATS, Format
 from botdrome.games.game import Raw, View
 from botdrome.games.options import options_of
@@ -23,7 +24,7 @@ def show_games(name: str | None) -> int:
     except Refusal as problem:
         complain(problem)
         return REFUSED
-    console = Console()
+    console = Terminal()
     for row in rows:
         for part in described(row):
             console.print(part, soft_wrap=isinstance(part, Text))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from msgspec.structs import replace
-from rich.console import Console
 from rich.text import Text
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
@@ -20,6 +19,8 @@ from botdrome.app import House, open_house, stop_signal
 from botdrome.cli.host_words import HELP, Puzzled, headline, order_in, pictured
 from botdrome.cli.logs import configure_logs, level_called
 from botdrome.cli.problems import REFUSED, complain
+from botdrome.cli.terminal import Terminal
+from botdrome.client.terminal_text import shown
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
 from botdrome.server.settings import BadSetting, Settings, load_settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
@@ -42,7 +43,7 @@ def run_host(
         if flags.get("log_level") is not None:
             flags["log_level"] = level_called(flags["log_level"])
         if server is not None:
-            return asyncio.run(Bridge(server, token, room, Console()).sit())
+            return asyncio.run(Bridge(server, token, room, Terminal()).sit())
         settings = own_settings(values, config, flags)
         with nullcontext() if log_file is None else log_file.open("a") as log:
             return asyncio.run(_own_server(settings, log))
@@ -77,7 +78,7 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
     async with stop_signal() as wanted:
         house = await open_house(settings)
         try:
-            console = Console()
+            console = Terminal()
             _say_where(house, console)
             bridge = Bridge(house.url.replace("0.0.0.0", "127.0.0.1"), settings.host_token, "", console, stays=True)
             sitting = asyncio.ensure_future(bridge.sit())
@@ -89,15 +90,15 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
             await house.close()
 
 
-def _say_where(house: House, console: Console) -> None:
+def _say_where(house: House, console: Terminal) -> None:
     where = f"{house.settings.host}:{house.ports['xbs']}"
-    console.print(f"players join at {where}, spectators at {house.url}; `help` lists what can be done here", highlight=False)
+    console.print(f"players join at {where}, spectators at {house.url}; `help` lists what can be done here")
 
 
 class Bridge:
     """The conversation with the server on one side and with whoever types on the other."""
 
-    def __init__(self, server: str, token: str, room: str, console: Console, stays: bool = False) -> None:
+    def __init__(self, server: str, token: str, room: str, console: Terminal, stays: bool = False) -> None:
         self._url = f"{server.rstrip('/').replace('http', 'ws', 1)}/boats/host"
         self._hello = {"token": token, "room": room}
         self._console, self._stays = console, stays
@@ -125,10 +126,10 @@ class Bridge:
         async for text in socket:
             message = json.loads(text)
             if "error" in message:
-                self._console.print(Text(message["error"], style="red"), soft_wrap=True)
+                self._console.print(Text(shown(message["error"]), style="red"), soft_wrap=True)
                 self._status = 0 if self._room else GONE
             elif "done" in message:
-                self._console.print(Text(message["done"], style="green"), soft_wrap=True)
+                self._console.print(Text(shown(message["done"]), style="green"), soft_wrap=True)
             elif "room" in message:
                 self._see(message["room"], message.get("asked", False))
                 if message["room"]["over"]:
@@ -141,7 +142,7 @@ class Bridge:
         line = headline(room)
         if line != self._headline:
             self._headline = line
-            self._console.print(Text(line), soft_wrap=True)
+            self._console.print(Text(shown(line)), soft_wrap=True)
 
     async def _type(self, socket: ClientConnection) -> None:
         """Until there is no more input. A server of our own then runs on."""
@@ -166,14 +167,14 @@ class Bridge:
         """Whoever sits at a terminal is asked, as in the original; a script knows what it wants."""
         if not sys.stdin.isatty():
             return True
-        self._console.print("abort all games and close the room? \\[y/N]", highlight=False)
+        self._console.print("abort all games and close the room? [y/N]")
         answer = await typed.get() or ""
         return answer.strip().lower() in ("y", "yes")
 
     async def _act(self, order: dict[str, Any], socket: ClientConnection) -> None:
         match order["do"]:
             case "help":
-                self._console.print(HELP, highlight=False, markup=False)
+                self._console.print(HELP)
             case "leave":
                 self._console.print(Text("this console is the server's own: `quit` ends both", style="red"))
             case _:

@@ -6,6 +6,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from botdrome.client.terminal_text import shown
 from botdrome.wire.xbs import BLANKS
 
 Order = dict[str, Any]
@@ -112,14 +113,14 @@ def pictured(room: dict[str, Any]) -> list[Table | Text]:
     if room["gathering"]:
         table = Table("", f"game {room['gathers']}, not started", "address", box=None)
         for number, player in enumerate(room["gathering"], 1):
-            table.add_row(str(number), Text(player["name"]), player["address"])
+            table.add_row(str(number), Text(shown(player["name"])), player["address"])
         parts.append(table)
     for game in room["games"]:
         table = Table("", "", f"game {game['number']}", "status", "score", "skips", "turns", "hits taken", box=None)
         for number, row in enumerate(game["players"], 1):
             counts = [str(row[key]) for key in ("score", "skips", "turns")]
-            name, status = Text(row["name"]), Text(row["status"])
+            name, status = Text(shown(row["name"])), Text(shown(row["status"]))
             table.add_row(str(number), "*" if row["toMove"] else "", name, status, *counts, f"{row['hits']} of {game['squares']}")
         parts.append(table)
     banned = room["blacklist"]["players"] + room["blacklist"]["addresses"]
-    return [*parts, Text(f"blacklist: {', '.join(banned)}")] if banned else parts
+    return [*parts, Text(shown(f"blacklist: {', '.join(banned)}"))] if banned else parts

@@ -8,10 +8,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
-from rich.console import Console
-
 from botdrome.cli.problems import complain
 from botdrome.cli.stores import existing, store_url
+from botdrome.cli.terminal import Terminal
 from botdrome.store.battlebot import translated
 from botdrome.store.mongoexport import documents
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
@@ -70,7 +69,7 @@ async def _take_in(url: str, files: Sequence[Path]) -> bool:
                 raise BadExport(f"{file}: {problem}") from None
     finally:
         await store.close()
-    Console(stderr=True).print(f"{new} entries were new")
+    Terminal(stderr=True).print(f"{new} entries were new")
     return not complaints.count
 
 

@@ -2,11 +2,13 @@
 
 import logging
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TextIO, cast
 
 import structlog
 
+from botdrome.client.terminal_text import shown_lines
 from botdrome.server.settings import Settings
 
 LEVELS = {"debug": "debug", "info": "info", "warn": "warning", "warning": "warning", "error": "error"}
@@ -39,8 +41,8 @@ def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
     target = file or sys.stderr
     stream = cast(TextIO, Unfailing(target))
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
-    as_text = structlog.dev.ConsoleRenderer(colors=target.isatty())
-    last: Any = structlog.processors.JSONRenderer() if settings.log_format == "json" else as_text
+    in_colour = structlog.dev.ConsoleRenderer(colors=target.isatty())
+    last: Any = structlog.processors.JSONRenderer() if settings.log_format == "json" else _as_text(in_colour)
     common: list[Any] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso"),
@@ -52,6 +54,17 @@ def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
         logger_factory=structlog.WriteLoggerFactory(stream),
     )
     _take_in_others(stream, max(level, logging.WARNING), common, last)
+
+
+def _as_text(render: Callable[[Any, str, Any], str]) -> Callable[[Any, str, Any], str]:
+    """Names and messages of strangers stand in logs, and logs are read in terminals."""
+
+    def rendered(logger: Any, method: str, event: Any) -> str:
+        return render(
+            logger, method, {key: shown_lines(value) if isinstance(value, str) else value for key, value in event.items()}
+        )
+
+    return rendered
 
 
 def _take_in_others(stream: TextIO, level: int, common: list[Any], last: Any) -> None:

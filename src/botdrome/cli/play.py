@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from botdrome.cli.problems import REFUSED, Refusal, complain, format_called, read_options
 from botdrome.cli.tables import Report, score_table
+from botdrome.cli.terminal import Terminal
 from botdrome.client.program import CannotStart
 from botdrome.formats import Format
 from botdrome.games.chance import Chance
@@ -52,7 +52,7 @@ def run(
     if as_json:
         sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
     else:
-        Console().print(score_table(report))
+        Terminal().print(score_table(report))
     return status
 
 
@@ -78,7 +78,7 @@ def distinct_names(bots: list[str]) -> tuple[str, ...]:
 def follow(outcomes: Generator[Outcome, None, None], report: Report) -> int:
     """Take in the outcomes behind a progress bar; Ctrl-C ends it early and keeps what there is."""
     columns: tuple[Any, ...] = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Terminal(stderr=True), transient=True) as bar:
         task = bar.add_task(report.plan.game, total=len(report.plan.fixtures()))
         try:
             with closing(outcomes):

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from rich.console import Console
 from rich.text import Text
 
+from botdrome.cli.terminal import Terminal
 from botdrome.formats import FORMATS, Format
 from botdrome.games.game import BadOption
 
@@ -19,7 +19,7 @@ class Refusal(Exception):
 
 
 def complain(words: object) -> None:
-    Console(stderr=True).print(Text("botdrome: ", style="bold red").append(str(words), "not bold default"), soft_wrap=True)
+    Terminal(stderr=True).print(Text("botdrome: ", style="bold red").append(str(words), "not bold default"), soft_wrap=True)
 
 
 def format_called(name: str) -> Format:

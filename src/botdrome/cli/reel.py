@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from botdrome.cli.pictures.gallery import picture_of
+from botdrome.client.terminal_text import shown
 from botdrome.games.game import Game, View
 from botdrome.match.course import News
 from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Result, Returned
@@ -92,9 +93,9 @@ def _short(raw: Any) -> str:
 
 def drawn(game: str, frame: Frame, told_at_most: int = 6) -> RenderableType:
     """One frame, for the terminal."""
-    head = Text(f"{game}  step {frame.step}  {frame.time / 1000:.3f} s", style="bold")
-    return Group(head, picture_of(game, frame.view, frame.bots), *_tail(frame.told, told_at_most))
+    head = Text(f"{shown(game)}  step {frame.step}  {frame.time / 1000:.3f} s", style="bold")
+    return Group(head, picture_of(game, frame.view, tuple(map(shown, frame.bots))), *_tail(frame.told, told_at_most))
 
 
 def _tail(lines: Sequence[str], most: int) -> Iterable[Text]:
-    return [Text(line, style="dim", no_wrap=True, overflow="ellipsis") for line in lines[-most:]]
+    return [Text(shown(line), style="dim", no_wrap=True, overflow="ellipsis") for line in lines[-most:]]

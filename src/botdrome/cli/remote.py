@@ -8,7 +8,6 @@ import urllib.request
 from typing import Any
 
 import msgspec
-from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 from websockets.asyncio.client import connect
@@ -16,6 +15,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.cli.problems import complain
 from botdrome.cli.reel import Frame, drawn, told
+from botdrome.cli.terminal import Terminal
+from botdrome.client.terminal_text import shown
 from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Returned
 
 ANY_EVENT = Began | Played | Out | Left | Returned | Amended | BoardEnded | Ended | Refused | Late
@@ -49,7 +50,7 @@ def watch(match: str, server: str) -> int:
 
 async def _watch(match: str, server: str) -> int:
     url = f"{server.rstrip('/').replace('http', 'ws', 1)}/watch/{urllib.parse.quote(match, safe='')}"
-    screen, console = Screen(), Console()
+    screen, console = Screen(), Terminal()
     try:
         async with connect(url, max_size=None) as socket:
             with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
@@ -100,11 +101,11 @@ def _get(url: str, token: str | None) -> Any:
 
 
 def _print_flight(lines: list[dict[str, Any]]) -> None:
-    console = Console(highlight=False)
+    console = Terminal()
     for line in lines:
         if "cause" in line:
             why = f" ({line['reason']})" if "reason" in line else ""
-            console.print(Text(f"the end: {line['cause']}{why}", style="bold"))
+            console.print(Text(shown(f"the end: {line['cause']}{why}"), style="bold"))
         elif "lost" in line:
             console.print(Text(f"({line['lost']} earlier entries were not kept)", style="dim"))
         else:
@@ -114,7 +115,7 @@ def _print_flight(lines: list[dict[str, Any]]) -> None:
 def _entry(line: dict[str, Any]) -> Text:
     text = Text(f"{line['t'] / 1000:9.3f} s  ")
     if line["dir"] == "out":
-        return text.append(f"told    {line['message']}", "dim")
+        return text.append(shown(f"told    {line['message']}"), "dim")
     verdict = line.get("verdict", "")
-    text.append(f"sent    {line['message']}  ")
-    return text.append(f"{verdict}, after {line.get('used', 0)} ms", "green" if verdict == "accepted" else "bold red")
+    text.append(shown(f"sent    {line['message']}  "))
+    return text.append(f"{shown(verdict)}, after {line.get('used', 0)} ms", "green" if verdict == "accepted" else "bold red")

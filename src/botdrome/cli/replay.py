@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
@@ -11,6 +11,7 @@ from botdrome.cli.files import load
 from botdrome.cli.keys import next_keys, single_keys
 from botdrome.cli.problems import complain
 from botdrome.cli.reel import Frame, drawn, frames
+from botdrome.cli.terminal import Terminal
 from botdrome.cli.viewer import HELP, Viewer
 from botdrome.match.record import BadRecord
 
@@ -36,19 +37,19 @@ def _print_one(game: str, reel: list[Frame], step: int) -> int:
     if not wanted:
         complain(f"there is no step {step}; the match has steps 0 to {reel[-1].step}")
         return 1
-    Console().print(drawn(game, wanted[-1]))
+    Terminal().print(drawn(game, wanted[-1]))
     return 0
 
 
 def _print_all(game: str, reel: list[Frame]) -> None:
-    console = Console()
+    console = Terminal()
     for frame in reel:
         console.print(drawn(game, frame), "")
 
 
 def _browse(game: str, reel: list[Frame], speed: float) -> None:
     viewer = Viewer(len(reel), speed)
-    console = Console()
+    console = Terminal()
     with single_keys(), Live(console=console, screen=True, auto_refresh=False) as live:
         while not viewer.done:
             live.update(Group(drawn(game, reel[viewer.at]), _footer(viewer, len(reel))), refresh=True)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from botdrome.app import House, serve
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.problems import REFUSED, complain
+from botdrome.cli.terminal import Terminal
 from botdrome.server.boats.harbour import Harbours
 from botdrome.server.settings import BadSetting, load_settings
 from botdrome.server.steady_loop import run
@@ -25,7 +25,7 @@ def run_server(flags: dict[str, Any], words: Sequence[str], config: Path | None)
     try:
         settings = load_settings(flags | _set(words), os.environ, config)
         configure_logs(settings)
-        run(serve(settings, lambda house: show(house, Console(stderr=True))))
+        run(serve(settings, lambda house: show(house, Terminal(stderr=True))))
     except (BadSetting, BadStoreUrl, StoreUnavailable) as problem:
         complain(problem)
         return REFUSED
@@ -47,7 +47,7 @@ def _rooms_at(house: House, key: str) -> str:
     return f" ({', '.join(titles)})" if len(titles) > 1 else ""
 
 
-def show(house: House, console: Console) -> None:
+def show(house: House, console: Terminal) -> None:
     """What listens where, and how to begin."""
     url, game = house.url, next(iter(GAMES))
     query = f'mutation {{ registerBot(gameType: {game}, name: \\"MyBot\\", owner: \\"me\\") {{ password }} }}'
@@ -69,8 +69,8 @@ def show(house: House, console: Console) -> None:
         ("house bots", "play those who find no opponent" if house.settings.house else "on demand; --house for all"),
     ):
         console.print(Text(f"  {what:24}").append(where, "cyan"), soft_wrap=True)
-    console.print("\nRegister a bot and keep the password that comes back:", highlight=False)
+    console.print("\nRegister a bot and keep the password that comes back:")
     command = f"  curl {url}/graphql -H 'Content-Type: application/json' -d '{{\"query\": \"{query}\"}}'"
-    console.print(command, highlight=False, markup=False, soft_wrap=True)
+    console.print(command, soft_wrap=True)
     end = f"get {house.settings.drain:g} seconds to end" if house.settings.drain else "are aborted"
-    console.print(f"\nCtrl-C stops: running matches {end}. A second one stops at once.", highlight=False)
+    console.print(f"\nCtrl-C stops: running matches {end}. A second one stops at once.")

@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from botdrome.cli.problems import complain
 from botdrome.cli.stores import existing, store_url
+from botdrome.cli.terminal import Terminal
+from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.server.boats.books import GAMES, PLAYERS, Books, titles
 from botdrome.server.boats.ini import write_files, written
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
@@ -55,12 +56,12 @@ def _show_one(kind: str, name: str, books: Books, as_json: bool) -> int:
         complain(f"there are no statistics of {'the player' if kind == 'player' else 'games titled'} {name!r}")
         return 1
     lines = books.lines(kind, name)
-    sys.stdout.write(json.dumps(lines, indent=2, sort_keys=True) + "\n" if as_json else written(lines))
+    sys.stdout.write(json.dumps(lines, indent=2, sort_keys=True) + "\n" if as_json else shown_lines(written(lines)))
     return 0
 
 
 def _show_all(books: Books) -> None:
-    console = Console()
+    console = Terminal()
     if not books.games:
         console.print("no boat game was played yet")
     for title in titles(books.games):
@@ -72,7 +73,7 @@ def _show_all(books: Books) -> None:
             if sign and of == title:
                 played = line.get("total.games") or max(1, games)
                 row = [f"{line.get(f'total.{key}', 0) / played:.2f}" for key in ("score", "turns")]
-                table.add_row(Text(who), str(line.get("total.firstPlace", 0)), *row, str(line.get("total.skips", 0)))
+                table.add_row(Text(shown(who)), str(line.get("total.firstPlace", 0)), *row, str(line.get("total.skips", 0)))
         count = "1 game" if games == 1 else f"{games} games"
-        console.print(Text(f"{title}: {count}, {page.get('total.aborted', 0)} aborted", style="bold"))
+        console.print(Text(f"{shown(title)}: {count}, {page.get('total.aborted', 0)} aborted", style="bold"))
         console.print(table)

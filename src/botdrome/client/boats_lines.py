@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from botdrome.client.terminal_text import shown
 from botdrome.games.fleet import Boats, boats_in
 from botdrome.games.game import BadOption
 
@@ -45,11 +46,6 @@ def line_of(*fields: str) -> bytes:
     """One line with its end; no field can break out of it, and it is never too long for a server."""
     text = "|".join(field.translate(NEVER_SENT).strip() for field in fields)
     return text.encode("utf-8", "surrogateescape")[:LONGEST_LINE] + b"\n"
-
-
-def shown(text: str) -> str:
-    """What others wrote, made safe for a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def number_in(fields: Sequence[str], at: int) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 from botdrome.cli.problems import Refusal
 from botdrome.client.boats import Boats, Phase, Said
-from botdrome.client.boats_lines import shown
 from botdrome.client.boats_voyage import ABOARD, Voyage, WayBack
+from botdrome.client.terminal_text import shown
 
 
 def message_line(said: Said) -> str:

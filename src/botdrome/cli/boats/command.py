@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from msgspec import Struct
-from rich.markup import escape
 
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.cli.boats.account import Account, farewell, result_lines
@@ -17,6 +16,7 @@ from botdrome.client.boats_lines import Unsuited
 from botdrome.client.boats_orders import taunts_in
 from botdrome.client.boats_pilot import Pilot
 from botdrome.client.boats_voyage import Charter, Voyage
+from botdrome.client.terminal_text import shown
 from botdrome.games.chance import SEED_BITS, Chance
 
 BOTS = HOUSE["battleship"]
@@ -84,12 +84,12 @@ def play(options: Options) -> int:
         _open_log(options)
         voyage = voyage_for(options)
     except (Refusal, Unsuited) as problem:
-        complain(escape(str(problem)))
+        complain(problem)
         return REFUSED
     try:
         return 0 if (_without_screen if options.headless else _with_screen)(voyage) else 1
     except Refusal as problem:
-        complain(escape(str(problem)))
+        complain(problem)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -173,5 +173,5 @@ def _with_screen(voyage: Voyage) -> bool:
 
 
 def _write(line: str) -> None:
-    sys.stdout.write(line + "\n")
+    sys.stdout.write(shown(line) + "\n")
     sys.stdout.flush()

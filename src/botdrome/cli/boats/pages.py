@@ -13,7 +13,8 @@ from textual.widgets import Static
 from botdrome.cli.boats.account import farewell, result_lines, seat_is_gone
 from botdrome.cli.boats.widgets import Body, Messages, Pane, Prompt
 from botdrome.client.boats import Boats
-from botdrome.client.boats_lines import Summary, Unsuited, shown
+from botdrome.client.boats_lines import Summary, Unsuited
+from botdrome.client.terminal_text import shown, shown_lines
 
 if TYPE_CHECKING:
     from botdrome.cli.boats.app import BoatsApp
@@ -75,7 +76,7 @@ class Page(Screen[None]):
         self.query_one("#head", Static).update(Text(shown(text), "reverse"))
 
     def text(self, text: Text | str) -> None:
-        self.query_one("#text", Static).update(text if isinstance(text, Text) else Text(text))
+        self.query_one("#text", Static).update(text if isinstance(text, Text) else Text(shown_lines(text)))
 
     def notice(self, text: str) -> None:
         self.query_one("#notice", Static).update(Text(shown(text), "yellow"))

@@ -10,9 +10,10 @@ from botdrome.cli.boats.pages import Page, described, key_line
 from botdrome.cli.boats.sheet import Panel
 from botdrome.cli.boats.widgets import Boards, Messages, Pane
 from botdrome.client.boats import Boats, Captain
-from botdrome.client.boats_lines import Unsuited, shown
+from botdrome.client.boats_lines import Unsuited
 from botdrome.client.boats_orders import say, shoot, skip, taunt
 from botdrome.client.boats_pilot import own_rows
+from botdrome.client.terminal_text import shown
 from botdrome.games.gunnery import HIT
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 from rich.text import Text
 
-from botdrome.client.boats_lines import LETTERS, shown
+from botdrome.client.boats_lines import LETTERS
+from botdrome.client.terminal_text import shown
 
 HEADS, ABOVE = 2, 3
 """Lines with the title of a board, and with its columns as well."""

@@ -1,0 +1,212 @@
+"""Text from strangers: whichever command prints it, the terminal takes no orders from it, and it has no markup."""
+
+import asyncio
+import io
+import json
+import unicodedata
+import urllib.error
+from collections.abc import AsyncIterator
+from email.message import Message
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from botdrome.cli import connect, remote
+from botdrome.cli.boats.account import message_line, result_lines
+from botdrome.cli.boats.command import _write
+from botdrome.cli.host import Bridge
+from botdrome.cli.logs import configure_logs
+from botdrome.cli.pictures.gallery import picture_of
+from botdrome.cli.problems import complain
+from botdrome.cli.reel import Frame, drawn
+from botdrome.cli.replay import show_match
+from botdrome.cli.stats import _show_all, _show_one
+from botdrome.cli.terminal import Terminal
+from botdrome.cli.verify import verify_files
+from botdrome.client.boats import Boats, Place, Said
+from botdrome.client.connect import Tunnel, Unwanted
+from botdrome.client.terminal_text import shown, shown_lines
+from botdrome.server.boats.books import Books
+from botdrome.server.settings import Settings
+
+EVIL = "\x1b[31m\x9b2J\u202e\u2066[red]:smile:\x07\x7f\u200b"
+COMMANDS = Path(__file__).parents[2] / "src" / "botdrome" / "cli"
+GOLDEN = Path(__file__).parents[1] / "golden" / "version_2"
+Captured = pytest.CaptureFixture[str]
+
+
+def harmless(text: str) -> None:
+    """Printed, with nothing in it that a terminal would act on, and with what looks like markup as it was written."""
+    assert "[red]:smile:" in text
+    assert {unicodedata.category(letter) for letter in text.replace("\n", "")} & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} == set()
+
+
+def test_one_function_makes_text_safe() -> None:
+    assert shown(EVIL) == "␛[31m\ufffd2J\ufffd\ufffd[red]:smile:␇␡\ufffd"
+    assert shown("a\nb\tc\r") == "a␊b␉c␍"
+    assert shown_lines("a\nb\x1b") == "a\nb␛"
+    assert shown("Борис 名前 👩‍💻 é") == "Борис 名前 👩‍💻 é"
+
+
+@pytest.mark.parametrize("what", [EVIL, Text(EVIL), picture_of("no game", {"a": EVIL}, (EVIL,))])
+def test_whatever_is_printed_is_harmless(what: Any) -> None:
+    stream = io.StringIO()
+    Terminal(file=stream, width=200).print(what)
+    harmless(stream.getvalue())
+
+
+def test_tables_and_what_changes_on_the_screen_are_harmless() -> None:
+    stream = io.StringIO()
+    table = Table(EVIL, title=EVIL)
+    table.add_row(EVIL)
+    console = Terminal(file=stream, width=200)
+    with Live(console=console, auto_refresh=False) as live:
+        live.update(table, refresh=True)
+    harmless(stream.getvalue())
+
+
+def test_our_own_orders_to_the_terminal_are_kept() -> None:
+    stream = io.StringIO()
+    Terminal(file=stream, force_terminal=True, color_system="standard").print(Text(f"red {EVIL}", "red"))
+    assert stream.getvalue().startswith("\x1b[31mred ␛[31m") and "\x9b" not in stream.getvalue()
+
+
+def test_no_command_prints_in_another_way() -> None:
+    for file in COMMANDS.rglob("*.py"):
+        if file.name != "terminal.py":
+            text = file.read_text()
+            assert not any(words in text for words in ("import Console", "Console(", "typer.echo", "markup=True")), file
+
+
+def test_complaints(capsys: Captured) -> None:
+    complain(EVIL)
+    harmless(capsys.readouterr().err)
+
+
+def test_why(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = {"t": 1, "message": f"{EVIL}\nforged", "verdict": EVIL}
+    lines = [line | {"dir": "out"}, line | {"dir": "in"}, {"cause": EVIL, "reason": EVIL}]
+    monkeypatch.setattr(remote, "_get", lambda *_: lines)
+    assert remote.why("m", "token", 0, "http://127.0.0.1:1") == 0
+    printed = capsys.readouterr().out
+    harmless(printed)
+    assert len(printed.splitlines()) == 3, "no line is forged"
+
+
+def test_why_not(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise urllib.error.HTTPError("", 403, "", Message(), io.BytesIO(json.dumps({"error": EVIL}).encode()))
+
+    monkeypatch.setattr(remote, "_get", refuse)
+    assert remote.why("m", "token", 0, "http://127.0.0.1:1") == 1
+    harmless(capsys.readouterr().err)
+
+
+class Told:
+    """A connection on which these messages come."""
+
+    def __init__(self, *messages: Any) -> None:
+        self._messages = [json.dumps(message) for message in messages]
+
+    async def __aenter__(self) -> "Told":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        for message in self._messages:
+            yield message
+
+    async def send(self, _: str) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+
+def test_watch(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = {"snapshot": True, "game": EVIL, "players": [EVIL, "b"], "t": 0, "view": {"a": EVIL}, "bots": [EVIL, "b"]}
+    monkeypatch.setattr(remote, "connect", lambda *_, **__: Told(start, {"error": EVIL}))
+    assert remote.watch("m", "http://127.0.0.1:1") == 1
+    printed = capsys.readouterr()
+    harmless(printed.out)
+    harmless(printed.err)
+
+
+def test_what_is_told_of_a_match(capsys: Captured) -> None:
+    Terminal().print(drawn("no game", Frame(0, 0, {"a": EVIL}, (EVIL,), [EVIL, f"{EVIL}\nforged"])))
+    harmless(capsys.readouterr().out)
+
+
+def test_replay_and_verify(tmp_path: Path, capsys: Captured) -> None:
+    file = tmp_path / "evil [red]:smile:.jsonl"
+    lines = (GOLDEN / "noughts-and-crosses.jsonl").read_text().splitlines()
+    setup = json.loads(lines[0]) | {"names": [EVIL, f"{EVIL}\nforged"]}
+    file.write_text("\n".join([json.dumps(setup), *lines[1:]]) + "\n")
+    show_match(file, None, 1.0)
+    verify_files([file])
+    file.write_text(json.dumps({EVIL: EVIL}) + "\n")
+    show_match(file, None, 1.0)
+    verify_files([file])
+    printed = capsys.readouterr()
+    harmless(printed.out)
+    harmless(printed.err)
+
+
+def test_host(capsys: Captured) -> None:
+    player = {"name": EVIL, "address": "::1", "status": f"{EVIL}\nforged"}
+    sailor = player | {"score": 1, "skips": 0, "turns": 1, "hits": 0, "toMove": True}
+    room = {
+        "title": EVIL, "min": 2, "max": 2, "width": 10, "height": 10, "goal": 17, "boats": ["A5"], "gathers": 1,
+        "gathering": [player], "games": [{"number": 1, "squares": 17, "players": [sailor]}], "over": True,
+        "blacklist": {"players": [EVIL], "addresses": []},
+    }  # fmt: skip
+    told = Told({"room": room, "asked": True}, {"error": EVIL}, {"done": EVIL})
+    asyncio.run(Bridge("http://127.0.0.1:1", "", "", Terminal(width=400))._listen(told))  # type: ignore[arg-type]
+    harmless(capsys.readouterr().out)
+
+
+def test_connect(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run(tunnel: Tunnel) -> None:
+        tunnel._say(EVIL)
+        raise Unwanted(EVIL)
+
+    monkeypatch.setattr(Tunnel, "run", run)
+    assert connect.run("ann", "token", "http://127.0.0.1:1", "http://127.0.0.1:2") == 1
+    harmless(capsys.readouterr().err)
+
+
+def test_stats(capsys: Captured) -> None:
+    games = {EVIL: {"gameCount": 1}, f"{EVIL}|{EVIL}": {"total.games": 1}}
+    books = Books(games, {EVIL: {"playerName": EVIL}}, None)
+    _show_all(books)
+    _show_one("player", EVIL, books, as_json=False)
+    _show_one("game", EVIL, books, as_json=False)
+    _show_one("player", "nobody", books, as_json=False)
+    harmless(capsys.readouterr().out)
+
+
+def test_boats_without_a_screen(capsys: Captured) -> None:
+    boats = Boats()
+    boats.results = [Place(EVIL, 1, 2, 3, EVIL)]
+    for line in (message_line(Said(EVIL, EVIL, EVIL)), *result_lines(boats)):
+        _write(line)
+    harmless(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_logs(capsys: Captured, log_format: str) -> None:
+    configure_logs(Settings(log_format=log_format))
+    log = structlog.get_logger()
+    log.info(EVIL, player=EVIL)
+    try:
+        raise ValueError(EVIL)
+    except ValueError:
+        log.exception("failed")
+    harmless(capsys.readouterr().err)
