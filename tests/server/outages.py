@@ -19,8 +19,8 @@ class Outage:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         make = opening._database
         patch.setattr(opening, "_database", lambda url: Unsteady(make(url), self))
-        patch.setattr(journal, "SHORTEST_PAUSE", 0.0)
-        patch.setattr(journal, "LONGEST_PAUSE", 0.0)
+        patch.setattr(journal, "SHORTEST_PAUSE", 0.001)
+        patch.setattr(journal, "LONGEST_PAUSE", 0.001)
         self.writes = self.reads = True
         """Whether the database takes them."""
         self.tries = 0
@@ -48,7 +48,7 @@ class Unsteady:
 
     def __init__(self, database: Database, outage: Outage) -> None:
         self._database, self._outage = database, outage
-        self.open, self.claim, self.close = database.open, database.claim, database.close
+        self.open, self.claim, self.close, self.source = database.open, database.claim, database.close, database.source
 
     async def carry_out(self, batch: Sequence[Change]) -> list[Outcome]:
         if not self._outage.writes:
