@@ -18,7 +18,7 @@ def origins(**changes: str) -> Origins:
     "host",
     [
         "127.0.0.1", "127.0.0.1:3000", "192.168.1.5:3000", "127.1", "[::1]", "[::1]:3000", "::1", "[fe80::1%25eth0]:3000",
-        "localhost", "LOCALHOST:3000", "localhost.", "localhost:", "arena.localhost:3000",
+        "localhost", "LOCALHOST:3000", "localhost.", "localhost:", "arena.localhost:3000", "ws://127.0.0.1:3000/",
         socket.gethostname(), f"{socket.gethostname().upper()}:3000", f"{socket.gethostname().partition('.')[0]}.local:3000",
     ],
 )  # fmt: skip
@@ -28,7 +28,16 @@ def test_addresses_and_names_of_this_machine_are_known(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:3000", "localhost.evil.example", "127.0.0.1.evil.example", "evillocalhost", "[evil]"]
+    "host",
+    [
+        "evil.example",
+        "evil.example:3000",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "evillocalhost",
+        "[evil]",
+        "localhost@evil",
+    ],
 )
 def test_other_names_are_refused_and_the_setting_is_named(host: str) -> None:
     refusal = origins().refusal(host.encode(), None, True)
@@ -41,6 +50,7 @@ def test_a_request_without_a_host_passes() -> None:
     for host in (None, b""):
         assert origins().refusal(host, None, False) is None
         assert origins().host_refusal(host) == ""
+        assert not origins().trusts(b"http://", host)
 
 
 def test_names_in_public_url_and_host_are_known() -> None:

@@ -90,13 +90,14 @@ class Origins:
         return refusal
 
     def _find_host(self, host: bytes) -> bool:
-        name = host_in(host.decode("latin-1").lower())
+        text = host.decode("latin-1").lower()
+        name = host_in(text.rpartition("://")[2].partition("/")[0])  # hand-written clients send whole URLs
         return name in self._names or is_address(name) or name.endswith(".localhost")
 
     def _find_origin(self, origin: bytes, host: bytes) -> bool:
         given = plain_origin(origin.decode("latin-1"))
-        scheme, separator, place = given.partition("://")
-        if given in self._listed or (separator and place == host.decode("latin-1").lower()):
+        scheme, _, place = given.partition("://")
+        if given in self._listed or (place and place == host.decode("latin-1").lower()):
             return True
         return scheme in USUAL_PORTS and is_loopback(host_in(place))
 
