@@ -67,6 +67,9 @@ class Forgetful(Protocol):
 
     def forget(self, name: str) -> None: ...
 
+    def end_logins(self, name: str) -> None:
+        """Close all sessions that were opened with the token of this bot."""
+
 
 class Outreach(Protocol):
     """Whoever can call bots at their addresses. CallFailed where a bot does not answer."""
@@ -140,11 +143,12 @@ class Arena:
         return bot is not None and is_bots(entry, seat, bot)
 
     async def rotate(self, bot: BotEntry) -> tuple[BotEntry, str]:
-        """A new token in place of the old one."""
+        """A new token in place of the old one, whose sessions end."""
         token = secrets.token_hex(32)
         return await self._change(bot, hashed(token)), token
 
     async def revoke(self, bot: BotEntry) -> BotEntry:
+        """No token any more. Sessions that were opened with the old one end."""
         return await self._change(bot, None)
 
     async def move(self, bot: BotEntry, url: str | None) -> BotEntry:
@@ -160,6 +164,7 @@ class Arena:
         await self.store.change_token(bot.name, token_hash)
         if self._registry is not None:
             self._registry.forget(bot.name)
+            self._registry.end_logins(bot.name)
         return replace(bot, token_hash=token_hash)
 
 

@@ -15,6 +15,7 @@ from botdrome.server.connection import POLICY, Connection
 from botdrome.server.desk import Desk
 from botdrome.server.failures import log_failure
 from botdrome.server.guesses import TooMany
+from botdrome.server.logins import TOKEN_CHANGED, no_login
 
 
 class Login(Struct):
@@ -48,6 +49,7 @@ class ConnectSession:
         """For answers that nobody waits for."""
         self._name: str | None = None
         self._over = False
+        self._log_out = no_login
 
     # What the other end does.
 
@@ -85,6 +87,7 @@ class ConnectSession:
         self._name = bot.name
         told = {"connected": bot.name, "gameType": bot.game, "longest": self._desk.settings.longest_message}
         self._connection.send([msgspec.json.encode(told)])
+        self._log_out = self._desk.registry.logins.enter(bot.name, lambda: self._refuse(TOKEN_CHANGED))
         self._carriers.join(bot.name, self)
         return self._arrived(bot.name)
 
@@ -117,6 +120,7 @@ class ConnectSession:
 
     def _end(self) -> None:
         self._over = True
+        self._log_out()
         self._timer.cancel()
         if self._name:
             self._carriers.leave(self._name, self)

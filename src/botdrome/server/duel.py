@@ -15,6 +15,7 @@ from botdrome.server.duel_hall import GAME, DuelHall, Duellist
 from botdrome.server.failures import log_failure
 from botdrome.server.listener import Tongue
 from botdrome.server.listening import MakeProtocol
+from botdrome.server.logins import no_login
 from botdrome.server.owners import NOBODY, is_another_bots
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table
@@ -43,6 +44,7 @@ class DuelSession(StreamSession):
         self._login: DuelLogin | None = None
         self.name = self.called = ""
         self.owner = NOBODY
+        self._log_out = no_login
         self._admitted = self._heard_all = False
         self._wants = False
         """It has asked for an opponent before it was free."""
@@ -151,9 +153,13 @@ class DuelSession(StreamSession):
             log_failure("a bot could not be looked up")
             words = "the name cannot be looked up"
         if self._over:
-            return
+            return None
         words = self._desk.refusal or words
-        self._fail(words) if words else self._enter()
+        if words:
+            return self._fail(words)
+        if admission.bot is not None:
+            self._log_out = self._desk.registry.logins.enter(admission.bot.name, self.close)
+        return self._enter()
 
     def _fail(self, words: str) -> None:
         if not self._over:
@@ -259,6 +265,7 @@ class DuelSession(StreamSession):
 
     def _quiet(self) -> None:
         self._over = True
+        self._log_out()
         self._timer.cancel()
 
 

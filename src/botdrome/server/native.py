@@ -16,6 +16,7 @@ from botdrome.server.desk import Desk
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.guesses import TooMany
 from botdrome.server.listener import Tongue
+from botdrome.server.logins import TOKEN_CHANGED, no_login
 from botdrome.server.owners import NOBODY, bot_owner
 from botdrome.server.table import Table
 from botdrome.store.store import BotEntry, MatchEntry, StoreUnavailable
@@ -56,6 +57,7 @@ class NativeSession:
         self._player: Player = 0
         self._over = False
         self.owner = NOBODY
+        self._log_out = no_login
         self.seeker: Seeker | None = None
 
     @property
@@ -145,10 +147,17 @@ class NativeSession:
             return self._fail(FAILED)
         self._stop_timer()
         self.owner = bot_owner(bot)
+        self._log_out = self._desk.registry.logins.enter(bot.name, self._lose_token)
         self._connection.send([login.answer()])
         if login.match is not None:
             return self._desk.come_back(self, login.match)
         return self._desk.seek(self, login.name, _wish(login), login.opponent)
+
+    def _lose_token(self) -> None:
+        """The token was changed: what follows is the same as after a lost connection."""
+        if not self._over:
+            self._leave()
+            self._end(NORMAL, TOKEN_CHANGED)
 
     def _fail(self, answer: bytes) -> None:
         if not self._over:
@@ -212,6 +221,7 @@ class NativeSession:
 
     def _quiet(self) -> None:
         self._over = True
+        self._log_out()
         self._stop_timer()
 
     def _stop_timer(self) -> None:

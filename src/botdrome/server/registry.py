@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from botdrome.server.arena import GUEST, BadName, check_name, holds, looks_like_guest
 from botdrome.server.guesses import Guesses, TooMany
+from botdrome.server.logins import Logins
 from botdrome.server.owners import NOBODY, bot_owner, guest_owner
 from botdrome.server.peer import PEER
 from botdrome.store.likeness import likeness
@@ -38,7 +39,9 @@ class Registry:
     """All changes of this process go through `Arena`, which forgets what it changes here."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self.guesses = store, Guesses()
+        self._store, self.guesses, self.logins = store, Guesses(), Logins()
+        self._changes = 0
+        """How often a bot was changed: what was read before that is read again."""
         self._known: OrderedDict[str, BotEntry] = OrderedDict()
         likeness("")  # it reads its list once: not when the first bot logs in
 
@@ -47,7 +50,10 @@ class Registry:
         return self._known.get(name)
 
     async def find(self, name: str) -> BotEntry | None:
-        bot = await self._store.bot(name)
+        changes = -1
+        while changes != self._changes:
+            changes = self._changes
+            bot = await self._store.bot(name)
         if bot is not None:
             self._known[name] = bot
             if len(self._known) > KEPT:
@@ -108,4 +114,8 @@ class Registry:
         return shown + GUEST if marked else name
 
     def forget(self, name: str) -> None:
+        self._changes += 1
         self._known.pop(name, None)
+
+    def end_logins(self, name: str) -> None:
+        self.logins.end(name)

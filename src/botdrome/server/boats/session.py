@@ -17,6 +17,7 @@ from botdrome.server.failures import log_failure
 from botdrome.server.guesses import TooMany
 from botdrome.server.listener import Tongue
 from botdrome.server.listening import MakeProtocol
+from botdrome.server.logins import no_login
 from botdrome.server.registry import Denied
 from botdrome.server.table import Table
 from botdrome.server.tcp import StreamSession, tcp_door
@@ -54,7 +55,7 @@ class BoatSession(StreamSession):
         self._sailor: Sailor | None = None
         self._held: list[bytes] | None = None
         self._over = self._heard_all = False
-        self._lost_by = b""
+        self._lost_by, self._log_out = b"", no_login
         settings = desk.settings
         self._bucket = Bucket(settings.message_rate, settings.message_burst)
         self._chat = Bucket(CHAT_RATE, CHAT_BURST)
@@ -209,6 +210,8 @@ class BoatSession(StreamSession):
             if admission.bot is not None:
                 sailor.secret = b""
             self._take_seat(sailor)
+            if admission.bot is not None and self._sailor is not None:
+                self._log_out = self._desk.registry.logins.enter(admission.bot.name, lambda: self.send_off(b""))
         held, self._held = self._held or [], None
         for line in held:
             self.received(line)
@@ -234,10 +237,9 @@ class BoatSession(StreamSession):
         return self._sit(company, sailor)
 
     def _came_back(self, sailor: Sailor) -> bool:
-        game = None if self._over else self._room.come_back(self, sailor)
-        if game is not None:
+        if not self._over and (game := self._room.come_back(self, sailor)):
             self._sit(game, sailor)
-        return game is not None
+        return self._sailor is not None
 
     def _sit(self, company: Company, sailor: Sailor) -> None:
         if self._timer is not None:
@@ -285,6 +287,7 @@ class BoatSession(StreamSession):
     def _depart(self, reason: bytes) -> None:
         """Give up the seat, or the wait for a game."""
         self._over = True
+        self._log_out()
         if self._timer is not None:
             self._timer.cancel()
         company, sailor, self._company, self._sailor = self._company, self._sailor, None, None

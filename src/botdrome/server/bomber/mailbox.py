@@ -4,6 +4,7 @@ import secrets
 
 from botdrome.match.events import Player
 from botdrome.server.listener import Tongue
+from botdrome.server.logins import no_login
 from botdrome.server.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.table import Table
 from botdrome.store.store import BotEntry
@@ -20,6 +21,7 @@ class Mailbox:
         """A secret between the room and the user."""
         self.owner = guest_owner(self.user_id, password) if bot is None else bot_owner(bot)
         self._bot, self._sealed, self._address = bot is not None, bool(password), address
+        self.log_out = no_login
         self.player: Player | None = None
         self.acted: tuple[int, str] | None = None
         """The last action that was accepted, and in which step."""

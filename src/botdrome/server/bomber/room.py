@@ -43,6 +43,7 @@ class Room:
         self._refused: dict[Player, Response] = {}
         self._seated: tuple[str, ...] = ()
         """Those at the table, by the names that the states have for them."""
+        self._users: dict[str, Mailbox] = {}
         self._wish = Wish(self.game.name, plan.players, in_a_wish(plan.options))
         self._stop_waiting = desk.on_wait(self._somebody_waits)
         self._open()
@@ -50,7 +51,9 @@ class Room:
     def _open(self) -> None:
         """Registration begins. Its time runs from the first who comes."""
         self._timer = self.table = None
-        self._users: dict[str, Mailbox] = {}
+        for user in self._users.values():
+            user.log_out()
+        self._users = {}
         self._names: dict[str, Mailbox] = {}
         """By their names in the house."""
         self._turn(State(REGISTRATION, 0, (self.game.height, self.game.width), ()))
@@ -77,11 +80,20 @@ class Room:
         """A new user. The room is open, and nobody has that name in the house."""
         user = Mailbox(user_name, admission.bot, password, address, self._tongue)
         self._users[user.user_id] = self._names[admission.name] = user
+        if admission.bot is not None:
+            user.log_out = self.desk.registry.logins.enter(admission.name, lambda: self._lose(user, admission.name))
         self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
         if self._timer is None:
             self._set_timer(self.plan.registration, self._time_is_over)
         self._start_if_full()
         return user
+
+    def _lose(self, user: Mailbox, name: str) -> None:
+        """Its token was changed: nobody acts for it any more. Before the game its seat is free again."""
+        self._users.pop(user.user_id, None)
+        if self.registering and self._names.get(name) is user:
+            del self._names[name]
+            self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
 
     def _shown(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """The names that users gave. Where a guest meets the very bot whose name it gave, those of the house tell them apart."""
