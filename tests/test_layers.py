@@ -25,8 +25,8 @@ MAY_IMPORT = {
 }
 IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}
 ALLOWED = {
-    "__future__", "abc", "bisect", "collections", "contextlib", "enum", "functools", "hashlib", "heapq", "itertools", "json",
-    "math", "operator", "re", "string", "struct", "types", "typing", "zlib", "msgspec", "botdrome",
+    "__future__", "abc", "bisect", "collections", "contextlib", "enum", "functools", "hashlib", "heapq", "ipaddress",
+    "itertools", "json", "math", "operator", "re", "string", "struct", "types", "typing", "zlib", "msgspec", "botdrome",
 }  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -5,6 +5,7 @@ import gc
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import NamedTuple, Protocol
@@ -41,6 +42,7 @@ from botdrome.server.listening import MakeProtocol, listen, secured
 from botdrome.server.native import NativeSession
 from botdrome.server.origins import Origins
 from botdrome.server.peer import sharing
+from botdrome.server.proxies import Proxies
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.shares import Shares
 from botdrome.server.url_bots import UrlBots
@@ -177,8 +179,8 @@ async def _furnish(settings: Settings, store: Store) -> Parts:
 
 async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, asyncio.Server]) -> None:
     """All that listens, put in by name as soon as it does. Clients of the originals know no TLS."""
-    shares = Shares()
-    front = sharing(_front_door(settings, parts), shares)
+    shared = partial(sharing, shares=Shares(), proxies=Proxies(settings))
+    front = shared(_front_door(settings, parts))
     servers["http"] = await listen(settings, "port", settings.port, front, secured(settings))
     doors: list[tuple[str, str, int, MakeProtocol]] = [
         ("bomber", "bomber_port", settings.bomber_port, _bomber_door(settings, parts)),
@@ -189,7 +191,7 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
     for name, key, port, door in doors:
         if port:
             try:
-                servers[name] = await listen(settings, key, port, sharing(door, shares))
+                servers[name] = await listen(settings, key, port, shared(door))
             except BadSetting as problem:
                 if port != USUAL.get(key):
                     raise

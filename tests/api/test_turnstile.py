@@ -40,7 +40,7 @@ async def test_too_many_requests_are_refused_in_the_words_of_each_api(tmp_path: 
     async with server(tmp_path, **STRICT) as house:
         refused = await second_answer(house, path)
     assert (refused.status_code, refused.json()) == (429, words)
-    assert refused.headers["retry-after"] == "1000"
+    assert 0 < int(refused.headers["retry-after"]) <= 1000
     assert refused.headers["connection"] == "close"
     assert refused.headers["content-type"] == "application/json"
 

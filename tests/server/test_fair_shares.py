@@ -9,6 +9,8 @@ import pytest
 
 from botdrome.server import shares as module
 from botdrome.server.peer import PIECE, Peer
+from botdrome.server.proxies import Proxies
+from botdrome.server.settings import Settings
 from botdrome.server.shares import BURST, REMEMBERED, SHARED, Sharer, Shares
 
 pytestmark = pytest.mark.anyio
@@ -126,7 +128,7 @@ class Heard(asyncio.Protocol):
 
 def connected(shares: Shares) -> tuple[Peer, Heard, Transport]:
     protocol, transport = Heard(), Transport()
-    peer = Peer(lambda: protocol, shares)
+    peer = Peer(lambda: protocol, shares, Proxies(Settings()))
     peer.connection_made(cast(asyncio.Transport, transport))
     return peer, protocol, transport
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from math import ceil
 
-from starlette.datastructures import QueryParams
+from starlette.datastructures import Headers, QueryParams
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from botdrome.api.probes import PATHS
@@ -16,6 +16,7 @@ from botdrome.api.refusals import refused
 from botdrome.server import metrics
 from botdrome.server.asker import ASKER, source_of
 from botdrome.server.bucket import Buckets
+from botdrome.server.peer import PEER
 from botdrome.server.settings import Settings
 from botdrome.server.turns import Turns
 
@@ -32,8 +33,12 @@ class Turnstile:
         self._turning = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        client = scope.get("client")
-        source, local = source_of(client[0] if client else "")
+        client, peer = scope.get("client"), PEER.get()
+        address = client[0] if client else ""
+        if peer is not None:
+            address = peer.client_of(",".join(Headers(scope=scope).getlist("x-forwarded-for")))
+            scope["client"] = (address, 0 if client is None else client[1])
+        source, local = source_of(address)
         ASKER.set(source)
         if self._buckets is not None and (self._loopback or not local) and not self._is_exempt(scope):
             seconds = self._buckets.too_fast(source)

@@ -13,6 +13,7 @@ from botdrome.server.asker import source_of
 from botdrome.server.files import for_clients
 from botdrome.server.origins import Origins
 from botdrome.server.patience import Patience
+from botdrome.server.peer import Peer
 from botdrome.server.settings import Settings
 from botdrome.server.websocket import FAREWELL, MakeSession, Socket, end_writing
 from botdrome.wire.safe_headers import plain_answer
@@ -31,6 +32,7 @@ HEAD_LIMIT = 10.0
 EMPTY_LINE = b"\r\n\r\n"
 UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
 GRAPHQL = re.compile(rb"\r\nsec-websocket-protocol:[ \t]*graphql", re.IGNORECASE)
+FORWARDED = re.compile(rb"\r\nx-forwarded-for:([^\r]*)", re.IGNORECASE)
 HEAD_TOO_LONG = BadHandshake(f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large")
 BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
 """Of a request whose target is not known yet."""
@@ -177,6 +179,9 @@ class Door(asyncio.Protocol):
         refused = self._origins.refusal_in(head, welcome.open_to_all)
         if refused is not None:
             return self._refuse(transport, plain_answer(f"{refused.status} {refused.reason}", refused.words))
+        claimed = FORWARDED.findall(head)
+        if claimed and isinstance(transport, Peer):
+            transport.adopt(transport.client_of(b",".join(claimed).decode("latin-1")))
         address = address_of(transport)
         refusal = self._crowd.admit(address, welcome.player)
         if refusal:

@@ -19,6 +19,7 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.door import address_of
 from botdrome.server.exchange import Answer, Exchange
 from botdrome.server.gate import Gate
+from botdrome.server.peer import Peer
 from botdrome.server.plain_request import plain_request
 from botdrome.server.quick_ack import acknowledge
 from botdrome.server.request_reader import ForOthers, RequestReader, Unserved
@@ -166,7 +167,10 @@ class LightHttp(asyncio.Protocol):
         refusal = self._gate.host_refusal(headers.get(b"host"))
         if refusal:
             return self._refuse(421, "UNKNOWN_HOST", refusal)
-        self._exchange = exchange = Exchange(method, target, headers, body, self._address, self._send, keep)
+        address, claimed = self._address, headers.get(b"x-forwarded-for")
+        if claimed is not None and isinstance(self._transport, Peer):
+            address = self._transport.client_of(claimed.decode("latin-1"))
+        self._exchange = exchange = Exchange(method, target, headers, body, address, self._send, keep)
         try:
             self._gate.handle(exchange)
         except Exception:

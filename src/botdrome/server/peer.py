@@ -15,12 +15,17 @@ import structlog
 
 from botdrome.server.asker import ASKER, source_of
 from botdrome.server.listening import MakeProtocol
+from botdrome.server.proxies import Proxies
 from botdrome.server.shares import Sharer, Shares
+from botdrome.wire.proxy_header import BadHeader, may_be_header, read_header
 
 log = structlog.get_logger()
 
 PIECE = 64 << 10
 """Bytes of held input that are served at a time. While more than that is held, nothing is read."""
+
+HEADER_WAIT = 3.0
+"""Seconds for which a proxy is waited for to say something: where it says nothing first, it sends no header."""
 
 PEER: ContextVar["Peer | None"] = ContextVar("peer", default=None)
 """The client whose input is being served. Work that it starts inherits it."""
@@ -29,9 +34,15 @@ PEER: ContextVar["Peer | None"] = ContextVar("peer", default=None)
 class Peer(asyncio.Transport):
     """Not compiled, since compiled protocols want a child of asyncio's transport."""
 
-    def __init__(self, make: MakeProtocol, shares: Shares) -> None:
+    def __init__(self, make: MakeProtocol, shares: Shares, proxies: Proxies) -> None:
         super().__init__()
-        self._make, self._shares = make, shares
+        self._make, self._shares, self._proxies = make, shares, proxies
+        self._from: tuple[Any, ...] | None = None
+        """Where the client is, and its port."""
+        self._begun = False
+        self._first = b""
+        """Of a connection from a proxy, what may be a header."""
+        self._waiting: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
         self._protocol: asyncio.Protocol
         self._receive: Callable[[bytes], None]
@@ -54,14 +65,58 @@ class Peer(asyncio.Transport):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        peer = transport.get_extra_info("peername")
-        self._source = source_of(str(peer[0]) if peer else "")[0]
+        self._from = transport.get_extra_info("peername")
+        if self._proxies.trust(self.address):
+            self._waiting = asyncio.get_running_loop().call_later(HEADER_WAIT, self._begin)
+        else:
+            self._begin()
+
+    @property
+    def address(self) -> str:
+        return str(self._from[0]) if self._from else ""
+
+    def adopt(self, address: str) -> None:
+        """The client is not where it seemed to be."""
+        self._from = (address, *(self._from or ("", 0))[1:])
+        self._source = source_of(address)[0]
         self._sharer = self._shares.sharer(self._source)
         self._enter()
+
+    def client_of(self, forwarded: str) -> str:
+        """Where the client of a request with this `X-Forwarded-For` is."""
+        return self._proxies.client_of(self.address, forwarded)
+
+    def _begin(self) -> None:
+        """Now it is known where the client is."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+        self._begun = True
+        self.adopt(self.address)
         self.set_protocol(cast(asyncio.Protocol, self._make()))
         self._protocol.connection_made(self)
+        first, self._first = self._first, b""
+        if first:
+            self.data_received(first)
+
+    def _read_header(self, data: bytes) -> None:
+        self._first += data
+        try:
+            found = read_header(self._first) if may_be_header(self._first) else ("", 0, 0)
+        except BadHeader as problem:
+            log.warning("a proxy has sent a bad PROXY header", address=self.address, problem=str(problem))
+            return self._transport.abort()
+        if found is None:
+            return None
+        address, port, length = found
+        if address:
+            self._from = address, port
+        self._first = self._first[length:]
+        return self._begin()
 
     def data_received(self, data: bytes) -> None:
+        if not self._begun:
+            return self._read_header(data)
         began, sharer = monotonic(), self._sharer
         if self._held or self._shares.must_wait(sharer, began):
             return self._hold(data)
@@ -70,6 +125,8 @@ class Peer(asyncio.Transport):
         return sharer.budget.spend(monotonic() - began)
 
     def eof_received(self) -> bool:
+        if not self._begun:
+            return False
         if self._held:
             self._ended = True
             return True
@@ -77,6 +134,10 @@ class Peer(asyncio.Transport):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._held, self._ended = b"", False
+        if self._waiting is not None:
+            self._waiting.cancel()
+        if not self._begun:
+            return
         self._enter()
         self._protocol.connection_lost(exc)
 
@@ -131,7 +192,7 @@ class Peer(asyncio.Transport):
         return self._protocol
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return self._transport.get_extra_info(name, default)
+        return self._from if name == "peername" else self._transport.get_extra_info(name, default)
 
     def pause_reading(self) -> None:
         self._deaf = True
@@ -176,6 +237,6 @@ class Peer(asyncio.Transport):
         self._transport.abort()
 
 
-def sharing(make: MakeProtocol, shares: Shares) -> MakeProtocol:
+def sharing(make: MakeProtocol, shares: Shares, proxies: Proxies) -> MakeProtocol:
     """The protocols that this makes, for clients that share the loop."""
-    return cast(MakeProtocol, partial(Peer, make, shares))
+    return cast(MakeProtocol, partial(Peer, make, shares, proxies))

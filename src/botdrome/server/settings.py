@@ -96,6 +96,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     socketio_longest: Annotated[int, Meta(description="bytes of one message, or of one POST, over socket.io", ge=256)] = 1_000_000
     connections: Annotated[int, Meta(description="connections in all", ge=1)] = 50000
     connections_per_address: Annotated[int, Meta(description="connections from one address", ge=1)] = 20000
+    trusted_proxies: Annotated[
+        str, Meta(description="networks of proxies that may say where a client is, by PROXY v2 or X-Forwarded-For, by commas")
+    ] = ""
     allow_bots: Annotated[
         str, Meta(description="networks (10.1.0.0/16) and hosts that the server may call beside loopback, separated by commas")
     ] = ""
