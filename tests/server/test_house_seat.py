@@ -2,37 +2,70 @@
 
 import asyncio
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
+from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
-from botdrome.server.house import THINKERS, HouseSeat
+from botdrome.server.house import HouseSeat
+from botdrome.server.thinking import thought
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio
 
+CHORES = "tests.server.chores"
+ROW = FORMATS["noughts-and-crosses"]
+
+
+def broken(view: Any, chance: Chance) -> Any:
+    raise RuntimeError("no idea")
+
 
 async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
-    thought: list[Any] = []
-    busy = Event()
+    go_on = asyncio.Event()
 
-    def bot(view: Any, chance: Chance) -> Any:
-        thought.append(view)
+    async def wait() -> None:
+        await go_on.wait()
 
-    async with server(tmp_path) as house:
-        row = FORMATS["noughts-and-crosses"]
-        table = house.desk.floor.set_table(row.game, row.terms, ("one", "two"), ("", ""))
+    async with server(tmp_path, workers=1) as house:
+        desk = house.desk
+        busy = asyncio.ensure_future(desk.workers.run("", f"{CHORES}:ask", "wait", errands={"wait": wait}))
+        table = desk.floor.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
         for player in range(2):
-            HouseSeat(table, player, bot).sit_down()
-        blocked = [THINKERS.submit(busy.wait, 20) for _ in range(2)]
-        house.desk.floor.start_table(table, [None, None], 0.0)
+            HouseSeat(desk.workers, table, player, broken).sit_down()
+        desk.floor.start_table(table, [None, None], 0.0)
         while not table.open:
             await asyncio.sleep(0)
+        over = asyncio.Event()
+        table.on_over.append(lambda _: over.set())
         table.abort("enough")
-        busy.set()
-        await asyncio.gather(*map(asyncio.wrap_future, blocked))
-        await asyncio.get_running_loop().run_in_executor(THINKERS, bool)
-    assert thought == []
+        await over.wait()
+        go_on.set()
+        await busy
+        with capture_logs() as logs:
+            assert await desk.workers.value("", f"{CHORES}:add", 1, 1) == 2
+    assert not any("has failed" in line["event"] for line in logs)
+
+
+async def test_a_bot_that_fails_is_reported(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        table = house.desk.floor.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
+        HouseSeat(house.desk.workers, table, 0, broken).sit_down()
+        with capture_logs() as logs:
+            house.desk.floor.start_table(table, [None, None], 0.0)
+            while not any("has failed" in line["event"] for line in logs):
+                await asyncio.sleep(0.01)
+
+
+async def test_a_seed_gives_the_same_moves_as_anywhere_else(tmp_path: Path) -> None:
+    bot = HOUSE["noughts-and-crosses"]["random"]
+    position = ROW.game.start(2, Chance(0))
+    view, here = position.view(0), Chance(7)
+    there = Chance(7)
+    async with server(tmp_path) as house:
+        for _ in range(5):
+            move, there = await house.desk.workers.value("", "botdrome.server.thinking:thought", bot, view, there)
+            assert move == thought(bot, view, here)[0]

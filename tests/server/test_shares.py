@@ -1,8 +1,6 @@
-"""What is shared is shared fairly: turns, threads, places, and how fast requests may come."""
+"""What is shared is shared fairly: turns, places, and how fast requests may come."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from typing import Any
 
 import pytest
 
@@ -10,23 +8,7 @@ from botdrome.server import bucket, turns
 from botdrome.server.asker import source_of
 from botdrome.server.bucket import Buckets
 from botdrome.server.places import Places
-from botdrome.server.thinkers import Thinkers
 from botdrome.server.turns import Turns
-
-
-class OneByOne(Executor):
-    """Threads that work when they are told to."""
-
-    def __init__(self) -> None:
-        self._waiting: list[Callable[..., Any]] = []
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        self._waiting.append(fn)
-        return Future()
-
-    def work(self, times: int) -> None:
-        for _ in range(times):
-            self._waiting.pop(0)()
 
 
 class Table:
@@ -43,16 +25,22 @@ class Table:
             self.waited.append(self._world.now - asked)
             self._world.now += self._cost
 
-        self._world.thinkers.think(self.host, thought)
+        self._world.turns.wait(self.host, thought)
 
 
 class World:
-    """One thread, and a clock that goes on when somebody thinks."""
+    """One worker, and a clock that goes on when somebody thinks."""
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.threads = OneByOne()
-        self.thinkers = Thinkers(self.threads, lambda: self.now)
+        self.turns: Turns[Callable[[], None]] = Turns(0.01)
+
+    def work(self, times: int) -> None:
+        for _ in range(times):
+            guest, taken, thought = self.turns.next()
+            began = self.now
+            thought()
+            self.turns.settle(guest, taken, self.now - began)
 
 
 def test_many_thoughts_for_one_guest_do_not_keep_another_waiting() -> None:
@@ -61,11 +49,11 @@ def test_many_thoughts_for_one_guest_do_not_keep_another_waiting() -> None:
     for table in crowd:
         table.ask()
     for _ in range(100):
-        world.threads.work(1)
+        world.work(1)
         other.ask()
         for table in crowd:
             table.ask()
-        world.threads.work(1)
+        world.work(1)
     assert len(other.waited) == 100
     assert max(other.waited) <= 0.05, "one thought of another is all that it ever waits for"
     assert sum(len(table.waited) for table in crowd) == 100, "and the others get on"
@@ -76,24 +64,14 @@ def test_guests_share_alike_and_who_thinks_little_goes_first() -> None:
     heavy, light = [Table(f"table {number}", 0.05, world) for number in range(20)], Table("light", 0.001, world)
     for table in heavy:
         table.ask()
-    world.threads.work(20)
+    world.work(20)
     for _ in range(50):
         for table in heavy:
             table.ask()
         light.ask()
-        world.threads.work(21)
+        world.work(21)
     assert max(light.waited) <= 0.06
     assert {len(table.waited) for table in heavy} == {51}
-
-
-def test_a_thought_that_fails_or_is_not_wanted_any_more_costs_nobody_anything() -> None:
-    world = World()
-    failing, idle = world.thinkers.think("a", lambda: 1 // 0), world.thinkers.think("a", lambda: 1)
-    fine = world.thinkers.think("a", lambda: 2)
-    idle.cancel()
-    world.threads.work(3)
-    assert isinstance(failing.exception(), ZeroDivisionError)
-    assert fine.result() == 2
 
 
 def test_who_had_a_cheap_turn_cannot_queue_dear_ones_before_others() -> None:

@@ -20,7 +20,6 @@ from botdrome.server.owners import NOBODY
 from botdrome.server.registry import Registry
 from botdrome.server.settings import Settings
 from botdrome.server.table import Table
-from botdrome.server.workers import Workers
 from botdrome.store.store import Store
 
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
@@ -62,7 +61,7 @@ class Desk:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self.registry, self.tasks, self.floor = Registry(store), Tasks(), Floor(store, settings)
-        self.workers = Workers(settings.workers)
+        self.workers = self.floor.workers
         self.closing = False
         """The server stops."""
         self.on_closing: list[Callable[[], None]] = []
@@ -183,7 +182,7 @@ class Desk:
         table = self._set(seeker.wish, (*others[:seat], seeker.name, *others[seat:]), owners)
         for player in range(players):
             if player != seat:
-                HouseSeat(table, player, function).sit_down()
+                HouseSeat(self.workers, table, player, function).sit_down()
         return self.floor.start_table(table, [guest if player == seat else None for player in range(players)])
 
     # Tables.

@@ -24,6 +24,7 @@ from botdrome.server.listener import Listener, Tongue
 from botdrome.server.metronome import Metronome
 from botdrome.server.settings import Settings
 from botdrome.server.table import Table
+from botdrome.server.workers import Workers
 from botdrome.store.store import MatchEntry, Store
 
 
@@ -52,6 +53,7 @@ class Floor:
         self._watchers: set[Callable[[], None]] = set()
         self._loop = asyncio.get_running_loop()
         self.metronome = Metronome()
+        self.workers = Workers(settings.workers)
         metrics.TABLES.set_function(lambda: len(self._tables))
 
     def __getitem__(self, match_id: str) -> Table | None:

@@ -2,24 +2,20 @@
 
 import asyncio
 import secrets
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import structlog
 
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.games.chance import SEED_BITS, Chance
-from botdrome.games.game import Raw, View
+from botdrome.games.game import View
 from botdrome.match.events import Player
+from botdrome.server.jobs import WorkersClosed
 from botdrome.server.table import Table
-from botdrome.server.thinkers import Thinkers
+from botdrome.server.workers import Workers
 
 log = structlog.get_logger()
 
-THINKERS = ThreadPoolExecutor(2, "house")
-"""Of their own: whoever else needs a thread does not wait for them."""
-THOUGHTS = Thinkers(THINKERS)
-"""Who thinks much waits for those who think little."""
+THOUGHT = "botdrome.server.thinking:thought"
 
 
 def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
@@ -38,35 +34,41 @@ def house_names(name: str, seats: int) -> list[str]:
 
 
 class HouseSeat:
-    """Thinks in a thread, so that nobody else at the server has to wait for it."""
+    """Thinks in a worker process, so that nobody else at the server has to wait for it."""
 
-    def __init__(self, table: Table, player: Player, bot: HouseBot) -> None:
-        self._table, self._player, self._bot = table, player, bot
+    def __init__(self, workers: Workers, table: Table, player: Player, bot: HouseBot) -> None:
+        self._workers, self._table, self._player, self._bot = workers, table, player, bot
         self._chance = Chance(secrets.randbits(SEED_BITS))
         self._answered = -1
+        self._thinking: asyncio.Task[None] | None = None
 
     def sit_down(self) -> None:
         self._table.watchers.append(self._look)
+        self._table.on_over.append(lambda _: self._stop())
 
     def _look(self) -> None:
         match = self._table.match
-        if self._player in match.awaited and self._answered != match.steps:
-            self._answered = match.steps
-            asyncio.ensure_future(self._answer(match.steps, match.view(self._player)))  # noqa: RUF006
+        if self._answered != match.steps:
+            self._stop()
+            if self._player in match.awaited:
+                self._answered = match.steps
+                self._thinking = asyncio.ensure_future(self._answer(match.steps, match.view(self._player)))
+
+    def _stop(self) -> None:
+        """Many may wait for their turn to think, and what they wanted to think about may be over by then."""
+        if self._thinking is not None:
+            self._thinking.cancel()
+            self._thinking = None
 
     async def _answer(self, step: int, view: View) -> None:
         try:
-            move = await asyncio.wrap_future(THOUGHTS.think(self._table.entry.id, partial(self._thought, step, view)))
+            move, self._chance = await self._workers.value(self._table.entry.id, THOUGHT, self._bot, view, self._chance)
+        except WorkersClosed:
+            return
         except Exception:
             log.exception("a bot of the house has failed", match=self._table.entry.id)
             return
-        if self._wanted(step):
-            self._table.submit(self._player, move, b"")
-
-    def _wanted(self, step: int) -> bool:
+        self._thinking = None
         match = self._table.match
-        return match.steps == step and match.result is None
-
-    def _thought(self, step: int, view: View) -> Raw:
-        """Many may wait for their turn to think, and what they wanted to think about may be over by then."""
-        return self._bot(view, self._chance) if self._wanted(step) else None
+        if match.steps == step and match.result is None:
+            self._table.submit(self._player, move, b"")

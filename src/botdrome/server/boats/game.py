@@ -51,7 +51,7 @@ class BoatGame(Company):
         self.table.watchers.append(self._look)
         for sailor in self.sailors:
             if sailor.house is not None:
-                HouseSeat(self.table, sailor.player, sailor.house).sit_down()
+                HouseSeat(floor.workers, self.table, sailor.player, sailor.house).sit_down()
         floor.start_table(self.table, [sailor.client or sailor.guest for sailor in self.sailors], 0.0)
 
     def _look(self) -> None:

@@ -206,7 +206,7 @@ class Room:
         bot = house_bot(self.game.name, "house")
         for player, sitter in enumerate(sitters):
             if sitter is None and bot is not None:
-                HouseSeat(table, player, bot[1]).sit_down()
+                HouseSeat(self.desk.workers, table, player, bot[1]).sit_down()
 
     def _tongue(self, _: MatchEntry) -> BomberDialect:
         return BomberDialect(self.plan.wrapped_responses)

@@ -99,7 +99,7 @@ def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], callers:
     game = CubeGame(table, wanted, callers, desk.settings)
     for number in range(len(names)):
         if number in house:
-            HouseSeat(table, number, house[number]).sit_down()
+            HouseSeat(desk.workers, table, number, house[number]).sit_down()
         elif number not in guests:
             game.seat(number)
     desk.floor.start_table(table, [guests.get(number) for number in range(len(names))], 0.0)
