@@ -56,11 +56,14 @@ class Battlecube(Game[Plan], frozen=True):
     """Edge, ticks and tasks from the next round on, where they were changed."""
     over: bool = False
 
-    def start(self, players: int, chance: Chance) -> "Battlecube":
+    def check(self, players: int) -> None:
         if players > self.edge**3:
             raise BadOption(f"{TOO_MANY}: edge {self.edge} has room for {self.edge**3}, not {players}")
         if self.starts:
             self._check_starts(players)
+
+    def start(self, players: int, chance: Chance) -> "Battlecube":
+        self.check(players)
         cells = self.starts or _drawn(players, self.edge, chance)
         return replace(self, seats=tuple(range(players)), cells=cells)
 

@@ -51,11 +51,14 @@ class Battleship(Game[Act], frozen=True):
     hit: bool = False
     """What that shot was."""
 
-    def start(self, players: int, chance: Chance) -> "Battleship":
+    def check(self, players: int) -> None:
         boats = boats_in(self.boats)
         check_room(boats, self.width, self.height)
         if self.goal > boats.squares:
             raise BadOption(f"goal: {shown(self.goal)} is more than the {boats.squares} squares of a fleet")
+
+    def start(self, players: int, chance: Chance) -> "Battleship":
+        self.check(players)
         blank = WATER * (self.width * self.height)
         nothing = (0,) * players
         return replace(self, boards=(blank,) * players, to_move=tuple(range(players)), scores=nothing, skips=nothing)

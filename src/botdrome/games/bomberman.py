@@ -16,6 +16,7 @@ from botdrome.games.bomberman_map import (
     Place,
     Rows,
     closing_plan,
+    crate_sites,
     drawn_map,
     neighbours,
     starts,
@@ -65,10 +66,14 @@ class Bomberman(Game[Move], frozen=True):
     """How many times walls have closed in."""
     to_move: tuple[Seat, ...] = ()
 
-    def start(self, players: int, chance: Chance) -> "Bomberman":
+    def check(self, players: int) -> None:
         for option, value in (("height", self.height), ("width", self.width)):
             if value % 2 == 0:
                 raise BadOption(f"{option}: an odd number, not {value}")
+        crate_sites(self.height, self.width, players)
+
+    def start(self, players: int, chance: Chance) -> "Bomberman":
+        self.check(players)
         tiles, hidden = drawn_map(self.height, self.width, players, self.crates, self.upgrades, chance)
         at = starts(self.height, self.width, players)
         chance.shuffle(at)

@@ -6,7 +6,18 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
-from botdrome.games.bumblebots_arena import DOCUMENTED, EMPTY, FLOWER, TERRITORY, WALL, Arena, Rows, Starts, draw_arena
+from botdrome.games.bumblebots_arena import (
+    DOCUMENTED,
+    EMPTY,
+    FLOWER,
+    TERRITORY,
+    WALL,
+    Arena,
+    Rows,
+    Starts,
+    check_arena,
+    draw_arena,
+)
 from botdrome.games.bumblebots_names import new_name
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
@@ -72,7 +83,17 @@ class Bumblebots(Game[Orders], frozen=True):
     def by_rules(self, version: int) -> Game[Any]:
         return FirstBumblebots(**asdict(self)) if version == FirstBumblebots.rules else super().by_rules(version)
 
+    def check(self, players: int) -> None:
+        if self.arena == "drawn":
+            return check_arena(self.side, self.drones, self.flowers)
+        usual = Bumblebots()
+        for option in ("side", "walls", "starts", "drones", "flowers"):
+            if getattr(self, option) != getattr(usual, option):
+                raise BadOption(f"{option}: the documented arena has its own; it can be chosen where the arena is drawn")
+        return None
+
     def start(self, players: int, chance: Chance) -> "Bumblebots":
+        self.check(players)
         arena = self._lay_out(chance)
         swarms: list[Swarm] = []
         for seat, points in enumerate(arena.spawn_points):
@@ -85,10 +106,6 @@ class Bumblebots(Game[Orders], frozen=True):
     def _lay_out(self, chance: Chance) -> Arena:
         if self.arena == "drawn":
             return draw_arena(self.side, self.walls, self.starts, self.drones, self.flowers, chance)
-        usual = Bumblebots()
-        for option in ("side", "walls", "starts", "drones", "flowers"):
-            if getattr(self, option) != getattr(usual, option):
-                raise BadOption(f"{option}: the documented arena has its own; it can be chosen where the arena is drawn")
         return DOCUMENTED
 
     @property

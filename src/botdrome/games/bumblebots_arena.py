@@ -53,7 +53,6 @@ DOCUMENTED = Arena(
 
 def draw_arena(side: int, walls: int, starts: Starts, drones: int, flowers: int, chance: Chance) -> Arena:
     """An arena that looks the same from both ends; either seat can reach all of it but the other's spawn points."""
-    _check(side, drones, flowers)
     points = _facing(side, drones) if starts == "facing" else _scattered(side, drones, chance)
     others = [opposite(point, side) for point in points]
     blooms = _blooms(side, flowers, points, chance)
@@ -63,10 +62,16 @@ def draw_arena(side: int, walls: int, starts: Starts, drones: int, flowers: int,
     return Arena(_rows(side, marks), (tuple(points), tuple(others)))
 
 
-def _check(side: int, drones: int, flowers: int) -> None:
+def inside(side: int) -> int:
+    """How many hexes there are inside the border."""
+    return 3 * (side - 1) * (side - 2) + 1
+
+
+def check_arena(side: int, drones: int, flowers: int) -> None:
+    """BadOption where there is no room for so much."""
     if drones >= side:
         raise BadOption(f"drones: {drones} are too many where the side is {side}; there is room for {side - 1}")
-    most = len(within(side)) - 2 * drones
+    most = inside(side) - 2 * drones
     if flowers > most:
         raise BadOption(f"flowers: {flowers} are too many where the side is {side}; there is room for {most}")
 
@@ -86,10 +91,10 @@ def _facing(side: int, drones: int) -> list[Hex]:
 
 
 def _scattered(side: int, drones: int, chance: Chance) -> list[Hex]:
-    """Anywhere in one half, so that nothing is cut off. (There is always room for as many as `_check` admits.)"""
+    """Anywhere in one half, so that nothing is cut off. (There is always room for as many as `check_arena` admits.)"""
     points: list[Hex] = []
     for point in _one_half(side, chance):
-        if len(points) < drones and _all_in_reach(side, [*points, point], []):
+        if len(points) < drones and _all_in_reach(side, [*points, point]):
             points.append(point)
     return points
 
@@ -103,27 +108,80 @@ def _blooms(side: int, flowers: int, points: list[Hex], chance: Chance) -> list[
 
 def _blocks(side: int, percent: int, points: list[Hex], blooms: list[Hex], chance: Chance) -> list[Hex]:
     """Walls by twos, each where it cuts nothing off; fewer than asked for if there is no more room for them."""
-    count = len(within(side)) * percent // 200 * 2
+    width, count = 2 * side - 1, inside(side) * percent // 200 * 2
+    ground = _inside(side) & ~bits([opposite(point, side) for point in points], width)
+    kept = {*points, *blooms}
     blocks: list[Hex] = []
     for one in _one_half(side, chance):
-        pair = [one, opposite(one, side)]
-        if len(blocks) < count and one not in points and one not in blooms and _all_in_reach(side, points, blocks + pair):
-            blocks += pair
+        if len(blocks) < count and one not in kept:
+            pair = [one, opposite(one, side)]
+            left = _without(pair, ground, width)
+            if left:
+                ground = left
+                blocks += pair
     return blocks
+
+
+def _without(pair: list[Hex], ground: int, width: int) -> int:
+    """The ground, which is in one piece, without these two; 0 if it would be in pieces."""
+    for row, column in pair:
+        place = row * width + column
+        ground &= ~(1 << place)
+        if not _is_joined(_arcs(place, ground, width), ground, width):
+            return 0
+    return ground
+
+
+def _arcs(place: int, ground: int, width: int) -> list[int]:
+    """The ground around a place, in pieces that hang together there."""
+    arcs: list[int] = []
+    last = 0
+    for step in (-width - 1, -width, 1, width + 1, width, -1):
+        near = ground & 1 << place + step
+        if near and last:
+            arcs[-1] |= near
+        elif near:
+            arcs.append(near)
+        last = near
+    if len(arcs) > 1 and last and ground & 1 << place - width - 1:
+        arcs[0] |= arcs.pop()
+    return arcs
+
+
+def _is_joined(parts: list[int], ground: int, width: int) -> bool:
+    """Whether all parts hang together. They grow in turns, so that a small part that is cut off is found soon."""
+    while len(parts) > 1:
+        part, *others = parts
+        near = part << 1 | part >> 1 | part << width | part >> width | part << width + 1 | part >> width + 1
+        grown = part | near & ground
+        if grown == part:
+            return False
+        parts = []
+        for other in others:
+            if other & grown:
+                grown |= other
+            else:
+                parts.append(other)
+        parts.append(grown)
+    return True
 
 
 def _one_half(side: int, chance: Chance) -> list[Hex]:
     """In random order, one hex of each two that lie opposite: the upper one. The centre is not among them."""
-    half = [spot for spot in within(side) if spot < opposite(spot, side)]
+    half = list(_upper_half(side))
     chance.shuffle(half)
     return half
 
 
-def _all_in_reach(side: int, points: list[Hex], blocks: list[Hex]) -> bool:
+@cache
+def _upper_half(side: int) -> tuple[Hex, ...]:
+    return tuple(spot for spot in within(side) if spot < opposite(spot, side))
+
+
+def _all_in_reach(side: int, points: list[Hex]) -> bool:
     """True if a drone of the first seat can go everywhere, the other's spawn points apart. What it can, the other can too."""
     width = 2 * side - 1
-    others = [opposite(point, side) for point in points]
-    ground = _inside(side) & ~bits(blocks + others, width)
+    ground = _inside(side) & ~bits([opposite(point, side) for point in points], width)
     return sum(rings(bits(points[:1], width), ground, width)) == ground
 
 

@@ -42,6 +42,9 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
             raise BadOption(f"it was played by version {version} of the rules of {self.name}, and this is {self.rules}")
         return self
 
+    def check(self, players: int) -> None:
+        """BadOption where the options do not fit together. It costs next to nothing: nothing is drawn."""
+
     def start(self, players: int, chance: Chance) -> Self:
         """The first position, or BadOption where the options do not fit together."""
         raise NotImplementedError

@@ -60,9 +60,12 @@ class Gomoku(Game[Point], frozen=True):
     line: tuple[Point, ...] | None = None
     """The row that won."""
 
-    def start(self, players: int, chance: Chance) -> "Gomoku":
+    def check(self, players: int) -> None:
         if self.win_length > self.size:
             raise BadOption(f"win_length: {self.win_length} in a row do not fit on a board of size {self.size}")
+
+    def start(self, players: int, chance: Chance) -> "Gomoku":
+        self.check(players)
         return Gomoku(self.size, self.win_length, FREE * self.size**2)
 
     @property

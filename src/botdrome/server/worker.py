@@ -24,7 +24,7 @@ from botdrome.server.jobs import Frames, JobFailed, Reply, WorkersBusy, frame
 if sys.platform != "win32":
     import resource
 
-LESS_URGENT = 10
+LESS_URGENT = 5
 """By so much a worker is less urgent than the server's event loop, as `nice` counts."""
 MEMORY = 1 << 30
 """Bytes that a worker may have."""

@@ -6,7 +6,6 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.formats import FORMATS, Format
-from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game
 from botdrome.games.options import unusual, with_options
 from botdrome.wire.battlebot import game_type
@@ -116,7 +115,7 @@ def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:
         raise BadLogin(f"players is from {allowed[0]} to {allowed[-1]}")
     try:
         game = with_options(row.game, options or {})
-        game.start(players, Chance(0))
+        game.check(players)
     except BadOption as problem:
         raise BadLogin(str(problem)) from None
     return game, players

@@ -8,7 +8,6 @@ from msgspec import Meta, Struct
 
 from botdrome.formats import FORMATS
 from botdrome.games.battleship import Battleship
-from botdrome.games.chance import Chance
 from botdrome.games.fleet import boats_in
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, unusual, with_options
@@ -59,7 +58,7 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if not self.min <= self.max < Battleship.players.stop:
             raise ValueError(f"{self.title}: max is from min ({self.min}) to {Battleship.players[-1]}")
         try:
-            with_options(Battleship(), options_in(self.game)).start(self.max, Chance(0))
+            with_options(Battleship(), options_in(self.game)).check(self.max)
         except BadOption as problem:
             raise ValueError(f"{self.title}: {problem}") from None
 

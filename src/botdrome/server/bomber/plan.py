@@ -6,7 +6,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 from botdrome.games.bomberman import Bomberman
-from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
 from botdrome.match.terms import Pace, Terms
@@ -64,7 +63,7 @@ def _plan(word: str, house: bool) -> Plan:
         game = with_options(Bomberman(), options)
         plan = msgspec.convert(known | {"options": unusual(game)}, Plan, strict=False)
         for players in range(plan.least, plan.players + 1):
-            game.start(players, Chance(0))
+            game.check(players)
     except (msgspec.ValidationError, BadOption) as problem:
         raise BadSetting(f"bomber_rooms: {name}: {problem}") from None
     if plan.least > plan.players:
