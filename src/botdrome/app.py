@@ -39,6 +39,7 @@ from botdrome.server.duel import duel_door
 from botdrome.server.duel_hall import DuelHall
 from botdrome.server.duel_table import open_duel_table
 from botdrome.server.listening import MakeProtocol, listen, secured
+from botdrome.server.loop_watch import LoopWatch
 from botdrome.server.native import NativeSession
 from botdrome.server.origins import Origins
 from botdrome.server.peer import sharing
@@ -75,6 +76,7 @@ class House:
     ) -> None:
         self.settings, self.arena, self.desk = settings, arena, desk
         self._servers, self.rooms = servers, rooms
+        self._watch = LoopWatch()
 
     @property
     def ports(self) -> dict[str, int]:
@@ -103,6 +105,7 @@ class House:
             await room.close()
         for server in self._servers.values():
             server.close()
+        self._watch.close()
         await self.arena.store.close()
 
 

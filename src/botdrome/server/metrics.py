@@ -16,6 +16,12 @@ LATENESS = Histogram(
     "How late beats are",
     buckets=(0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.035, 0.05, 0.1, 0.25, 1.0),
 )
+BLOCKS = Histogram(
+    "botdrome_loop_block_seconds",
+    "How late the event loop was when it was looked at, every 10 ms",
+    buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0),
+)
+LONGEST_BLOCK = Gauge("botdrome_loop_longest_block_seconds", "The longest block of the event loop in the last minute or two")
 WORKERS_STARTED = Counter("botdrome_workers_started", "Worker processes that were started")
 STORE = Histogram(
     "botdrome_store_seconds",

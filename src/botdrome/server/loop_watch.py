@@ -1,0 +1,62 @@
+"""Loop watch: how long the event loop is held up at a time, as the metrics and the log show it."""
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+
+import structlog
+
+from botdrome.server import metrics
+
+log = structlog.get_logger()
+
+PERIOD = 0.01
+"""Seconds between two looks: a block is seen as up to that much shorter than it was."""
+WINDOW = 60.0
+"""Seconds over which the longest block is remembered, and between two warnings."""
+WORTH_LOGGING = 0.1
+"""Seconds."""
+
+
+class LoopWatch:
+    """A timer that notes how late it is."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now, self._loop = now, asyncio.get_running_loop()
+        self._longest = self._longest_before = 0.0
+        self._window_began, self._warned = now(), now() - WINDOW
+        self._due = 0.0
+        self._timer: asyncio.TimerHandle
+        self._set_timer()
+        metrics.LONGEST_BLOCK.set_function(self.longest)
+
+    def _set_timer(self) -> None:
+        self._due = self._now() + PERIOD
+        self._timer = self._loop.call_later(PERIOD, self._look)
+
+    def _look(self) -> None:
+        self.note(self._now() - self._due)
+        self._set_timer()
+
+    def note(self, late: float) -> None:
+        now = self._now()
+        self._turn_window(now)
+        self._longest = max(self._longest, late)
+        metrics.BLOCKS.observe(max(0.0, late))
+        if late > WORTH_LOGGING and now - self._warned >= WINDOW:
+            self._warned = now
+            log.warning("the event loop was blocked", milliseconds=round(late * 1000))
+
+    def longest(self) -> float:
+        """The longest block in the last minute or two."""
+        self._turn_window(self._now())
+        return max(self._longest, self._longest_before)
+
+    def _turn_window(self, now: float) -> None:
+        if now - self._window_began >= WINDOW:
+            is_next = now - self._window_began < 2 * WINDOW
+            self._longest_before, self._longest = self._longest if is_next else 0.0, 0.0
+            self._window_began = now
+
+    def close(self) -> None:
+        self._timer.cancel()
