@@ -41,7 +41,7 @@ class Table:
         """Told all news, secret or not: by those who run the table."""
         self.open = False
         self._board = 0
-        self._shown: Game[Any] = match.position
+        self.shown: Game[Any] = match.position
         """The board and the position that everybody was last told of."""
         self._break: BoardBreak | None = None
         self.stored = False
@@ -137,7 +137,7 @@ class Table:
 
     def watch(self, spectator: Spectator) -> None:
         order = tuple([self.entry.players[player] for player in rotated(self.match.players, self._board)])
-        self.audience.join(spectator, self.now(), order, self._shown.view(None))
+        self.audience.join(spectator, self.now(), order, self.shown.view(None))
 
     def live(self) -> LiveTable:
         entry = self.entry
@@ -191,7 +191,7 @@ class Table:
             look()
 
     def _tell(self, news: News, now: Milliseconds) -> None:
-        self._shown = news[-1][1]
+        self.shown = news[-1][1]
         for player, messages in self._seats.words(news, standing(self.match, now)).items():
             if (listener := self._seats.listeners.get(player)) is not None:
                 self._flights[player].out(now, messages)

@@ -5,16 +5,20 @@ that a game changes no more than its own players' lines; "boats.player" has a no
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import structlog
 
+from botdrome.games.battleship import Battleship
 from botdrome.games.gunnery import HIT, MISS
+from botdrome.server.boats.company import Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.desk import Desk
+from botdrome.server.ledger import Ledger, Look
 from botdrome.server.table import Table
 from botdrome.store.store import Note, Store
 
@@ -30,39 +34,52 @@ Pages = dict[str, Value]
 class Tally:
     """What one game has come to so far, player by player."""
 
-    def __init__(self, game: BoatGame) -> None:
-        position = game.position
+    def __init__(self, position: Battleship) -> None:
         self.turns, self.scores, self.skips = position.turns, position.scores, position.skips
         self.hits = [board.count(HIT) for board in position.boards]
         self.misses = [board.count(MISS) for board in position.boards]
         self.first = [score == max(self.scores) for score in self.scores]
         self.last = [score == min(self.scores) for score in self.scores]
-        result = game.table.match.result
-        self.aborted = result is not None and result.aborted
 
 
 class Books:
-    """Kept at hand, for what is stored is always the whole of a line."""
+    """What is on disk, kept at hand: what is stored is always the whole of a line."""
 
     def __init__(self, games: Pages, players: Pages, folder: Path | None) -> None:
-        self.games, self.players, self._folder = games, players, folder
+        self._games: Ledger[str, Value] = Ledger(games)
+        self._players: Ledger[str, Value] = Ledger(players)
+        self._folder = folder
         self._writing: asyncio.Task[None] | None = None
         self._unwritten: dict[tuple[str, str], None] = {}
 
-    def noted(self, plan: RoomPlan, game: BoatGame) -> tuple[Note, ...]:
-        """The lines of a game that is over, as they are from now on. A game that never started is not counted."""
-        if not game.crew.started:
-            return ()
-        tally, title = Tally(game), plan.title
-        notes = [_note(GAMES, self.games, title, plan_lines(plan) | _game_lines(self.games.get(title, {}), tally))]
-        for sailor in game.sailors:
-            at, name = sailor.player, sailor.text
-            here, everywhere = f"{title}|{name}", self.players.get(name, {})
-            notes.append(_note(GAMES, self.games, here, _line_in_game(self.games.get(here, {}), tally, at)))
-            who = {"playerName": name, "lastAddress": sailor.address, "lastStatus": LAST_STATUS}
-            notes.append(_note(PLAYERS, self.players, name, who | _player_lines(everywhere, tally, at)))
-        self._unwritten |= {("game", title): None} | {("player", sailor.text): None for sailor in game.sailors}
-        return tuple(notes)
+    @property
+    def games(self) -> Pages:
+        return self._games.lines
+
+    @property
+    def players(self) -> Pages:
+        return self._players.lines
+
+    def enter(self, plan: RoomPlan, game: BoatGame) -> tuple[Note, ...]:
+        """Return what is to be stored of a game that is over. It counts when `settle` is told that it is on disk."""
+        tally, sailors, result = Tally(game.position), list(game.sailors), game.table.match.result
+        aborted = result is not None and result.aborted
+        games = self._games.draft(game, lambda look: _title_pages(plan, tally, aborted, sailors, look))
+        players = self._players.draft(game, lambda look: _player_pages(tally, sailors, look))
+        return _notes(games, players)
+
+    def settle(self, game: BoatGame) -> tuple[Note, ...]:
+        """A game is on disk, and shown from now on. Return what has to be stored again: see `Ledger`."""
+        games, games_again = self._games.settle(game)
+        players, players_again = self._players.settle(game)
+        self._unwritten |= {("game", title): None for title in titles(games)} | {("player", name): None for name in players}
+        self.write()
+        return _notes(games_again, players_again)
+
+    def drop(self, game: BoatGame) -> None:
+        """A game cannot be stored. Does nothing after `settle`."""
+        self._games.drop(game)
+        self._players.drop(game)
 
     # The folder of files.
 
@@ -93,16 +110,18 @@ class Books:
 
 
 class BoatBookkeeper:
-    """Keeps the books of one game."""
+    """Keeps the books of one game. A game that never started is not counted."""
 
-    def __init__(self, books: Books, plan: RoomPlan, game: BoatGame) -> None:
-        self._books, self._plan, self._game = books, plan, game
+    def __init__(self, books: Books, plan: RoomPlan, game: BoatGame, desk: Desk) -> None:
+        self._books, self._plan, self._game, self._desk = books, plan, game, desk
+        game.table.on_over.append(lambda _: books.drop(game))
 
     def notes(self, _: Table) -> tuple[Note, ...]:
-        return self._books.noted(self._plan, self._game)
+        return self._books.enter(self._plan, self._game) if self._game.crew.started else ()
 
     def stored(self, _: Table) -> None:
-        self._books.write()
+        if self._game.crew.started and (again := self._books.settle(self._game)):
+            self._desk.tasks.start(self._desk.store.keep(again))
 
 
 async def open_books(store: Store, folder: Path | None) -> Books:
@@ -115,7 +134,7 @@ async def open_books(store: Store, folder: Path | None) -> Books:
         new_games = {name: value for name, value in found_games.items() if name.partition("|")[0] not in games}
         new_players = {name: value for name, value in found_players.items() if name not in players}
     new_games |= _seeded(games | new_games, players | new_players)
-    await store.keep([Note(GAMES, *page) for page in new_games.items()] + [Note(PLAYERS, *page) for page in new_players.items()])
+    await store.keep(_notes(new_games, new_players))
     return Books(games | new_games, players | new_players, folder)
 
 
@@ -147,14 +166,14 @@ def plan_lines(plan: RoomPlan) -> Value:
     return {"name": plan.title} | counts | {"width": plan.width, "height": plan.height, "boat": list(offer.boats)}
 
 
-def _game_lines(before: Value, tally: Tally) -> Value:
+def _game_lines(before: Value, tally: Tally, aborted: bool) -> Value:
     last = {
         "turnCount": tally.turns[0],
         "playerCount": len(tally.turns),
         "hits": sum(tally.scores),
         "ties": sum(tally.first) - 1,
     }
-    return _counted(before, "gameCount", last, {"aborted": tally.aborted})
+    return _counted(before, "gameCount", last, {"aborted": aborted})
 
 
 def _line_in_game(before: Value, tally: Tally, at: int) -> Value:
@@ -184,9 +203,26 @@ def _counted(before: Value, games: str | None, counts: dict[str, int], facts: di
     return lines
 
 
-def _note(book: str, pages: Pages, name: str, value: Value) -> Note:
-    pages[name] = value
-    return Note(book, name, value)
+def _title_pages(plan: RoomPlan, tally: Tally, aborted: bool, sailors: Sequence[Sailor], look: Look[str, Value]) -> Pages:
+    title = plan.title
+    pages = {title: plan_lines(plan) | _game_lines(look(title) or {}, tally, aborted)}
+    for sailor in sailors:
+        here = f"{title}|{sailor.text}"
+        pages[here] = _line_in_game(pages.get(here) or look(here) or {}, tally, sailor.player)
+    return pages
+
+
+def _player_pages(tally: Tally, sailors: Sequence[Sailor], look: Look[str, Value]) -> Pages:
+    pages: Pages = {}
+    for sailor in sailors:
+        name = sailor.text
+        who = {"playerName": name, "lastAddress": sailor.address, "lastStatus": LAST_STATUS}
+        pages[name] = who | _player_lines(pages.get(name) or look(name) or {}, tally, sailor.player)
+    return pages
+
+
+def _notes(games: Pages, players: Pages) -> tuple[Note, ...]:
+    return (*[Note(GAMES, *page) for page in games.items()], *[Note(PLAYERS, *page) for page in players.items()])
 
 
 def titles(games: Pages) -> Iterable[str]:

@@ -43,6 +43,13 @@ class BoatGame(Company):
         return self.position.turns[sailor.player]
 
     @property
+    def shown(self) -> Battleship:
+        """The position that everybody was last told of."""
+        position = self.table.shown
+        assert isinstance(position, Battleship)
+        return position
+
+    @property
     def absent(self) -> list[Sailor]:
         return [sailor for sailor in self.sailors if sailor.client is None and sailor.on_lines]
 

@@ -246,7 +246,7 @@ class Room:
         owners = tuple(sailor.owner for sailor in sailors)
         table = self._desk.floor.set_table(plan.game, plan.terms, names, owners, plan.options)
         game = BoatGame(self.offer, gathering.number, sailors, table, Chance(secrets.randbits(SEED_BITS)))
-        table.bookkeeper = BoatBookkeeper(self._books, plan, game)
+        table.bookkeeper = BoatBookkeeper(self._books, plan, game, self._desk)
         table.on_over.append(lambda table: self._over(game, table))
         table.watchers.append(self.changed)
         self.gathering = None

@@ -41,7 +41,7 @@ def _sailor(sailor: Sailor) -> dict[str, Any]:
 
 
 def _game(game: BoatGame) -> dict[str, Any]:
-    tally, awaited = Tally(game), game.table.match.awaited
+    tally, awaited = Tally(game.shown), game.table.match.awaited
     rows = []
     for at, sailor in enumerate(game.sailors):
         rows.append(
