@@ -53,7 +53,7 @@ from botdrome.store.store import Store
 
 log = structlog.get_logger()
 
-USUAL = {"duel_port": Settings().duel_port, "xbs_port": Settings().xbs_port}
+USUAL = {key: getattr(Settings(), key) for key in ("duel_port", "xbs_port", "bomber_port")}
 """Ports on which a server listens without being told: where somebody else does so already, it goes without."""
 COLLECTIONS = 100, 20, 700
 """When the garbage collector looks. It counts what was made less what is gone, so that where matches end as fast as they begin

@@ -23,7 +23,7 @@ PROCESSES.set_forkserver_preload(["tests.faults.servers"])
 
 
 def settings(db: str, folder: Path, **changes: Any) -> Settings:
-    quick: dict[str, Any] = {"port": 0, "duel_port": -1, "xbs_port": -1, "start_delay": 0.0, "drain": 0.0}
+    quick: dict[str, Any] = {"port": 0, "duel_port": -1, "xbs_port": -1, "bomber_port": 0, "start_delay": 0.0, "drain": 0.0}
     quick |= {"contest_games": battlebots.EACH_WAY, "contest_wait": 0.0}
     quick |= {"boats": (boaters.PLAN,), "boats_dir": str(folder / "boats"), "bomber_rooms": bombers.ROOMS, "cube_limit": 60.0}
     return Settings(db=db, **quick | changes)

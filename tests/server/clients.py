@@ -22,7 +22,8 @@ from tests.patience import PATIENCE as PATIENCE
 @asynccontextmanager
 async def server(folder: Path, **changes: Any) -> AsyncIterator[House]:
     """A server on a port of the system's choice."""
-    quick: dict[str, Any] = {"port": 0, "duel_port": 0, "xbs_port": 0, "start_delay": 0.0, "drain": 0.0, "cube_limit": 60.0}
+    quick: dict[str, Any] = dict.fromkeys(("port", "duel_port", "xbs_port", "bomber_port"), 0)
+    quick |= {"start_delay": 0.0, "drain": 0.0, "cube_limit": 60.0}
     quick["db"] = f"sqlite:///{folder / 'test.db'}"
     house = await open_house(Settings(**quick | changes))
     try:

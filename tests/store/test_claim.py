@@ -50,7 +50,7 @@ async def test_matches_of_a_server_that_crashed_are_closed_before_the_first_port
 
 
 async def test_a_second_server_on_a_store_leaves_alone_what_runs_at_the_first(tmp_path: Path) -> None:
-    settings = Settings(port=0, db=f"sqlite:///{tmp_path}/store.db", duel_port=0, xbs_port=0)
+    settings = Settings(port=0, db=f"sqlite:///{tmp_path}/store.db", duel_port=0, xbs_port=0, bomber_port=0)
     house = await open_house(settings)
     store = house.arena.store
     store.begin(a_match("m"))

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,11 @@ from botdrome.wire.bomber_rules import rules, rules_page
 from botdrome.wire.bomber_shape import DEFAULT, LITERAL
 from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
 from botdrome.wire.standing import Standing
-from tests.games.bombermen import drawn
+from tests.games.bombermen import after, drawn
 
+ROOM = {
+    "name": "default", "players": 4, "least": 2, "registration": 10.0, "round": 200, "early": False, "wrapped_responses": False,
+}  # fmt: skip
 POSITION = drawn("A....\n.#.#.\n.....\n.#.#.\n....B")
 STANDING = Standing(now=10, time_left=190, strikes=(0, 0), players=2, board=0)
 
@@ -109,8 +113,49 @@ def test_the_walls_that_close_next_are_in_the_state() -> None:
     assert told["closing"] == {"state_number": 3, "positions": [[0, 0], [0, 4], [4, 0], [4, 4]]}
 
 
+DEADLY = after(drawn("AC..B... .#.#.#.# ........", fuse=1), "A BOMB, B BOMB", "B RIGHT")
+"""C stands between the bombs of A and B, who die by their own."""
+
+
+def test_the_state_says_who_was_killed_by_whom_and_by_which_bombs() -> None:
+    names = ("Ada", "Bob", "Cid")
+    state = State(FINISHED, 3, (3, 8), names, "id", DEADLY.view(None), None, DEADLY.deaths, DEADLY.fuse)
+    users = json.loads(b"{" + state.spelled(DEFAULT))["users"]
+    bombs = [
+        {"user_name": "Ada", "position": [0, 0], "placed_in": 1},
+        {"user_name": "Bob", "position": [0, 4], "placed_in": 1},
+    ]
+    assert users[2]["death"] == {"state_number": 2, "cause": "BOMBS", "killed_by": ["Ada", "Bob"], "bombs": bombs}
+    assert users[0]["death"]["killed_by"] == ["Ada"]
+
+
+def test_the_record_of_a_seat_says_who_was_killed() -> None:
+    dialect = BomberDialect(False, ("Ada", "Bob", "Cid"))
+    told = dialect.on_news([(Played(1, {}), DEADLY)], STANDING, [2])
+    (message,) = map(json.loads, told[2])
+    killers = {death["user_name"]: death["killed_by"] for death in message["deaths"]}
+    assert killers == {"Ada": ["Ada"], "Bob": ["Bob"], "Cid": ["Ada", "Bob"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "room", "said"),
+    [
+        ({"fuse": 9}, {}, {17: "9. Placed", 19: "Yes:", 33: "response is the word"}),
+        ({"radius": 5, "flame_pierces": True}, {}, {18: "5 more", 19: "No:"}),
+        ({"rounds": 77, "closing": 0}, {}, {45: "after 77 rounds; walls never"}),
+        ({"height": 7, "width": 9, "crates": 60}, {}, {8: "7x9", 11: "60 %", 45: "from round 300"}),
+        ({}, {"early": True, "round": 250}, {48: "or after 250 ms"}),
+        ({}, {"wrapped_responses": True, "least": 3}, {33: "DECLINED", 47: "3 to 4"}),
+    ],
+)
+def test_the_rules_are_those_of_the_room(options: dict[str, Any], room: dict[str, Any], said: dict[int, str]) -> None:
+    found = rules(Bomberman(**options), ROOM | room)
+    for number, words in said.items():
+        assert words in found["resolutions"][number - 1]["rule"]
+
+
 def test_the_rules_name_all_fifty_resolutions_and_everything_that_is_set() -> None:
-    found = rules(Bomberman(rounds=77), {"name": 'a<b&"c', "players": 4})
+    found = rules(Bomberman(rounds=77), ROOM | {"name": 'a<b&"c'})
     assert [row["number"] for row in found["resolutions"]] == list(range(1, 51)) == [row[0] for row in RESOLUTIONS]
     assert found["game"]["rounds"] == 77
     assert found["game"].keys() == found["game_options"].keys()

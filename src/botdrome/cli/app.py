@@ -89,9 +89,7 @@ def serve(
     cube_port: Annotated[
         int | None, typer.Option(help="Battlecube's socket.io alone, 9999 in the original. \\[default: off]")
     ] = None,
-    bomber_port: Annotated[
-        int | None, typer.Option(help="A second port for the Bomberman API, 9800 in the original. \\[default: off]")
-    ] = None,
+    bomber_port: Annotated[int | None, typer.Option(help="The Bomberman API alone; 0: off. \\[default: 9800]")] = None,
     allow_bots: Annotated[
         list[str] | None, typer.Option(metavar="CIDR|HOST", help="Bots there may be called, too. \\[default: this machine alone]")
     ] = None,

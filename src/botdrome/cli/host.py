@@ -60,7 +60,7 @@ def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, A
     given = {key: value for key, value in values.items() if value is not None}
     usual = {"title": "Botdrome", "max": 9, "auto_start": False, "repeat": False}
     plan = make_plan(usual | (_read(config) if config else {}) | given)
-    settings = load_settings({"duel_port": 0} | flags | {"host_token": secrets.token_hex(16)}, os.environ, None)
+    settings = load_settings({"duel_port": 0, "bomber_port": 0} | flags | {"host_token": secrets.token_hex(16)}, os.environ, None)
     if not settings.xbs_port:
         raise BadSetting("port: a game needs one")
     return replace(settings, boats=(plan,))

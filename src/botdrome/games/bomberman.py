@@ -23,13 +23,15 @@ from botdrome.games.bomberman_map import (
     with_tiles,
 )
 from botdrome.games.bomberman_round import after_moves, blasts
-from botdrome.games.bomberman_things import Bomb, Upgrade, User
+from botdrome.games.bomberman_things import Bomb, Death, Fate, Upgrade, User
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
 
 OBSTACLES = {CRATE: "a crate", WALL: "a wall"}
 
 
+Blast = tuple[Bomb, Collection[Place]]
+"""A bomb that has gone off, and what it burned."""
 Move = tuple[Place, bool]
 """Where a user wants to be, and whether it places a bomb."""
 
@@ -87,7 +89,7 @@ class Bomberman(Game[Move], frozen=True):
     @property
     def scores(self) -> tuple[float, ...]:
         """A point for everyone that a user outlived, one more for the last alone."""
-        ends = [self.rounds if user.died is None else user.died for user in self.users]
+        ends = [self.rounds if user.death is None else user.death.round for user in self.users]
         alone = self.at.count(None) == len(self.at) - 1
         return tuple(float(sum(end < own for end in ends) + (alone and own == self.rounds)) for own in ends)
 
@@ -158,10 +160,11 @@ class Bomberman(Game[Move], frozen=True):
             for row, column in crates
             if self.hidden[row][column] != FREE
         ]
-        position = self._without_bombs([bomb for bomb, _ in blown])._credited(blown, crates)._without_users_on(burned)
+        position = self._without_bombs([bomb for bomb, _ in blown])._credited(blown, crates)
+        position = position._without_users_on(burned, "bombs", blown)
         return replace(position, tiles=with_tiles(self.tiles, crates, FREE), found=tuple(left + opened), burned=tuple(burned))
 
-    def _credited(self, blown: Collection[tuple[Bomb, Collection[Place]]], crates: Collection[Place]) -> "Bomberman":
+    def _credited(self, blown: Collection[Blast], crates: Collection[Place]) -> "Bomberman":
         """With kills and crates counted for everyone whose flames reached them; nobody's own death is a kill."""
         users = list(self.users)
         for owner in {bomb.seat for bomb, _ in blown}:
@@ -176,7 +179,7 @@ class Bomberman(Game[Move], frozen=True):
         if end != self.round:
             return self
         found = tuple(upgrade for upgrade in self.found if upgrade.at not in places)
-        position = self._without_bombs([bomb for bomb in self.lying if bomb.at in places])._without_users_on(places)
+        position = self._without_bombs([bomb for bomb in self.lying if bomb.at in places])._without_users_on(places, "walls")
         return replace(position, tiles=with_tiles(self.tiles, places, WALL), found=found, closed=self.closed + 1)
 
     @property
@@ -194,14 +197,24 @@ class Bomberman(Game[Move], frozen=True):
             users[bomb.seat] = replace(users[bomb.seat], bombs_left=users[bomb.seat].bombs_left + back)
         return replace(self, users=tuple(users), lying=lying)
 
-    def _without_users_on(self, places: Collection[Place]) -> "Bomberman":
-        dead = [seat for seat, place in enumerate(self.at) if place in places]
+    def _without_users_on(self, places: Collection[Place], fate: Fate, blown: Collection[Blast] = ()) -> "Bomberman":
+        """With those dead who stand there, by the bombs whose flames reached them."""
+        dead = {
+            seat: Death(self.round, fate, tuple(bomb for bomb, burned in blown if place in burned))
+            for seat, place in enumerate(self.at)
+            if place in places
+        }
         return self._without_users(dead) if dead else self
 
-    def _without_users(self, dead: Collection[Seat]) -> "Bomberman":
+    def _without_users(self, dead: Mapping[Seat, Death]) -> "Bomberman":
         at = tuple(None if seat in dead else place for seat, place in enumerate(self.at))
-        users = tuple(replace(user, died=self.round) if seat in dead else user for seat, user in enumerate(self.users))
+        users = tuple(replace(user, death=dead[seat]) if seat in dead else user for seat, user in enumerate(self.users))
         return replace(self, at=at, users=users)
+
+    @property
+    def deaths(self) -> tuple[Death | None, ...]:
+        """How each seat's user died; None: it lives. The view does not say it: match files hold what views say."""
+        return tuple(user.death for user in self.users)
 
     def _turned_to(self, number: int) -> "Bomberman":
         """With the round of this number ahead, and the living to move, unless the game is over."""
@@ -210,7 +223,7 @@ class Bomberman(Game[Move], frozen=True):
 
     def without(self, seat: Seat) -> "Bomberman":
         """The user dies in the round that is now played; nobody has killed it."""
-        return self._without_users([seat])._turned_to(self.round) if seat in self.to_move else self
+        return self._without_users({seat: Death(self.round, "left")})._turned_to(self.round) if seat in self.to_move else self
 
     def view(self, seat: Seat | None) -> View:
         now = self.round

@@ -1,10 +1,32 @@
 """Who and what is on the map of Bomberman: users, bombs and upgrades."""
 
+from typing import Literal
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.games.bomberman_map import ADDITIONAL_BOMB, Place
 from botdrome.games.game import Seat
+
+
+class Bomb(Struct, frozen=True):
+    at: Place
+    due: int
+    """The round at whose end it goes off."""
+    range: int
+    seat: Seat
+
+
+Fate = Literal["bombs", "walls", "left"]
+
+
+class Death(Struct, frozen=True):
+    """How a user died."""
+
+    round: int
+    fate: Fate
+    bombs: tuple[Bomb, ...] = ()
+    """Those whose flames reached it."""
 
 
 class User(Struct, frozen=True):
@@ -15,22 +37,14 @@ class User(Struct, frozen=True):
     kills: int = 0
     crates: int = 0
     upgrades: int = 0
-    died: int | None = None
-    """The round; None: it lives."""
+    death: Death | None = None
+    """None: it lives."""
 
     def upgraded(self, kind: str) -> "User":
         taken = self.upgrades + 1
         if kind == ADDITIONAL_BOMB:
             return replace(self, upgrades=taken, bombs_left=self.bombs_left + 1)
         return replace(self, upgrades=taken, range=self.range + 1)
-
-
-class Bomb(Struct, frozen=True):
-    at: Place
-    due: int
-    """The round at whose end it goes off."""
-    range: int
-    seat: Seat
 
 
 class Upgrade(Struct, frozen=True):

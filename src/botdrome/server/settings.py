@@ -45,8 +45,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 0
     bomber_port: Annotated[
         int,
-        Meta(description="the Bomberman API alone, 9800 in the original; 0: off, -1: any free port", ge=-1, le=65535),
-    ] = 0
+        Meta(description="the Bomberman API alone, at the original's port; 0: off, -1: any free port", ge=-1, le=65535),
+    ] = 9800
     bomber_rooms: Annotated[str, Meta(description="the rooms of the Bomberman API: NAME:KEY=VALUE,KEY=VALUE and so on")] = (
         "default"
     )

@@ -1,16 +1,18 @@
 """The Bomberman API's answers, and the dialect of those at a table who play through it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from botdrome.games.bomberman import Bomberman
 from botdrome.games.bomberman_actions import WORDS, action_in
 from botdrome.games.game import IllegalMove
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Late, Played, Player, Refused
 from botdrome.wire.bomber_request import BadRequest
+from botdrome.wire.bomber_state import told_death
 from botdrome.wire.standing import Standing
 
 ENCODER = msgspec.json.Encoder()
@@ -67,15 +69,16 @@ def refusal(why: str) -> Response:
 class BomberDialect:
     """Those at a table who play through the API ask for what they want to know: here it is noted for their records."""
 
-    def __init__(self, wrapped: bool) -> None:
-        self._wrapped = wrapped
+    def __init__(self, wrapped: bool, names: Sequence[str] = ()) -> None:
+        self._wrapped, self._names = wrapped, names
 
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> Told:
         """The numbers of the states that can be asked for from now on, and what was refused."""
         told: Told = {}
-        for event, _ in news:
+        for event, position in news:
             if isinstance(event, Played):
-                _to_all(told, players, {"state_number": event.step + 2, "time_left": standing.time_left})
+                moment = {"state_number": event.step + 2, "time_left": standing.time_left}
+                _to_all(told, players, moment | self._deaths(position))
             elif isinstance(event, Refused):
                 self._to_one(told, players, event.player, refusal(event.why))
             elif isinstance(event, Late):
@@ -85,6 +88,16 @@ class BomberDialect:
             elif isinstance(event, Ended):
                 _to_all(told, players, {"phase": "FINISHED"})
         return told
+
+    def _deaths(self, position: Any) -> dict[str, Any]:
+        """Those of the round that was just played."""
+        assert isinstance(position, Bomberman)
+        dead = [
+            {"user_name": name} | told_death(death, self._names, position.fuse)
+            for name, death in zip(self._names, position.deaths, strict=False)
+            if death is not None and death.round == position.round - 1
+        ]
+        return {"deaths": dead} if dead else {}
 
     def _to_one(self, told: Told, players: Collection[Player], player: Player, response: Response) -> None:
         if player in players:

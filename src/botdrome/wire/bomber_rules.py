@@ -16,7 +16,7 @@ RESPONSES = {
     "DECLINED": "the request itself cannot be answered, and information says why",
 }
 ROUTES = {
-    "POST rest/register/NAME": "take part; the answer has your user_id, which is a secret",
+    "POST rest/register/NAME": "take part; the answer has your user_id, which is a secret; with a password you may come back",
     "GET rest/state/USER_ID": "the state; the user_id may be left out; ?after=N waits for a state_number beyond N",
     "POST rest/action/USER_ID": 'act: {"action": "MOVE_UP"}',
     "POST rest": "any of the document's messages",
@@ -35,9 +35,11 @@ PARAMETERS = {
 
 def rules(game: Bomberman, room: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that a room goes by; `room` is what is set for it beside the options of the game."""
+    options = options_in(game)
+    words = _words(options, room)
     return {
         "room": dict(room),
-        "game": options_in(game),
+        "game": options,
         "game_options": {option.name: option.description for option in options_of(game).values()},
         "actions": [*WORDS, "STATE"],
         "short_words": {short: WORDS[action] for short, action in SHORT_WORDS.items()},
@@ -45,7 +47,26 @@ def rules(game: Bomberman, room: Mapping[str, Any]) -> dict[str, Any]:
         "responses": RESPONSES,
         "routes": ROUTES,
         "parameters": PARAMETERS,
-        "resolutions": [{"number": number, "question": asked, "rule": rule} for number, asked, rule in RESOLUTIONS],
+        "resolutions": [
+            {"number": number, "question": asked, "rule": rule.format_map(words)} for number, asked, rule in RESOLUTIONS
+        ],
+    }
+
+
+def _words(options: Mapping[str, Any], room: Mapping[str, Any]) -> dict[str, Any]:
+    """What the rules say of this room."""
+    pierces, wrapped = "No: flames burn on behind it.", "DECLINED, with the word of the list as information."
+    stops = "Yes: the first one burns and stops that arm."
+    plain = "response is the word of the list, and so is information where it has no more to say."
+    early = f"A round ends when all living users have acted, or after {room['round']} ms."
+    closing = f"from round {options['closing']} walls close in" if options["closing"] else "walls never close in"
+    return {
+        **options,
+        **room,
+        "flame_rule": pierces if options["flame_pierces"] else stops,
+        "response_rule": wrapped if room["wrapped_responses"] else plain,
+        "closing_rule": closing,
+        "round_rule": early if room["early"] else f"A round lasts {room['round']} ms.",
     }
 
 

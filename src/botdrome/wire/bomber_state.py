@@ -1,10 +1,12 @@
 """States of a Bomberman room: what is the same for all who ask is spelled once, what is not goes in front of it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from botdrome.games.bomberman_map import Place
+from botdrome.games.bomberman_things import Death
 from botdrome.games.game import View
 from botdrome.match.events import Result
 from botdrome.match.terms import Milliseconds
@@ -27,6 +29,9 @@ class State(Struct, frozen=True):
     view: View | None = None
     """The public view, once there is a map."""
     result: Result | None = None
+    deaths: tuple[Death | None, ...] = ()
+    """By the seats; none are given before there are any."""
+    fuse: int = 0
 
     def place(self, seat: int) -> Place | None:
         """Where a seat's user stands; None: it is dead."""
@@ -57,6 +62,7 @@ class State(Struct, frozen=True):
     def _users(self) -> list[dict[str, Any]]:
         if self.view is None:
             return [{"user_name": name} for name in self.names]
+        fates = self.deaths or (None,) * len(self.names)
         return [
             {
                 "user_name": name,
@@ -68,7 +74,8 @@ class State(Struct, frozen=True):
                 "tiles": user["crates"],
                 "upgrades": user["upgrades"],
             }
-            for name, user in zip(self.names, self.view["users"], strict=True)
+            | ({} if death is None else {"death": told_death(death, self.names, self.fuse)})
+            for name, user, death in zip(self.names, self.view["users"], fates, strict=True)
         ]
 
     def _outcome(self) -> dict[str, Any]:
@@ -78,6 +85,13 @@ class State(Struct, frozen=True):
             return {"winner": None, "scores": {}, "aborted": True}
         winner = None if result.winner is None else self.names[result.winner]
         return {"winner": winner, "scores": {name: int(score) for name, score in zip(self.names, result.scores, strict=True)}}
+
+
+def told_death(death: Death, names: Sequence[str], fuse: int) -> dict[str, Any]:
+    """Who was killed by whom, in the round of which state, and by which bombs."""
+    bombs = [{"user_name": names[bomb.seat], "position": bomb.at, "placed_in": bomb.due - fuse + 1} for bomb in death.bombs]
+    killers = list(dict.fromkeys(bomb["user_name"] for bomb in bombs))
+    return {"state_number": death.round + 1, "cause": death.fate.upper(), "killed_by": killers, "bombs": bombs}
 
 
 def _closing(plan: View) -> dict[str, Any] | None:

@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from botdrome.contest.lobby import Seeker, Wish, in_a_wish
+from botdrome.games.bomberman import Bomberman
 from botdrome.match.course import News
-from botdrome.match.events import Began, Ended, Late, Played, Player, Refused
+from botdrome.match.events import Began, Ended, Late, Played, Player, Refused, Result
 from botdrome.match.terms import Milliseconds
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.plan import Plan
@@ -116,7 +119,7 @@ class Room:
     def comes_after(self, number: int) -> bool:
         """Whether a state after this one is yet to come. Of a game that is gone, none is."""
         gone = self.state.phase == REGISTRATION and number > 0
-        return self.state.number <= number and not gone and not self.desk.closing
+        return self.state.number <= number and not gone and not (self.desk.closing and self.table is None)
 
     def told(self, shape: Shape, user: Mailbox | None, fields: dict[str, Any] | None = None) -> tuple[bytes, bytes]:
         """The state as it is told to a user, or to anybody, in two pieces; `fields` go first."""
@@ -209,7 +212,7 @@ class Room:
                 HouseSeat(self.desk.workers, table, player, bot[1]).sit_down()
 
     def _tongue(self, _: MatchEntry) -> BomberDialect:
-        return BomberDialect(self.plan.wrapped_responses)
+        return BomberDialect(self.plan.wrapped_responses, self._seated)
 
     # The game.
 
@@ -228,9 +231,15 @@ class Room:
 
     def _look(self) -> None:
         assert self.table is not None
-        match, entry = self.table.match, self.table.entry
+        match = self.table.match
         phase = PLAYING if match.result is None else FINISHED
-        self._turn(State(phase, match.steps + 1, self.state.size, self._seated, entry.id, match.view(None), match.result))
+        self._turn(self._state(self.table, phase, match.result))
+
+    def _state(self, table: Table, phase: str, result: Result | None) -> State:
+        match, position = table.match, table.match.position
+        assert isinstance(position, Bomberman)
+        known = State(phase, match.steps + 1, self.state.size, self._seated, table.entry.id, match.view(None), result)
+        return replace(known, deaths=position.deaths, fuse=position.fuse)
 
     def refused(self, player: Player) -> Response | None:
         """Why the action that was just submitted is not taken."""
@@ -238,6 +247,5 @@ class Room:
 
     def _over(self, table: Table) -> None:
         if self.state.phase != FINISHED:  # nobody was told the result: it could not be stored
-            view = table.match.view(None)
-            self._turn(State(FINISHED, table.match.steps + 1, self.state.size, self._seated, table.entry.id, view))
+            self._turn(self._state(table, FINISHED, None))
         self._set_timer(self.plan.rest, self._open)
