@@ -78,3 +78,18 @@ async def test_games_that_end_while_others_are_being_stored_count_on(tmp_path: P
         assert books(house).games["Tea"]["gameCount"] == 1
         while (await house.arena.store.notes(GAMES))["Tea"]["gameCount"] != 1:
             await asyncio.sleep(0)
+
+
+async def test_files_that_a_killed_server_did_not_write_are_written_at_the_next_start(tmp_path: Path) -> None:
+    folder = tmp_path / "db"
+    async with boat_server(tmp_path, PLAN) as house, sailors(house, "ann", "bob") as (ann, _):
+        the_room(house).games[0].abort()
+        await ann.rest()
+    async with boat_server(tmp_path, PLAN, boats_dir=str(folder)):
+        pass
+    assert "gameCount=1\n" in (folder / "game.Tea.ini").read_text()
+    before = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
+    assert sorted(before) == ["game.Tea.ini", "player.ann.ini", "player.bob.ini"]
+    async with boat_server(tmp_path, PLAN, boats_dir=str(folder)):
+        pass
+    assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == before

@@ -90,6 +90,11 @@ class Books:
         elif self._unwritten and (self._writing is None or self._writing.done()):
             self._writing = asyncio.ensure_future(self._write(self._folder))
 
+    def write_again(self, files: Iterable[tuple[str, str]]) -> None:
+        """A server that was killed may have stored a game and not written its files."""
+        self._unwritten |= dict.fromkeys(files)
+        self.write()
+
     async def _write(self, folder: Path) -> None:
         while self._unwritten:
             files = {key: self.lines(*key) for key in self._unwritten}
@@ -135,7 +140,9 @@ async def open_books(store: Store, folder: Path | None) -> Books:
         new_players = {name: value for name, value in found_players.items() if name not in players}
     new_games |= _seeded(games | new_games, players | new_players)
     await store.keep(_notes(new_games, new_players))
-    return Books(games | new_games, players | new_players, folder)
+    books = Books(games | new_games, players | new_players, folder)
+    books.write_again([("game", title) for title in titles(games)] + [("player", name) for name in players])
+    return books
 
 
 def _seeded(games: Pages, players: Pages) -> Pages:

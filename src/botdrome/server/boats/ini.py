@@ -41,13 +41,20 @@ def _word(value: Any) -> str:
 
 
 def write_files(folder: Path, files: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
-    """Each file is there whole, as it was or as it is now."""
+    """Each file is there whole, as it was or as it is now. One that says the same already is left alone."""
     folder.mkdir(mode=0o750, parents=True, exist_ok=True)
     for (kind, name), lines in files.items():
+        file_path, text = folder / file_name(kind, name), written(lines)
+        if _says(file_path, text):
+            continue
         handle, draft = tempfile.mkstemp(dir=folder, prefix=".", suffix=".new")
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(written(lines))
-        Path(draft).replace(folder / file_name(kind, name))
+            file.write(text)
+        Path(draft).replace(file_path)
+
+
+def _says(file: Path, text: str) -> bool:
+    return file.exists() and file.read_bytes() == text.encode(errors="replace")
 
 
 def read_folder(folder: Path) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
