@@ -8,7 +8,7 @@ READY := .venv/.ready
 NATIVE := .venv/native
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native plain demo test check format fuzz faults bench lock picture clean
+.PHONY: help setup native plain demo test check format fuzz faults bench attacks lock picture clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -68,6 +68,10 @@ bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes 
 	$(BIN)/python -m bench.duel
 	$(BIN)/python -m bench.xbs
 	$(BIN)/python -m bench.bomber
+
+attacks: export PYTHONPATH := $(CURDIR)/src
+attacks: $(READY) ## measure how much hostile clients of one address slow down the players of another; takes some minutes
+	$(BIN)/python -m bench.attacks
 
 picture: $(READY) ## draw the picture of the README anew
 	$(BIN)/python -m docs.picture

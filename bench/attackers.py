@@ -13,6 +13,9 @@ from urllib.parse import urlsplit
 import uvloop
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
+from bench.cube_load import Organiser, game, listen
+from bench.cube_load import Tally as CubeTally
+
 ADDRESS = "127.0.0.2"
 DONE: Counter[str] = Counter()
 """What has become of it."""
@@ -108,7 +111,124 @@ async def big_messages(target: Target) -> None:
     await repeat(20, flood)
 
 
-ATTACKS: dict[str, Callable[[Target], Awaitable[None]]] = {"big_messages": big_messages}
+async def cube_games(target: Target) -> None:
+    """120 Battlecube games at speed 0 of two anonymous organisers, with bots that answer at once."""
+    port = await listen(CubeTally(), hangs=False)
+    setup = game([port, port], 50_000)
+    for _ in range(2):
+        organiser = Organiser([setup] * 60)
+        path = "/socket.io/?EIO=4&transport=websocket"
+        await ws_connect(lambda organiser=organiser: organiser, target.socket_url + path, local_addr=(ADDRESS, 0))
+        DONE["organisers"] += 1
+    await asyncio.Event().wait()
+
+
+async def house_games(target: Target) -> None:
+    """100 games of hexagonal or square boards against house bots, each move answered at once."""
+    numbers = count()
+
+    async def play() -> None:
+        name = f"gamer {next(numbers)}"
+        token = await target.register(name, "battleship")
+        while True:
+            line, heard = await target.socket()
+            line.send(WSMsgType.TEXT, login("BATTLESHIP", name, token, opponent="house:hunter"))
+            while not heard.gone:
+                await asyncio.sleep(0.05)
+            DONE["games"] += 1
+
+    await repeat(100, play)
+
+
+async def registrations(target: Target) -> None:
+    numbers = count()
+    await repeat(20, lambda: target.register(f"flood {next(numbers)}", "gomoku"))
+
+
+async def drawn_arenas(target: Target) -> None:
+    """50 logins a second that want an arena that is hard to draw, with a wrong password."""
+
+    async def log_in() -> None:
+        line, heard = await target.socket()
+        options = {"arena": "drawn", "side": 16, "walls": 40}
+        line.send(WSMsgType.TEXT, login("BUMBLEBOTS", "nobody", "wrong", options=options))
+        while not heard.gone:
+            await asyncio.sleep(0.02)
+
+    await repeat(10, log_in, 0.2)
+
+
+async def graphql(target: Target) -> None:
+    """Three hostile queries a second."""
+    fields = " ".join(f"a{number}: liveTables {{ id }}" for number in range(490))
+    await repeat(3, lambda: target.ask("POST", "/graphql", {"query": f"{{ {fields} }}"}), 1.0)
+
+
+async def large_reads(target: Target) -> None:
+    """Queries for 1,000 games with all their moves."""
+    query = "{ games(gameType: NOUGHTS_AND_CROSSES) { id bots { name owner } states } }"
+    await repeat(2, lambda: target.ask("POST", "/graphql", {"query": query}))
+
+
+async def deaf_spectators(target: Target) -> None:
+    """200 spectators of the same match who read nothing."""
+    _, answer = await target.ask("GET", "/api/v1/live")
+    match = json.loads(answer)["tables"][0]["id"]
+    for _ in range(200):
+        _, writer = await asyncio.open_connection(target.host, target.port, local_addr=(ADDRESS, 0), limit=1)
+        writer.write(request("GET", f"/watch/{match}/events", more="accept: text/event-stream\r\n"))
+        DONE["spectators"] += 1
+    await asyncio.Event().wait()
+
+
+async def unread_answers(target: Target) -> None:
+    """200 connections that ask again and again for a large page and read nothing."""
+
+    async def ask() -> None:
+        _, writer = await asyncio.open_connection(target.host, target.port, local_addr=(ADDRESS, 0), limit=1)
+        writer.write(request("GET", "/api/v1/openapi.json", more="") * 20)
+        DONE["asked"] += 1
+        await asyncio.sleep(1.0)
+        writer.close()
+
+    await repeat(200, ask)
+
+
+async def guesses(target: Target) -> None:
+    body = {"url": None}
+    await repeat(20, lambda: target.ask("PUT", "/api/v1/bots/load%200", body, "wrong"))
+
+
+async def contest_names(target: Target) -> None:
+    """3,000 contests with names of 60 KB."""
+    token, numbers = await target.register("namer", "gomoku"), count()
+
+    async def name_one() -> None:
+        contest = f"{next(numbers):05}" * 12_000
+        line, _ = await target.socket()
+        line.send(WSMsgType.TEXT, login("GOMOKU", "namer", token, contest=contest))
+        await asyncio.sleep(0.05)
+        line.disconnect()
+
+    await repeat(20, name_one)
+
+
+ATTACKS: dict[str, Callable[[Target], Awaitable[None]]] = {
+    attack.__name__: attack
+    for attack in (
+        big_messages,
+        cube_games,
+        house_games,
+        registrations,
+        drawn_arenas,
+        graphql,
+        large_reads,
+        deaf_spectators,
+        unread_answers,
+        guesses,
+        contest_names,
+    )
+}
 
 
 async def attack(name: str, url: str, seconds: float) -> None:

@@ -35,7 +35,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 class Work:
     """Held input of so many pieces, each of which takes some time."""
 
-    def __init__(self, name: str, pieces: int, cost: float, clock: Clock, done: list[str]) -> None:
+    def __init__(self, name: str, pieces: int, cost: float, clock: Clock, done: list[str], later: float = 0.0) -> None:
+        self.later = later
         self._name, self._pieces, self._cost, self._clock, self._done = name, pieces, cost, clock, done
 
     def serve_held(self) -> bool:
@@ -85,6 +86,16 @@ async def test_what_is_held_is_served_in_slices_and_everything_else_in_between(c
         await asyncio.sleep(0)
         done.append("others")
     assert done == ["held", "held", "others"] * 5
+
+
+async def test_work_that_comes_later_counts_when_it_is_begun(clock: Clock) -> None:
+    shares, done = Shares(), list[str]()
+    for _ in range(5):
+        shares.hold(used_up(shares, "1.2.3.4"), Work("call", 1, 0.0, clock, done, later=module.SLICE * 0.6))
+    for _ in range(3):
+        await asyncio.sleep(0)
+        done.append("others")
+    assert done == ["call", "call", "others", "call", "call", "others", "call", "others"]
 
 
 async def test_no_more_addresses_are_remembered_than_there_is_room_for() -> None:
@@ -179,3 +190,12 @@ async def test_an_account_has_turns_of_its_own_and_the_budget_of_its_address(clo
     peer.bill("ada")
     assert peer._sharer is shares.sharer("1.2.3.4", "ada") is not shares.sharer("1.2.3.4")
     assert peer._sharer.budget is shares.sharer("1.2.3.4").budget
+
+
+async def test_work_for_a_client_waits_where_its_budget_is_used_up(clock: Clock) -> None:
+    shares, done = Shares(), list[str]()
+    peer, _, _ = connected(shares)
+    work = Work("call", 1, 0.0, clock, done, later=2 * BURST)
+    assert not peer.let_wait(work), "it goes ahead, and is charged"
+    assert peer.let_wait(work)
+    await until(lambda: done == ["call"])

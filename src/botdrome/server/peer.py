@@ -16,7 +16,7 @@ import structlog
 from botdrome.server.asker import ASKER, source_of
 from botdrome.server.listening import MakeProtocol
 from botdrome.server.proxies import Proxies
-from botdrome.server.shares import Sharer, Shares
+from botdrome.server.shares import Held, Sharer, Shares
 from botdrome.wire.proxy_header import BadHeader, may_be_header, read_header
 
 log = structlog.get_logger()
@@ -56,6 +56,21 @@ class Peer(asyncio.Transport):
         """Too much is held: nothing is read."""
         self._ended = False
         """The client has said, after the held input, that this is all."""
+
+    later = 0.0
+
+    def let_wait(self, work: Held) -> bool:
+        """Whether work for this client has to wait for its turn: then it is served when that comes."""
+        waits = self._shares.must_wait(self._sharer, monotonic())
+        if waits:
+            self._shares.hold(self._sharer, work)
+        else:
+            self.charge(work.later)
+        return waits
+
+    def charge(self, seconds: float) -> None:
+        """So much was done for this client."""
+        self._sharer.budget.spend(seconds)
 
     def bill(self, account: str) -> None:
         """The client has logged in: it no longer shares its turns with the guests of its address."""

@@ -29,7 +29,11 @@ REMEMBERED = 10_000
 
 
 class Held(Protocol):
-    """A connection with input that waits."""
+    """A connection with input that waits, or other work for a client."""
+
+    @property
+    def later(self) -> float:
+        """Seconds of work that one piece is taken to cause after it was served."""
 
     def serve_held(self) -> bool:
         """Serve a piece of it; whether there is more."""
@@ -121,13 +125,14 @@ class Shares:
         """Once in a turn of the loop, so that everything else gets its turn in between."""
         budget = self._line.popleft()
         sharer = budget.line.popleft()
-        began = now = monotonic()
-        while sharer.held and now - began < SLICE:
+        began, spent = monotonic(), 0.0
+        while sharer.held and spent < SLICE:
             held = sharer.held.popleft()
             if held.serve_held():
                 sharer.held.append(held)
-            now = monotonic()
-        budget.spend(now - began)
+            began -= held.later
+            spent = monotonic() - began
+        budget.spend(spent)
         if sharer.held:
             budget.line.append(sharer)
         if budget.line:

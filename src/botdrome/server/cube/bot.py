@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
+from time import monotonic
 from typing import Protocol
 
 from botdrome.match.events import Cause, Player
 from botdrome.server.calling.answer import Answer, CallFailed, TooLate
+from botdrome.server.peer import PEER
 from botdrome.server.table import Table
 from botdrome.wire.cube_calls import Unreadable, answer_in
 
@@ -16,7 +18,10 @@ class Calling(Protocol):
 
 
 class CubeBot:
-    """The listener at a seat. It asks once for each step, and only when the step is open."""
+    """The listener at a seat. It asks once for each step, and only when the step is open and its organiser has its turn."""
+
+    later = 0.0002
+    """Seconds of work for one call: sending it and reading the answer."""
 
     def __init__(
         self, table: Table, player: Player, url: str, calling: Calling, limit: float, explain: Callable[[Player, str], None]
@@ -25,6 +30,10 @@ class CubeBot:
         self._table, self._player, self._url = table, player, url
         self._calling, self._limit, self._explain = calling, limit, explain
         self._loop = asyncio.get_running_loop()
+        self._client = PEER.get()
+        """For whom the bot is called: the organiser."""
+        self._waits = False
+        """For the organiser's turn."""
         self._question: tuple[bytes, bytes] | None = None
         """A body in two parts, of which the second may be everybody's."""
         self._call: asyncio.Task[None] | None = None
@@ -34,8 +43,17 @@ class CubeBot:
 
     def look(self) -> None:
         if self._question is not None and self._player in self._table.match.awaited:
-            question, self._question = self._question, None
+            if not self._waits and not (self._client is not None and self._client.let_wait(self)):
+                self.serve_held()
+            else:
+                self._waits = True
+
+    def serve_held(self) -> bool:
+        """Its turn has come: call the bot."""
+        question, self._question, self._waits = self._question, None, False
+        if question is not None and self._player in self._table.match.awaited:
             self._call = self._loop.create_task(self._ask(*question))
+        return False
 
     def dismiss(self, failed: bool) -> None:
         if self._call is not None:
@@ -53,7 +71,10 @@ class CubeBot:
         except Unreadable as failure:
             self._fail("unreadable", str(failure), str(failure), body)
         else:
+            began = monotonic()
             self._table.submit(self._player, answer, body)
+            if self._client is not None:
+                self._client.charge(monotonic() - began)
 
     def _fail(self, cause: Cause, public: str, words: str, body: bytes) -> None:
         """Addresses are for the organiser and the flight record, not for everybody who watches."""

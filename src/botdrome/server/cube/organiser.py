@@ -9,6 +9,7 @@ import structlog
 
 from botdrome.games.battlecube import Battlecube
 from botdrome.server.arena import LiveTable
+from botdrome.server.asker import ASKER
 from botdrome.server.calling.callers import Callers
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.report import CubeReport
@@ -24,12 +25,15 @@ from botdrome.wire.cube_checks import INVALID, Fault
 
 log = structlog.get_logger()
 
+ORGANISERS = 10
+"""All organisers at one address, with those that have left their games, may have as many games as so many of them."""
+
 
 class Visit:
     """One organiser, while it is connected."""
 
     def __init__(self, caller: Caller) -> None:
-        self.caller = caller
+        self.caller, self.source = caller, ASKER.get()
         self.coming = 0
         """Games that are being set up."""
         self.games: dict[str, CubeGame] = {}
@@ -97,6 +101,9 @@ class CubeOrganiser:
         most = self._desk.settings.cube_games
         if len(visit.games) + visit.coming >= most:
             raise Fault(f"There are {most} games of yours already")
+        here = sum(owner.source == visit.source for owner, _ in self._owned.values())
+        if here >= most * ORGANISERS:
+            raise Fault(f"There are {here} games of organisers at your address already")
 
     async def _set_up(self, visit: Visit, wanted: NewGame) -> None:
         try:
