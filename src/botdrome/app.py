@@ -76,7 +76,6 @@ class House:
     ) -> None:
         self.settings, self.arena, self.desk = settings, arena, desk
         self._servers, self.rooms = servers, rooms
-        self._watch = LoopWatch()
 
     @property
     def ports(self) -> dict[str, int]:
@@ -105,7 +104,6 @@ class House:
             await room.close()
         for server in self._servers.values():
             server.close()
-        self._watch.close()
         await self.arena.store.close()
 
 
@@ -280,6 +278,8 @@ async def serve(settings: Settings, opened: Callable[[House], None]) -> None:
         gc.collect()
         gc.freeze()
         gc.set_threshold(*COLLECTIONS)
+        watch = LoopWatch()
         await wanted.wait()
         log.info("stopping", seconds_for_running_matches=settings.drain)
         await house.close()
+        watch.close()

@@ -2,7 +2,9 @@
 
 import os
 import time
+from typing import Any
 
+from botdrome.games.chance import Chance
 from botdrome.server.jobs import Home, Reply
 
 
@@ -57,3 +59,8 @@ def spin(seconds: float) -> str:
     while time.process_time() < until:
         pass
     return "spun"
+
+
+def broken(view: Any, chance: Chance) -> Any:
+    """A house bot."""
+    raise RuntimeError("no idea")

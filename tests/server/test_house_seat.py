@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -12,16 +11,13 @@ from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.server.house import HouseSeat
 from botdrome.server.thinking import thought
+from tests.server.chores import broken
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio
 
 CHORES = "tests.server.chores"
 ROW = FORMATS["noughts-and-crosses"]
-
-
-def broken(view: Any, chance: Chance) -> Any:
-    raise RuntimeError("no idea")
 
 
 async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
@@ -54,6 +50,7 @@ async def test_a_bot_that_fails_is_reported(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         table = house.desk.floor.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
         HouseSeat(house.desk.workers, table, 0, broken).sit_down()
+        await house.desk.workers.value("", f"{CHORES}:add", 1, 1)  # or the match may be over before a worker has started
         with capture_logs() as logs:
             house.desk.floor.start_table(table, [None, None], 0.0)
             while not any("has failed" in line["event"] for line in logs):
