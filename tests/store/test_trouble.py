@@ -100,6 +100,7 @@ async def _once_it_is_noticed(call: Callable[[], Awaitable[object]]) -> None:
 async def test_connections_that_are_lost_while_nothing_happens(postgres_url: str) -> None:
     store = await open_store(postgres_url)
     await play(store, a_match("a"))
+    await store.match("a")
     async with visitor(postgres_url) as other:
         lost = [row["pid"] for row in await other.fetch(f"SELECT pid, pg_terminate_backend(pid) {OTHERS}")]
         assert len(lost) >= 2

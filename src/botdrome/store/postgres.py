@@ -95,7 +95,8 @@ class Postgres:
     def _pool(self, size: int, settings: dict[str, str], **options: Any) -> Any:
         options |= {"timeout": 10, "command_timeout": PATIENCE}
         options["server_settings"] = {"application_name": "botdrome", "jit": "off", **settings}
-        return asyncpg.create_pool(self._url, min_size=1, max_size=size, **options)
+        # With a least size, a pool opens lost connections again by itself, and logs each failure with a traceback.
+        return asyncpg.create_pool(self._url, min_size=0, max_size=size, max_inactive_connection_lifetime=0, **options)
 
     async def claim(self) -> bool:
         async with self._explained():
