@@ -14,7 +14,7 @@ from botdrome.games.options import with_options
 from botdrome.match.reader import read, verify
 from botdrome.server.native import battlebot
 from botdrome.server.table import Table
-from botdrome.store.store import Store, Unstorable
+from botdrome.store.store import Note, Store, Unstorable
 from tests.server.holding import Held, hold_back
 from tests.server.test_table import Hearer, running
 
@@ -177,6 +177,25 @@ async def test_a_board_that_cannot_be_stored_is_told_to_nobody(tmp_path: Path, m
         await at.over.wait()
         assert at.told() == before
         assert [hearer.failed for hearer in at.hearers] == [[True], [True]] and at.watcher.ended
+
+
+class Forgetful:
+    """A bookkeeper that fails when everything is on disk."""
+
+    def notes(self, table: Table) -> tuple[Note, ...]:
+        return ()
+
+    def stored(self, table: Table) -> None:
+        raise LookupError("which board?")
+
+
+async def test_a_match_does_not_hang_where_a_board_cannot_be_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene(tmp_path, monkeypatch) as at:
+        at.table.bookkeeper = Forgetful()
+        at.play(0)
+        await at.write_all()
+        stored = await at.store.match("m")
+        assert stored is not None and stored.status == "aborted"
 
 
 async def test_a_killed_server_keeps_the_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,14 +172,15 @@ class Table:
         metrics.STORE.observe(seconds)
         self._began += seconds
         self._break = None
-        if (problem := storing.exception()) is not None:
-            log.error("a board could not be stored", match=self.entry.id, exc_info=problem)
-            self.abort("a board could not be stored")
-        else:
+        try:
+            storing.result()
             self._board = self.match.board
             if self.bookkeeper is not None:
                 self.bookkeeper.stored(self)
             self._publish(pause.news, pause.now)
+        except Exception:
+            log.exception("a board could not be stored and told", match=self.entry.id)
+            self.abort("a board could not be stored")
         for act in pause.waiting:
             act()
 
