@@ -48,6 +48,7 @@ from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.shares import Shares
 from botdrome.server.url_bots import UrlBots
 from botdrome.server.websocket import MakeSession, Socket
+from botdrome.store.likeness import likeness
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 from botdrome.store.store import Store
 
@@ -132,6 +133,7 @@ async def open_house(settings: Settings) -> House:
     servers: dict[str, asyncio.Server] = {}
     try:
         await _recover(store)
+        await asyncio.to_thread(likeness, "")  # it reads its list once: not when the first bot logs in
         parts = await _furnish(settings, store)
         await _listen_all(settings, parts, servers)
     except Exception:

@@ -153,3 +153,12 @@ async def test_a_duellist_whose_name_is_registered_plays_its_match_to_the_end(tm
             await newcomer.send(FIND)
             await other.send(FIND)
             await other.expect("starting_game")
+
+
+async def test_the_secret_of_a_flight_record_is_not_looked_at_when_no_guess_is_left(tmp_path: Path) -> None:
+    async with room(tmp_path, STEPS + ",rounds=1") as (house, one):
+        ann, bob = await one.register("Ann", password="mine"), await one.register("Bob")
+        await one.state(after=0)
+        game_id = (await one.round((ann, "WAIT"), (bob, "WAIT")))["game_id"]
+        house.desk.registry.guesses.spent = lambda name: 1.0  # type: ignore[method-assign]
+        assert await log_of(house, game_id, 0, "mine") == 429

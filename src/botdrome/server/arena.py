@@ -137,6 +137,7 @@ class Arena:
 
     async def owns(self, entry: MatchEntry, seat: int, token: str) -> bool:
         """Whether this is the token of the bot, or the secret of the guest, to whom a seat belongs."""
+        self._guesses.check(entry.players[seat])
         if entry.owners and is_guests(entry.owners[seat], token):
             return True
         bot = await self.holder(entry.players[seat], token)

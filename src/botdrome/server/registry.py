@@ -10,7 +10,6 @@ from botdrome.server.guesses import Guesses, TooMany
 from botdrome.server.logins import Logins
 from botdrome.server.owners import NOBODY, bot_owner, guest_owner
 from botdrome.server.peer import PEER
-from botdrome.store.likeness import likeness
 from botdrome.store.store import BotEntry, Store
 from botdrome.wire.names import written_out
 
@@ -43,7 +42,6 @@ class Registry:
         self._changes = 0
         """How often a bot was changed: what was read before that is read again."""
         self._known: OrderedDict[str, BotEntry] = OrderedDict()
-        likeness("")  # it reads its list once: not when the first bot logs in
 
     def known(self, name: str) -> BotEntry | None:
         """The bot, if it is at hand."""
