@@ -166,14 +166,18 @@ async def graphql(target: Target) -> None:
 
 async def large_reads(target: Target) -> None:
     """Queries for 1,000 games with all their moves."""
-    query = "{ games(gameType: NOUGHTS_AND_CROSSES) { id bots { name owner } states } }"
+    wanted = "... on NoughtsAndCrossesGame { id board bots { owner } turns { __typename } }"
+    query = f"{{ games(gameType: NOUGHTS_AND_CROSSES, filters: {{limit: 1000}}) {{ {wanted} }} }}"
     await repeat(2, lambda: target.ask("POST", "/graphql", {"query": query}))
 
 
 async def deaf_spectators(target: Target) -> None:
     """200 spectators of the same match who read nothing."""
-    _, answer = await target.ask("GET", "/api/v1/live")
-    match = json.loads(answer)["tables"][0]["id"]
+    tables: list[Any] = []
+    while not tables:
+        tables = json.loads((await target.ask("GET", "/api/v1/live"))[1])["tables"]
+        await asyncio.sleep(0.3)
+    match = max(tables, key=lambda table: table["game"] == "bumblebots")["id"]
     for _ in range(200):
         _, writer = await asyncio.open_connection(target.host, target.port, local_addr=(ADDRESS, 0), limit=1)
         writer.write(request("GET", f"/watch/{match}/events", more="accept: text/event-stream\r\n"))

@@ -70,7 +70,7 @@ class Peer(asyncio.Transport):
 
     def charge(self, seconds: float) -> None:
         """So much was done for this client."""
-        self._sharer.budget.spend(seconds)
+        self._sharer.budget.left -= seconds
 
     def bill(self, account: str) -> None:
         """The client has logged in: it no longer shares its turns with the guests of its address."""
@@ -135,9 +135,11 @@ class Peer(asyncio.Transport):
         began, sharer = monotonic(), self._sharer
         if self._held or self._shares.must_wait(sharer, began):
             return self._hold(data)
-        self._enter()
+        if PEER.get() is not self:  # nearly always it is: each connection has a context of its own
+            self._enter()
         self._receive(data)
-        return sharer.budget.spend(monotonic() - began)
+        sharer.budget.left -= monotonic() - began
+        return None
 
     def eof_received(self) -> bool:
         if not self._begun:

@@ -48,9 +48,6 @@ class Budget:
         self.left, self.filled, self.period = BURST, now, 0
         self.line: deque[Sharer] = deque()
 
-    def spend(self, seconds: float) -> None:
-        self.left = max(-DEBT, self.left - seconds)
-
 
 class Sharer:
     """An account, or the guests of an address: the one takes turns with the other."""
@@ -105,7 +102,7 @@ class Shares:
     def _used_up(self, budget: Budget, now: float) -> bool:
         """Whether nothing is left, with what it has gained until now."""
         share = SHARED / max(self._active, self._counted)
-        budget.left = min(BURST, budget.left + (now - budget.filled) * share)
+        budget.left = min(BURST, max(-DEBT, budget.left) + (now - budget.filled) * share)
         budget.filled = now
         return budget.left <= 0
 
@@ -132,7 +129,7 @@ class Shares:
                 sharer.held.append(held)
             began -= held.later
             spent = monotonic() - began
-        budget.spend(spent)
+        budget.left -= spent
         if sharer.held:
             budget.line.append(sharer)
         if budget.line:
