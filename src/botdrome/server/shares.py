@@ -22,6 +22,8 @@ DEBT = 0.05
 """Seconds of loop time that a budget lacks at most: when the rush is over, it is soon forgotten."""
 SLICE = 0.001
 """Seconds for which held input is served in one turn of the loop."""
+REST = 0.001
+"""Seconds from one slice to the next, where clients of several addresses are active."""
 PERIOD = 0.5
 """Seconds over which the active addresses are counted."""
 REMEMBERED = 10_000
@@ -116,7 +118,7 @@ class Shares:
         sharer.held.append(held)
         if not self._serving:
             self._serving = True
-            self._loop.call_soon(self._serve)
+            self._set_next()
 
     def _serve(self) -> None:
         """Once in a turn of the loop, so that everything else gets its turn in between."""
@@ -136,4 +138,11 @@ class Shares:
             self._line.append(budget)
         self._serving = bool(self._line)
         if self._serving:
+            self._set_next()
+
+    def _set_next(self) -> None:
+        """Where others are active, the loop rests in between: threads that store results need the interpreter too."""
+        if max(self._active, self._counted) > 1:
+            self._loop.call_later(REST, self._serve)
+        else:
             self._loop.call_soon(self._serve)

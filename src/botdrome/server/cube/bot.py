@@ -20,7 +20,7 @@ class Calling(Protocol):
 class CubeBot:
     """The listener at a seat. It asks once for each step, and only when the step is open and its organiser has its turn."""
 
-    later = 0.0002
+    later = 0.0005
     """Seconds of work for one call: sending it and reading the answer."""
 
     def __init__(
