@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.app import House
 from tests.match.telling import mark
 from tests.server import boats, bombers, cubes, duellists
 from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server
@@ -60,32 +61,42 @@ async def test_a_contest_is_complete_when_its_matches_are_stored(tmp_path: Path,
         assert [line.wins + line.draws + line.losses for line in lines] == [2, 2]
 
 
-async def test_duel_boards_wait(tmp_path: Path, outage: Outage) -> None:
+def duel_boards(house: House) -> int:
+    """Shown by the Elo table, for both players."""
+    return sum(line.total_games for _, line in house.arena.duel.lines(0, 10))
+
+
+async def test_duel_boards_and_ratings_wait(tmp_path: Path, outage: Outage) -> None:
     async with duellists.arena(tmp_path) as house, duellists.pair(house) as (one, two, question):
         outage.begin()
         playing = asyncio.ensure_future(duellists.play_rows(one, two, question))
         while not house.arena.store.unwritten:
             await asyncio.sleep(0)
         await outage.silent(playing)
+        assert duel_boards(house) == 0
         outage.end()
         await playing
+        assert duel_boards(house) == 2
         second = await two.expect("get_move")
         outage.begin()
         await two.answer(second, 99, 99)
         ends = await outage.silent(one.receive(), two.receive())
         outage.end()
         assert {message["event"] for message in await asyncio.gather(*ends)} == {"win", "invalid_move"}
+        assert duel_boards(house) == 4
 
 
-async def test_results_of_boats_wait(tmp_path: Path, outage: Outage) -> None:
+async def test_results_and_statistics_of_boats_wait(tmp_path: Path, outage: Outage) -> None:
     async with boats.boat_server(tmp_path) as house, boats.sailors(house, "ann", "bob") as (ann, bob):
         outage.begin()
         boats.the_room(house).games[0].table.conclude()
         ann.send("P|still here")
         await ann.expect("P|still here")
         ends = await outage.silent(ann.receive(), bob.receive())
+        assert not boats.harbours(house).books.players
         outage.end()
         assert [line[:2] for line in await asyncio.gather(*ends)] == ["F|", "F|"]
+        assert boats.harbours(house).books.players["ann"]["gamesPlayed"] == 1
         assert [line[:2] for line in await ann.rest()] == ["R|", "R|"]
 
 
