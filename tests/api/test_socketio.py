@@ -35,7 +35,7 @@ async def test_the_first_answer_to_a_client_of_3_and_4() -> None:
     async with rig() as one:
         answer = await one.get("EIO=4&transport=polling&t=abc")
         greeting = json.loads(answer.text[1:])
-        assert greeting["maxPayload"] == 1_000_000
+        assert greeting["maxPayload"] == 100_000
         assert "set-cookie" not in answer.headers
         query = f"EIO=4&transport=polling&sid={greeting['sid']}"
         assert (await one.post(query, "40")).text == "ok"

@@ -120,6 +120,7 @@ class Viewing:
                 async for scene in scenes:
                     for message in _messages.decode(scene):
                         yield message
+                        await asyncio.sleep(0)  # a client that reads fast must not keep all others waiting
             return
         while (shown := await self._backlog.take()) is not None:
             yield shown

@@ -5,7 +5,7 @@ memory of what they stand for and are nothing that the garbage collector would h
 share the room for it equally.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -16,6 +16,8 @@ from botdrome.match.terms import Milliseconds
 
 ROOM = 16 << 20
 """Bytes for all players of a match together."""
+PIECE, PER_LINE = 1 << 18, 200
+"""Bytes of a record that are written at a time, and how many a line counts for beside its own."""
 OVERHEAD = 60
 """Bytes that a line takes beside its text."""
 TOO_MUCH = "more was said than there is room for in the record of a match"
@@ -62,4 +64,16 @@ class Minutes:
 
     def text(self) -> bytes:
         """The lines as they stand in a file."""
-        return b"\n".join([*self._lines, b""])
+        return b"".join(self.pieces())
+
+    def pieces(self) -> Iterator[bytes]:
+        """The same, some lines at a time."""
+        piece: list[bytes] = []
+        size = 0
+        for line in self._lines:
+            piece.append(line)
+            size += PER_LINE + len(line)
+            if size >= PIECE:
+                yield b"\n".join([*piece, b""])
+                piece, size = [], 0
+        yield b"\n".join([*piece, b""])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from time import time
 
 from botdrome.match.match import Match
-from botdrome.match.record import jotted
+from botdrome.match.record import jotted, jotting
 from botdrome.server import metrics
 from botdrome.store.store import Finish, MatchEntry, Note, Status, Store
 
@@ -22,7 +22,18 @@ async def write_board(store: Store, entry: MatchEntry, match: Match, notes: Note
 async def write_end(store: Store, entry: MatchEntry, match: Match, flights: tuple[bytes, ...], reason: str, notes: Notes) -> None:
     """Bit by bit: in between the loop looks after all others."""
     metrics.MOVES.inc(match.minutes.moves)
-    record, view, result = jotted(match, entry.players), match.view(None), match.result
+    record, view, result = await _record(match, entry), match.view(None), match.result
     await asyncio.sleep(0)
     status: Status = "aborted" if result is not None and result.aborted else "ended"
     await store.finish(Finish(entry.id, status, int(time() * 1000), result, view, record, flights, reason, notes()))
+
+
+async def _record(match: Match, entry: MatchEntry) -> bytes:
+    steps = jotting(match, entry.players)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            record: bytes = done.value
+            return record
+        await asyncio.sleep(0)

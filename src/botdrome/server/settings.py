@@ -93,7 +93,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     message_burst: Annotated[int, Meta(description="messages at once from one connection", ge=1)] = 400
     socketio_ping_interval: Annotated[float, Meta(description="seconds between two heartbeats of socket.io", ge=0.05)] = 25.0
     socketio_ping_timeout: Annotated[float, Meta(description="seconds that a heartbeat of socket.io may be late", ge=0.05)] = 60.0
-    socketio_longest: Annotated[int, Meta(description="bytes of one message, or of one POST, over socket.io", ge=256)] = 1_000_000
+    socketio_longest: Annotated[int, Meta(description="bytes of one message, or of one POST, over socket.io", ge=256)] = 100_000
     connections: Annotated[int, Meta(description="connections in all", ge=1)] = 50000
     connections_per_address: Annotated[int, Meta(description="connections from one address", ge=1)] = 20000
     trusted_proxies: Annotated[

@@ -18,6 +18,8 @@ from botdrome.wire.framing import BadFrame, Framing
 
 log = structlog.get_logger()
 
+PIECE = 4096
+"""Bytes that are read at a time."""
 FAREWELL = 2.0
 """Seconds for the other side to read the last bytes."""
 
@@ -87,6 +89,14 @@ class Tcp:
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
+        """In small pieces, so that a flood of tiny messages is noticed before much work was done for it."""
+        if len(data) <= PIECE:
+            return self._read(data)
+        for at in range(0, len(data), PIECE):
+            self._read(data[at : at + PIECE])
+        return None
+
+    def _read(self, data: bytes) -> None:
         if self._closing:
             return
         framing = self._framing

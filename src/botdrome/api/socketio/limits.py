@@ -11,7 +11,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     ping_timeout: float = 60.0
     patience: float = 10.0
     """Seconds for what a client has begun: to connect, to send the rest of a body or of an event, to change the transport."""
-    longest: int = 1_000_000
+    longest: int = 100_000
     """Bytes of one message, or of one POST."""
     backlog: int = 16 * MUCH
     """Characters that one client may leave unread before it is cut off. Games wait for their organisers long before that, but

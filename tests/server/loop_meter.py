@@ -1,0 +1,62 @@
+"""A meter for the event loop: how much processor time its callbacks use."""
+
+import asyncio
+import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import thread_time
+from typing import Any
+
+BOUND = 0.005
+"""Seconds of processor time for one callback."""
+USUAL = 0.005
+"""Seconds that the yardstick takes on the machine on which the bound was set."""
+
+
+def yardstick() -> float:
+    """How long some plain Python takes here and now."""
+    began = thread_time()
+    words: dict[str, int] = {}
+    for number in range(8_000):
+        words[f"word {number % 500}"] = words.get(f"word {number % 500}", 0) + number
+    return thread_time() - began
+
+
+def bound() -> float:
+    """The bound, and more than that on a slower machine."""
+    return BOUND * max(1.0, min(yardstick() for _ in range(5)) / USUAL)
+
+
+class Meter:
+    def __init__(self) -> None:
+        self.longest, self.culprit = 0.0, ""
+
+    def note(self, spent: float, handle: asyncio.Handle) -> None:
+        if spent > self.longest:
+            callback = getattr(handle, "_callback", None)
+            task = getattr(callback, "__self__", None)
+            self.longest, self.culprit = spent, repr(task if isinstance(task, asyncio.Task) else callback)
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """Measures every callback of the loop of this thread. What the garbage collector does is left out: it comes when it likes."""
+    meter, here, run = Meter(), threading.get_ident(), asyncio.Handle._run
+
+    def measured(self: Any) -> None:
+        if threading.get_ident() != here:
+            return run(self)
+        began = thread_time()
+        run(self)
+        meter.note(thread_time() - began, self)
+        return None
+
+    gc.collect()
+    gc.disable()
+    asyncio.Handle._run = measured  # type: ignore[method-assign]
+    try:
+        yield meter
+    finally:
+        asyncio.Handle._run = run  # type: ignore[method-assign]
+        gc.enable()
