@@ -32,9 +32,13 @@ async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
         async with httpx.AsyncClient(base_url=house.url, trust_env=False, timeout=300) as http:
             pages = await _pages(http)
         boats = await boat_problems(wanted.store_url, matches)
+        unknown = [name for name, login in diary.registered.items() if not await house.arena.holder(name, login["password"])]
+        without = [match.id for match in matches if match.status == "ended" and not await house.arena.store.record(match.id)]
     finally:
         await house.close()
-    found = [*_about_matches(matches), *_about_results(matches, diary), *_about_contest(matches, diary)]
+    found = [f"{name} was told a password that does not open" for name in unknown]
+    found += [f"{match_id} has no match file" for match_id in without]
+    found += [*_about_matches(matches), *_about_results(matches, diary), *_about_contest(matches, diary)]
     found += [*_about_standings(matches, pages["standings"]), *duel_problems(matches, pages, diary), *boats]
     return [*found, *_about_what_was_shown(pages, diary)]
 

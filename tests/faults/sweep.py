@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
 from time import monotonic
+from traceback import format_exc
 from typing import TYPE_CHECKING
 
+from tests.faults.diary import Diary
 from tests.faults.faulty import KINDS, Fault
 from tests.faults.running import Report, run_on
 from tests.faults.servers import be_quiet
@@ -32,7 +34,11 @@ def read_arguments() -> argparse.Namespace:
 def runs(words: argparse.Namespace, server: "PostgresServer | None") -> Iterator[Report]:
     """For every call, until a run ends before it comes to it."""
     for call in count(words.first):
-        report = asyncio.run(run_on(words.database, Fault(words.kind, call, words.calls), server))
+        fault = Fault(words.kind, call, words.calls)
+        try:
+            report = asyncio.run(run_on(words.database, fault, server))
+        except Exception:
+            report = Report(fault, True, 0, Diary(), [format_exc()])
         yield report
         if not report.reached or call == words.last:
             return
