@@ -55,11 +55,11 @@ class Crowd:
         self._go_on = False
 
 
-async def under_load(server: Address, wanted: Settings, folder: Path, trouble: Callable[[], Awaitable[None]]) -> Crowd:
+async def under_load(server: Address, wanted: Settings, folder: Path, trouble: Callable[[Crowd], Awaitable[None]]) -> Crowd:
     crowd = Crowd(server, folder)
     playing = asyncio.ensure_future(crowd.play())
     await asyncio.sleep(AROUND)
-    await trouble()
+    await trouble(crowd)
     await asyncio.sleep(AROUND)
     crowd.finish()
     await playing
@@ -80,9 +80,11 @@ async def kills(times: int, folder: Path) -> int:
     wanted, random = settings(f"sqlite:///{folder / 'store.db'}", folder), Random(times)
     async with running_apart(wanted, Fault()) as child:
 
-        async def trouble() -> None:
+        async def trouble(crowd: Crowd) -> None:
             for _ in range(times):
-                await asyncio.sleep(random.uniform(0.2, 2.0))
+                enough = crowd.diary.results + random.randint(5, 60)
+                while crowd.diary.results < enough:
+                    await asyncio.sleep(0.001)
                 await child.kill()
 
         crowd = await under_load(child, wanted, folder, trouble)
@@ -96,7 +98,7 @@ async def outage(seconds: int, folder: Path, server: "PostgresServer", crash: bo
         wanted = settings(url, folder)
         async with running_apart(wanted, Fault()) as child:
 
-            async def trouble() -> None:
+            async def trouble(_: Crowd) -> None:
                 await asyncio.to_thread(stop_server, server, "immediate" if crash else "fast")
                 await _wait(child, seconds)
                 await asyncio.to_thread(start_server, server)
@@ -110,7 +112,7 @@ async def full(seconds: int, folder: Path) -> int:
     wanted, faults = settings(f"sqlite:///{folder / 'store.db'}", folder), Faults(Fault())
     async with running_here(wanted, faults) as server:
 
-        async def trouble() -> None:
+        async def trouble(_: Crowd) -> None:
             await limit_pages(faults.databases[-1], 1)
             await _wait(server, seconds)
             await limit_pages(faults.databases[-1], 1 << 30)
