@@ -63,7 +63,7 @@ def stored(match: MatchEntry) -> Hashable:
 
 
 async def play(address: Address, diary: Diary, cast: Cast) -> None:
-    one, two = cast.named("gus", "hal")
+    one, two = cast.named("g0", "h0")
     group = Group(GAMES, one, two)
     await group.play(Sailor(address, diary, group, one, two).visit, Sailor(address, diary, group, two, one).visit)
 

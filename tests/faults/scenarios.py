@@ -45,11 +45,11 @@ class Crowd:
 
     async def _all(self) -> None:
         while self._go_on:
-            self.problems += await play_all(self._address, self._folder, self.diary, Cast(f"-{next(self._numbers)}"))
+            self.problems += await play_all(self._address, self._folder, self.diary, Cast(f"{next(self._numbers):03}"))
 
     async def _contest(self) -> None:
         while self._go_on:
-            await play_contest(self._address, self.diary, Cast(f"-{next(self._numbers)}"))
+            await play_contest(self._address, self.diary, Cast(f"{next(self._numbers):03}"))
 
     def finish(self) -> None:
         self._go_on = False
