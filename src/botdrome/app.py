@@ -136,15 +136,15 @@ async def open_house(settings: Settings) -> House:
         await asyncio.to_thread(likeness, "")  # it reads its list once: not when the first bot logs in
         parts = await _furnish(settings, store)
         await _listen_all(settings, parts, servers)
+        house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
+        parts.callers.listen_on(house.ports.values())
+        await parts.url_bots.open()
     except Exception:
         for server in servers.values():
             server.close()
         await store.close()
         raise
-    house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
-    parts.callers.listen_on(house.ports.values())
     warn_of_loopback(settings)
-    await parts.url_bots.open()
     return house
 
 

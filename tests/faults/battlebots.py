@@ -14,7 +14,7 @@ from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group, until_it_works
 
 GAME = "noughts-and-crosses"
-RANKINGS = """query ($name: String!) {
+RANKINGS = """query ($name: ID!) {
     contest(gameType: NOUGHTS_AND_CROSSES, name: $name) { rankings { bot { name } wins draws losses } }
 }"""
 EACH_WAY = 2
@@ -109,17 +109,18 @@ async def play_open(address: Address, diary: Diary, cast: Cast) -> None:
     await _come_and_play(address, diary, GAMES, cast.named("cleo", "dan"))
 
 
-async def read_standings(address: Address, diary: Diary, cast: Cast) -> None:
-    """By REST and by GraphQL."""
+async def read_standings(address: Address, diary: Diary, cast: Cast) -> bool:
+    """By REST and by GraphQL; whether that worked."""
     async with httpx.AsyncClient(base_url=address.url, trust_env=False, timeout=PATIENCE) as http:
         rest = await http.get(f"/api/v1/contests/{GAME}/{cast.contest}")
         graphql = await http.post("/graphql", json={"query": RANKINGS, "variables": {"name": cast.contest}})
-    if rest.is_success:
-        lines = {line["bot"]: line for line in rest.json()["rankings"]}
-        diary.shown.append(Shown("standings", {name: _counts(line) for name, line in lines.items()}))
-    if graphql.is_success and "errors" not in graphql.json():
-        found = graphql.json()["data"]["contest"]["rankings"]
-        diary.shown.append(Shown("standings", {line["bot"]["name"]: _counts(line) for line in found}))
+    if not rest.is_success or not graphql.is_success or "errors" in graphql.json():
+        return False
+    lines = {line["bot"]: line for line in rest.json()["rankings"]}
+    diary.shown.append(Shown("standings", {name: _counts(line) for name, line in lines.items()}))
+    found = graphql.json()["data"]["contest"]["rankings"]
+    diary.shown.append(Shown("standings", {line["bot"]["name"]: _counts(line) for line in found}))
+    return True
 
 
 def _counts(line: dict[str, Any]) -> dict[str, int]:

@@ -72,10 +72,11 @@ def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]
     ratings: dict[str, float] = {}
     won, played = Counter[str](), Counter[str]()
     for _, board in sorted(boards.items()):
-        names = board["crosses"], board["circles"]
+        names = board["player1"], board["player2"]
+        told = board["rating1"], board["rating2"]
         before = [ratings.get(name, START) for name in names]
-        if any(abs(one - two) > 1e-6 for one, two in zip(before, board["ratings"], strict=True)):
-            yield f"duel: before board {board['id']} the ratings were {before}, not {board['ratings']}"
+        if any(abs(one - two) > 1e-6 for one, two in zip(before, told, strict=True)):
+            yield f"duel: before board {board['id']} the ratings were {before}, not {told}"
         after = updated(before[0], before[1], 0.5 if board["winner"] is None else float(board["winner"] == names[0]))
         ratings |= zip(names, after, strict=True)
         won[board["winner"]] += 1

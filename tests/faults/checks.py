@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
-import httpx
+import msgspec
 
 from botdrome.app import open_house
+from botdrome.server.arena import Arena
 from botdrome.server.settings import Settings
 from botdrome.store.store import MatchEntry, Wanted
 from tests.faults import battlebots, boaters, bombers, cubes
@@ -29,8 +30,7 @@ async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
     house = await open_house(wanted)
     try:
         matches = await house.arena.store.matches(Wanted())
-        async with httpx.AsyncClient(base_url=house.url, trust_env=False, timeout=300) as http:
-            pages = await _pages(http)
+        pages = await _pages(house.arena)
         boats = await boat_problems(wanted.store_url, matches)
         unknown = [name for name, login in diary.registered.items() if not await house.arena.holder(name, login["password"])]
         without = [match.id for match in matches if match.status == "ended" and not await house.arena.store.record(match.id)]
@@ -43,14 +43,18 @@ async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
     return [*found, *_about_what_was_shown(pages, diary)]
 
 
-async def _pages(http: httpx.AsyncClient) -> dict[str, Any]:
-    players = (await http.get("/api/v1/duel/players", params={"limit": 1000})).json()["players"]
-    profiles = [(await http.get(f"/api/v1/duel/players/{line['name']}")).json() for line in players]
+async def _pages(arena: Arena) -> dict[str, Any]:
+    """The duel table with the boards of each player, and the standings of all contests."""
+    duel = []
+    for name, line in arena.duel.lines(0, 1 << 20):
+        player = {"name": name, "score": line.wins, "losses": line.losses, "draws": line.draws}
+        player |= {"boards": line.total_games, "invalid": line.invalid_moves, "rating": line.rating}
+        duel.append({"player": player, "boards": [msgspec.to_builtins(board) for board in await arena.duel.boards_of(name)]})
     standings: dict[str, Any] = {}
-    for contest in (await http.get(f"/api/v1/contests/{battlebots.GAME}", params={"limit": 1000})).json()["contests"]:
-        lines = (await http.get(f"/api/v1/contests/{battlebots.GAME}/{contest}")).json()["rankings"]
-        standings |= {line["bot"]: line for line in lines}
-    return {"duel": profiles, "standings": standings}
+    for contest in await arena.store.contests(battlebots.GAME):
+        lines = await arena.store.contest_lines(battlebots.GAME, contest)
+        standings |= {line.name: {"wins": line.wins, "draws": line.draws, "losses": line.losses} for line in lines}
+    return {"duel": duel, "standings": standings}
 
 
 def _about_matches(matches: Sequence[MatchEntry]) -> Iterator[str]:

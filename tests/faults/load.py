@@ -1,15 +1,15 @@
 """The load: clients of all five protocols at once, spectators and readers."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 from tests.faults import battlebots, boaters, bombers, cubes, duellists
 from tests.faults.diary import Cast, Diary
-from tests.faults.trying import BREAKS, Address, ended
+from tests.faults.trying import BREAKS, Address, ended, until_it_works
 
-LIMIT = 200.0
+LIMIT = 480.0
 """Seconds after which something hangs; a run takes one or two."""
 LOOKS = 0.05
 """Seconds between two looks of the readers."""
@@ -24,23 +24,34 @@ PLAYING: dict[str, Callable[[Address, Diary, Cast], Awaitable[None]]] = {
 
 
 async def play_all(address: Address, folder: Path, diary: Diary, cast: Cast) -> list[str]:
-    """Until all have what they came for; who has not after a long time."""
+    """Until all have what they came for; what went wrong. Readers look before, meanwhile and afterwards."""
+    with suppress(*BREAKS):
+        await _look(address, folder, diary, cast)
     tasks = {name: asyncio.ensure_future(play(address, diary, cast)) for name, play in PLAYING.items()}
-    reading = asyncio.ensure_future(_read(address, folder, diary, cast))
+    reading = asyncio.ensure_future(_keep_looking(address, folder, diary, cast))
     try:
         _, late = await asyncio.wait(tasks.values(), timeout=LIMIT)
-        hanging = [name for name, task in tasks.items() if task in late]
     finally:
         await ended(reading, *tasks.values())
-    failed = {"reading": reading} | {name: task for name, task in tasks.items() if name not in hanging}
-    problems = [f"{name}: {task.exception()!r}" for name, task in failed.items() if not task.cancelled() and task.exception()]
-    return [f"{name} hangs" for name in hanging] + problems
+    problems = [f"{name} hangs" for name, task in tasks.items() if task in late]
+    tasks["reading"] = asyncio.ensure_future(until_it_works(lambda: _look(address, folder, diary, cast)))
+    _, late = await asyncio.wait([tasks["reading"]], timeout=LIMIT)
+    problems += ["reading hangs" for task in late]
+    await ended(tasks["reading"])
+    return problems + [
+        f"{name}: {task.exception()!r}" for name, task in tasks.items() if not task.cancelled() and task.exception()
+    ]
 
 
-async def _read(address: Address, folder: Path, diary: Diary, cast: Cast) -> None:
+async def _keep_looking(address: Address, folder: Path, diary: Diary, cast: Cast) -> None:
     while True:
-        boaters.read_files(folder / "boats", diary)
-        for look in (battlebots.read_standings, duellists.read_table):
-            with contextlib.suppress(*BREAKS):
-                await look(address, diary, cast)
+        with suppress(*BREAKS):
+            await _look(address, folder, diary, cast)
         await asyncio.sleep(LOOKS)
+
+
+async def _look(address: Address, folder: Path, diary: Diary, cast: Cast) -> bool:
+    """Whether everything could be read."""
+    boaters.read_files(folder / "boats", diary)
+    looks = [await look(address, diary, cast) for look in (battlebots.read_standings, duellists.read_table)]
+    return all(looks)

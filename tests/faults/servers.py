@@ -18,13 +18,15 @@ from botdrome.store.store import StoreUnavailable
 from tests.faults import battlebots, boaters, bombers
 from tests.faults.faulty import Fault, Faults
 
+NOBODY = 1
+"""A port at which no server listens."""
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.faults.servers"])
 
 
 def settings(db: str, folder: Path, **changes: Any) -> Settings:
     quick: dict[str, Any] = {"port": 0, "duel_port": -1, "xbs_port": -1, "bomber_port": 0, "start_delay": 0.0, "drain": 0.0}
-    quick |= {"contest_games": battlebots.EACH_WAY, "contest_wait": 0.0}
+    quick |= {"contest_games": battlebots.EACH_WAY, "contest_wait": 0.0, "workers": 2}
     quick |= {"boats": (boaters.PLAN,), "boats_dir": str(folder / "boats"), "bomber_rooms": bombers.ROOMS, "cube_limit": 60.0}
     return Settings(db=db, **quick | changes)
 
@@ -79,7 +81,7 @@ class Child:
 
     def __init__(self, wanted: Settings, fault: Fault) -> None:
         self._settings, self._fault = wanted, fault
-        self.url, self.ports = "", dict[str, int]()
+        self.url, self.ports = f"http://127.0.0.1:{NOBODY}", {"duel": NOBODY, "xbs": NOBODY}
         self.calls = self.starts = 0
         self._process: Any = None
         self._keeping: asyncio.Task[None]
