@@ -18,6 +18,7 @@ def origins(**changes: str) -> Origins:
     "host",
     [
         "127.0.0.1", "127.0.0.1:3000", "192.168.1.5:3000", "127.1", "[::1]", "[::1]:3000", "::1", "[fe80::1%25eth0]:3000",
+        "::1:3000", "::1:55803", "2001:db8::7:55803",
         "localhost", "LOCALHOST:3000", "localhost.", "localhost:", "arena.localhost:3000", "ws://127.0.0.1:3000/",
         socket.gethostname(), f"{socket.gethostname().upper()}:3000", f"{socket.gethostname().partition('.')[0]}.local:3000",
     ],
@@ -37,6 +38,7 @@ def test_addresses_and_names_of_this_machine_are_known(host: str) -> None:
         "evillocalhost",
         "[evil]",
         "localhost@evil",
+        "evil:1:3000",
     ],
 )
 def test_other_names_are_refused_and_the_setting_is_named(host: str) -> None:

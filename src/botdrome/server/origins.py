@@ -103,11 +103,12 @@ class Origins:
 
 
 def host_in(place: str) -> str:
-    """The host of HOST, HOST:PORT, [HOST] or [HOST]:PORT."""
+    """The host of HOST, HOST:PORT, [HOST] or [HOST]:PORT. Clients of socket.io on Node write ::1:PORT as well."""
     if place.startswith("["):
         return place[1:].partition("]")[0]
     name, colon, port = place.rpartition(":")
-    return (name if colon and ":" not in name and (port.isdecimal() or not port) else place).removesuffix(".")
+    alone = ":" in name and is_address(place)  # an IPv6 address without a port
+    return (name if colon and not alone and (port.isdecimal() or not port) else place).removesuffix(".")
 
 
 def is_address(host: str) -> bool:
