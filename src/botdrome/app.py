@@ -276,6 +276,7 @@ async def serve(settings: Settings, opened: Callable[[House], None]) -> None:
     """Run until a signal comes, then drain."""
     async with stop_signal() as wanted:
         house = await open_house(settings)
+        house.desk.workers.start()
         opened(house)
         gc.collect()
         gc.freeze()

@@ -6,6 +6,7 @@ Started as `python -m botdrome.server.worker FILE_DESCRIPTOR`.
 import asyncio
 import importlib
 import os
+import resource
 import signal
 import socket
 import sys
@@ -20,9 +21,6 @@ from typing import Any
 import structlog
 
 from botdrome.server.jobs import Frames, JobFailed, Reply, WorkersBusy, frame
-
-if sys.platform != "win32":
-    import resource
 
 LESS_URGENT = 5
 """By so much a worker is less urgent than the server's event loop, as `nice` counts."""
@@ -147,9 +145,8 @@ def _to_the_server(worker: Worker, _: Any, level: str, event: MutableMapping[str
 def _give_way() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # meant for the server, which lets running jobs end
         signal.signal(number, signal.SIG_IGN)
-    if sys.platform != "win32":
-        os.nice(LESS_URGENT)
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    os.nice(LESS_URGENT)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
 async def _work(connection: socket.socket) -> None:

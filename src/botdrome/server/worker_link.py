@@ -30,15 +30,12 @@ def hire() -> Hired:
     path = os.pathsep.join(filter(None, sys.path))
     command = [sys.executable, "-m", "botdrome.server.worker", str(handle)]
     with theirs:
-        if sys.platform == "win32":
-            theirs.set_inheritable(True)
-        inherited: dict[str, Any] = {"close_fds": False} if sys.platform == "win32" else {"pass_fds": [handle]}
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             env=os.environ | {"PYTHONPATH": path},
-            **inherited,
+            pass_fds=[handle],
         )
     return Hired(process, ours)
 

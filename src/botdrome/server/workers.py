@@ -1,14 +1,13 @@
 """Workers: a few processes for jobs that would hold up the event loop, shared fairly by those for whom they are done.
 
-Theory of operation. A worker is a process with a socket to the server, started when it is first needed. It does one job at a
-time. Guests take turns (`server/turns.py`) by the processor time that their jobs have used. Short jobs go before long ones, and
-one worker is always left for short jobs. A job may ask the server to do something; where that takes long, the worker does other
-jobs meanwhile. A worker whose job takes too long is killed, and the next job gets a new one.
+Theory of operation. A worker is a process with a socket to the server, started with it or when it is first needed. It does one
+job at a time. Guests take turns (`server/turns.py`) by the processor time that their jobs have used. Short jobs go before long
+ones, and one worker is always left for short jobs. A job may ask the server to do something; where that takes long, the worker
+does other jobs meanwhile. A worker whose job takes too long is killed, and the next job gets a new one.
 """
 
 import asyncio
 import os
-import sys
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -57,6 +56,10 @@ class Workers:
         (self._long if long else self._short).wait(guest, job)
         self._dispatch()
         return await job.result
+
+    def start(self) -> None:
+        """Start all processes now: that one is started may hold up a busy machine for a moment."""
+        self._hire_for(self._most)
 
     async def value(self, guest: str, target: str, *args: Any) -> Any:
         """The same for a short job whose value is all that is wanted."""
@@ -131,8 +134,7 @@ class Workers:
         try:
             hired = await loop.run_in_executor(None, worker_link.hire)
             link = Link(self, hired)
-            connect = loop.create_connection if sys.platform == "win32" else loop.create_unix_connection
-            await connect(lambda: link, sock=hired.connection.dup())
+            await loop.create_unix_connection(lambda: link, sock=hired.connection.dup())
         except OSError as problem:
             log.error("a worker process cannot be started", problem=str(problem))
             self._give_up(JobFailed(f"a worker process cannot be started: {problem}"))
