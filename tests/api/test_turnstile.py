@@ -11,9 +11,10 @@ from starlette.types import Receive, Scope, Send
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from botdrome.api.turnstile import TOO_FAST, Turnstile
+from botdrome.api.turnstile import TOO_FAST, Turn, Turnstile
 from botdrome.app import House
 from botdrome.server.settings import Settings
+from botdrome.server.shares import Shares
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio
@@ -141,3 +142,20 @@ async def test_one_who_has_left_keeps_nobody_waiting() -> None:
     gone.cancel()
     await asyncio.gather(first, last)
     assert [address for address, _ in app.seen] == ["10.0.0.0", "10.0.0.2"]
+
+
+async def test_a_request_whose_address_has_used_up_its_budget_waits_for_its_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is answered then."""
+    held, serve_held = list[Turn](), Turn.serve_held
+
+    def serve(turn: Turn) -> bool:
+        held.append(turn)
+        return serve_held(turn)
+
+    monkeypatch.setattr(Turn, "serve_held", serve)
+    monkeypatch.setattr(Shares, "must_wait", lambda *_: True)
+    async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url) as http:
+        assert (await http.get("/api/v1/live")).status_code == 200
+    assert len(held) == 1

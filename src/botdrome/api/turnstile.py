@@ -23,6 +23,21 @@ from botdrome.server.turns import Turns
 TOO_FAST = "Too many requests from your address: try again in a moment."
 
 
+class Turn:
+    """A request that waits until its address has its turn (see `server/shares.py`)."""
+
+    later = 0.0005
+    """Seconds of work on the loop for one request."""
+
+    def __init__(self) -> None:
+        self.come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def serve_held(self) -> bool:
+        if not self.come.done():
+            self.come.set_result(None)
+        return False
+
+
 class Turnstile:
     def __init__(self, app: ASGIApp, settings: Settings, has_session: Callable[[str], bool] = lambda _: False) -> None:
         """`has_session`: whether somebody is known to socket.io by this id."""
@@ -46,6 +61,9 @@ class Turnstile:
                 metrics.REFUSED.labels("requests").inc()
                 headers = {"retry-after": str(ceil(seconds)), "connection": "close"}  # what else it has sent is not answered
                 return await refused(scope["path"], 429, TOO_FAST, headers)(scope, receive, send)
+        turn = Turn()
+        if peer is not None and peer.let_wait(turn):
+            await turn.come
         if self._turning:
             await self._turn_of(source)
         else:
