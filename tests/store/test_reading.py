@@ -1,0 +1,44 @@
+"""Other processes read the store by connections that cannot change anything."""
+
+import pytest
+
+from botdrome.store import reading
+from botdrome.store.reading import PostgresReader, SqliteReader, open_reader, reader
+from botdrome.store.sql_store import SqlStore
+from botdrome.store.store import Store, StoreUnavailable
+from tests.store.entries import a_bot, a_match, an_end
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_reader_sees_what_was_stored_before(store: Store) -> None:
+    await store.register(a_bot("ada"))
+    store.begin(a_match("m"))
+    await store.settled()
+    other = await open_reader(store.source)
+    assert await other.bot("ada") == await store.bot("ada")
+    running = await other.match("m")
+    assert running is not None and running.status == "running"
+    await store.finish(an_end("m"))
+    ended = await other.match("m")
+    assert ended is not None and ended.status == "ended"
+    assert await other.record("m") == await store.record("m")
+    await other.close()
+
+
+async def test_a_reader_writes_nothing(store: Store) -> None:
+    other = await open_reader(store.source)
+    assert isinstance(other, SqlStore)
+    database = other._database
+    assert isinstance(database, SqliteReader | PostgresReader)
+    with pytest.raises(StoreUnavailable, match="only reads"):
+        await database.carry_out([])
+    await other.close()
+
+
+async def test_one_reader_is_kept_open(store: Store) -> None:
+    one = await reader(store.source)
+    assert await reader(store.source) is one
+    await one.close()
+
+    reading._open.clear()
