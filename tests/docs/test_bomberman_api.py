@@ -34,6 +34,7 @@ async def test_the_bot_of_the_page_plays_a_whole_game(tmp_path: Path) -> None:
                 str(tmp_path / "bot.py"),
                 url,
                 name,
+                f"secret of {name}",
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
             )
