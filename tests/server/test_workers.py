@@ -37,7 +37,7 @@ async def workers() -> AsyncIterator[Workers]:
 async def test_a_job_is_done_in_a_process_that_makes_way_for_the_server(workers: Workers) -> None:
     assert await workers.value("me", f"{CHORES}:add", 2, 3) == 5
     assert await workers.value("me", f"{CHORES}:process") != os.getpid()
-    assert await workers.value("me", f"{CHORES}:priority") > os.getpriority(os.PRIO_PROCESS, 0)
+    assert await workers.value("me", f"{CHORES}:priority") >= min(19, os.getpriority(os.PRIO_PROCESS, 0) + 1)
 
 
 async def test_a_job_that_fails_says_why_and_the_worker_goes_on(workers: Workers) -> None:
