@@ -127,7 +127,7 @@ async def test_an_account_of_a_game() -> None:
             "server: the game has started: bob, ada",
             "server: bob misses ada at a1",
             "server: ada hits bob at c5",
-            "bob: ?ouch",
+            "bob: ␛ouch",
             "server: bob skips: asleep",
             "server: the game is finished after 2 rounds",
             "     name  score  skips  turns  status",

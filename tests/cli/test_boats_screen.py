@@ -352,7 +352,7 @@ async def test_those_who_are_away_are_marked() -> None:
 async def test_nothing_that_others_write_reaches_the_terminal_as_a_command() -> None:
     async with playing("ada", "bob") as desk:
         desk.caller.say("M|b\x1b[31mob|[red]hi\x1b]0;x\x07[/red]|All", "\x1b[2J", f"B|bob|a\x1bway|{BLANK}|0|0")
-        text = await desk.see("b?[31mob:[All] [red]hi?]0;x?[/red]", "server: ?[2J", "(a?way)")
+        text = await desk.see("b␛[31mob:[All] [red]hi␛]0;x␇[/red]", "server: ␛[2J", "(a␛way)")
         assert "\x1b" not in text
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.api.graphql import clerk
 from botdrome.app import House
+from botdrome.server import workers
 from tests.server.calling.hosts import Asked, Host, host
 from tests.server.clients import NOTICES, PATIENCE, bot, play_noughts, registered, server
 from tests.server.url_hosts import url_bot, with_address
@@ -177,7 +177,7 @@ async def test_a_slow_bot_keeps_neither_queries_nor_other_bots_waiting(tmp_path:
 
 
 async def test_not_everybody_can_have_a_bot_called_over_graphql_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clerk, "PHONES", 3)
+    monkeypatch.setattr(workers, "MOST_ERRANDS", 3)
     async with (
         server(tmp_path) as house,
         host(silence) as slow,

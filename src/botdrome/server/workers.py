@@ -194,7 +194,7 @@ class Workers:
         task = asyncio.get_running_loop().create_task(self._answer(job, number, errand, args, waits), context=job.context)
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)
-        return None
+        return self._dispatch()
 
     async def _answer(self, job: Job, number: int, errand: str, args: tuple[Any, ...], waits: bool) -> None:
         link = job.link
