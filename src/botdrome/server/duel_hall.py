@@ -177,7 +177,7 @@ class DuelHall:
         match = table.match
         self._counted[table.entry.id] = Counted(match.board, match.steps, _now())
         if again := self.table.settle(table.entry.id):
-            self._store_in_background(self.desk.store.keep(again))
+            self._store_in_background(self.desk.store.keep(again, retry=True))
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:

@@ -104,7 +104,7 @@ class DuelTable:
         except BaseException:
             self.drop(entry)
             raise
-        await self._store.keep(self.settle(entry))
+        await self._store.keep(self.settle(entry), retry=True)
 
     def online(self, name: str) -> bool:
         return name in self._online
