@@ -1,4 +1,4 @@
-"""Claim: which server a PostgreSQL store belongs to, by a heartbeat in the store. docs/decisions/0024 says why."""
+"""Claim: which server a PostgreSQL store belongs to, by a heartbeat in the store. docs/decisions/0020 says why."""
 
 import asyncio
 import os
