@@ -125,7 +125,7 @@ class Transport:
 class Heard(asyncio.Protocol):
     def __init__(self) -> None:
         self.heard = b""
-        self.ended = False
+        self.ends = 0
 
     def data_received(self, data: bytes) -> None:
         assert len(data) <= PIECE
@@ -134,7 +134,7 @@ class Heard(asyncio.Protocol):
         self.heard += data
 
     def eof_received(self) -> None:
-        self.ended = True
+        self.ends += 1
 
 
 def connected(shares: Shares) -> tuple[Peer, Heard, Transport]:
@@ -155,7 +155,7 @@ async def test_held_input_arrives_whole_and_in_order_and_the_end_after_it(clock:
     assert peer.eof_received(), "what is held is still to be answered"
     assert protocol.heard == sent[0]
     assert transport.calls == ["pause_reading"]
-    await until(lambda: protocol.ended)
+    await until(lambda: protocol.ends > 0)
     assert protocol.heard == b"".join(sent)
     assert transport.calls == ["pause_reading", "resume_reading", "close"]
 
@@ -171,6 +171,25 @@ async def test_a_protocol_that_wants_no_input_is_given_none_until_it_does(clock:
     assert protocol.heard == b""
     peer.resume_reading()
     await until(lambda: protocol.heard == b"later")
+
+
+async def test_a_protocol_may_stop_and_go_on_while_its_input_waits(clock: Clock) -> None:
+    shares = Shares()
+    peer, protocol, _ = connected(shares)
+    used_up(shares, "1.2.3.4")
+    peer.data_received(b"later")
+    peer.pause_reading()
+    peer.eof_received()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (protocol.heard, protocol.ends) == (b"", 0)
+    peer.resume_reading()
+    peer.pause_reading()
+    peer.resume_reading()
+    await until(lambda: protocol.ends > 0)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (protocol.heard, protocol.ends) == (b"later", 1)
 
 
 async def test_a_connection_that_fails_spoils_no_other(clock: Clock) -> None:

@@ -50,6 +50,8 @@ class Peer(asyncio.Transport):
         self._source = ""
         self._held = b""
         """Input that waits for its turn."""
+        self._in_line = False
+        """The turn will come."""
         self._deaf = False
         """The protocol wants no input now."""
         self._full = False
@@ -171,15 +173,23 @@ class Peer(asyncio.Transport):
     # Held input.
 
     def _hold(self, data: bytes) -> None:
-        if not self._held and not self._deaf:
-            self._shares.hold(self._sharer, self)
         self._held += data
+        self._line_up()
         if len(self._held) > PIECE and not self._full:
             self._full = True
             self._transport.pause_reading()
 
+    def _line_up(self) -> None:
+        if not self._in_line and not self._deaf:
+            self._in_line = True
+            self._shares.hold(self._sharer, self)
+
     def serve_held(self) -> bool:
         """Serve a piece of the held input; whether there is more to serve."""
+        self._in_line = not self._deaf and self._serve_piece()
+        return self._in_line
+
+    def _serve_piece(self) -> bool:
         piece, self._held = self._held[:PIECE], self._held[PIECE:]
         if piece:
             self._enter()
@@ -219,7 +229,7 @@ class Peer(asyncio.Transport):
     def resume_reading(self) -> None:
         self._deaf = False
         if self._held:
-            self._shares.hold(self._sharer, self)
+            self._line_up()
         elif not self._full:
             self._transport.resume_reading()
 
