@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from botdrome.app import House
-from botdrome.server import board_ids, duel_table
+from botdrome.server import board_ids, duel_hall, duel_table
 from botdrome.server.duel_table import DuelTable, open_duel_table
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Unstorable
@@ -160,16 +160,18 @@ async def refused(notes: list[Note]) -> None:
 
 
 async def test_pairs_wait_while_there_are_no_ids_for_their_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board_ids, "BLOCK", 100)
+    """The store was down when others should have been reserved; nobody but the waiting pairs can ask for them again."""
     async with arena(tmp_path) as house, free(house, "ada") as ada, free(house, "bob") as bob:
         await until(lambda: house.arena.duel.players == 2)
         hall: Any = next(room for room in house.rooms if hasattr(room, "table"))
-        await ada.send(FIND)
-        await bob.send(FIND)
-        await until(lambda: hall._gathered)
-        await hall._ids.reserve()
+        hall._ids.take(hall._ids.left - duel_hall.SPARE_IDS)
+        with monkeypatch.context() as outage:
+            outage.setattr(house.arena.store, "keep", refused)
+            await ada.send(FIND)
+            await bob.send(FIND)
+            await until(lambda: hall._gathered)
         _, _, question = await seated(ada, bob)
-        assert question["board"]["_id"] == 1
+        assert question["board"]["_id"] == board_ids.BLOCK - duel_hall.SPARE_IDS + 1
 
 
 async def test_a_board_outlives_a_killed_server_and_its_id_is_not_given_again(tmp_path: Path) -> None:

@@ -127,6 +127,8 @@ class DuelHall:
             self._seat([(name, gathered.pop(name) if name in gathered else self.desk.recruit(waiting[name])) for name in pair])
         for duellist in gathered.values():
             self._let_wait(duellist, hold=(not again and len(rest) > 1) or len(pairs) > seats)
+        if self._ids.low and not self.desk.closing:
+            self._store_in_background(self._ids.reserve())
 
     def _let_wait(self, duellist: Duellist, hold: bool) -> None:
         if hold:
@@ -164,8 +166,6 @@ class DuelHall:
             boards, present = FORMATS[entry.game].terms.boards, self._present
             names = tuple(present[name].called if name in present else name for name in entry.players)
             dialect = self._dialects[entry.id] = Duel(names, self._ids.take(boards), _question_ids())
-            if self._ids.low:
-                self._store_in_background(self._ids.reserve())
         return dialect
 
     def notes(self, table: Table) -> tuple[Note, ...]:
