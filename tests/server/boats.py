@@ -50,14 +50,14 @@ def the_room(house: House, title: str = "") -> Room:
 
 
 class Rigged(Chance):
-    """Has those begin who are named first."""
+    """Has those begin who are named first; all others come after them."""
 
     def __init__(self, *names: str) -> None:
         super().__init__(0)
         self._names = [name.encode() for name in names]
 
     def shuffle(self, items: Any) -> None:
-        items.sort(key=lambda sailor: self._names.index(sailor.name))
+        items.sort(key=lambda sailor: self._names.index(sailor.name) if sailor.name in self._names else len(self._names))
 
 
 class Line:
