@@ -17,10 +17,3 @@ def no_match(match_id: str) -> Problem:
 
 def no_bot(name: str) -> Problem:
     return Problem(f"there is no bot {name!r}", 404)
-
-
-class Stopping(Problem):
-    """The server ends before an answer was found."""
-
-    def __init__(self) -> None:
-        super().__init__("The server is stopping.", 503)
