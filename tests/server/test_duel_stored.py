@@ -81,10 +81,24 @@ async def test_what_was_reckoned_with_a_match_that_cannot_be_stored_is_put_right
     good = table.enter("good", 2, [board_won_by(1)])
     table.drop("bad")
     await store.keep(good)
-    await store.keep(table.settle("good"))
+    table.settle("good")
+    await table.correct()
     again = await open_duel_table(store)
     assert again.lines(0, 9) == table.lines(0, 9)
     assert [(name, line.wins, line.total_games) for name, line in again.lines(0, 9)] == [("bob", 1, 1), ("ada", 0, 1)]
+    await store.close()
+
+
+async def test_the_time_of_a_player_that_leaves_is_not_stored_over_its_last_board(tmp_path: Path) -> None:
+    """Both are on disk, and the table is told first of what came second: a server killed now loses nothing."""
+    store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
+    table = DuelTable(store, {})
+    await table.arrive("ada")
+    await asyncio.gather(store.keep(table.enter("m", 1, [board_won_by(0)])), table.depart("ada"))
+    after_a_kill = (await open_duel_table(store)).line("ada")
+    table.settle("m")
+    assert after_a_kill is not None and after_a_kill.wins == 1
+    assert table.line("ada") == after_a_kill
     await store.close()
 
 

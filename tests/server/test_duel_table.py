@@ -144,7 +144,7 @@ async def test_the_last_hundred_boards_are_kept(tmp_path: Path) -> None:
     table = DuelTable(store, {})
     for number in range(60):
         await store.keep(table.enter("m", 2 * number + 1, [board_won_by(0, number)] * 2))
-        assert table.settle("m") == []
+        table.settle("m")
     boards = await table.boards_of("ada")
     assert [board.id for board in boards] == list(range(120, 20, -1))
     again = await open_duel_table(store)

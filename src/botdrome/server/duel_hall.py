@@ -158,6 +158,7 @@ class DuelHall:
         self._dialects.pop(table.entry.id, None)
         self._counted.pop(table.entry.id, None)
         self.table.drop(table.entry.id)
+        self._store_in_background(self.table.correct())
 
     def dialect(self, entry: MatchEntry) -> Duel:
         """The tongue of all who are here: one for each match."""
@@ -176,8 +177,8 @@ class DuelHall:
     def stored(self, table: Table) -> None:
         match = table.match
         self._counted[table.entry.id] = Counted(match.board, match.steps, _now())
-        if again := self.table.settle(table.entry.id):
-            self._store_in_background(self.desk.store.keep(again, retry=True))
+        self.table.settle(table.entry.id)
+        self._store_in_background(self.table.correct())
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:

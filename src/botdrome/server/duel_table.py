@@ -49,20 +49,25 @@ class DuelTable:
         lines = self._draft(match, lambda look: reckoned(look, match, first_id, boards)[0], names)
         return (*played, *lines)
 
-    def settle(self, entry: Hashable) -> list[Note]:
-        """What was entered is on disk, and shown from now on. Return what has to be stored again: see `Ledger`."""
-        lines, again = self._ledger.settle(entry)
+    def settle(self, entry: Hashable) -> None:
+        """What was entered is on disk, and shown from now on."""
         for _, one, seconds in self._visits.pop(entry):
             one.stored += seconds
-        for name, line in lines.items():
-            self._place(name, _rank(name, line))
-        return _notes(again)
+        self._show(self._ledger.settle(entry))
 
     def drop(self, entry: Hashable) -> None:
         """What was entered cannot be stored. Does nothing after `settle`."""
-        self._ledger.drop(entry)
         for _, one, seconds in self._visits.pop(entry, ()):
             one.drafted -= seconds
+        self._show(self._ledger.drop(entry))
+
+    async def correct(self) -> None:
+        """Store again what was reckoned with an entry that was dropped."""
+        await self._store.keep(_notes(self._ledger.corrections()), retry=True)
+
+    def _show(self, lines: Mapping[str, DuelLine]) -> None:
+        for name, line in lines.items():
+            self._place(name, _rank(name, line))
 
     def _draft(self, entry: Hashable, change: Change[str, DuelLine], names: Collection[str] = ()) -> list[Note]:
         """With the time of those of these names who are here."""
@@ -104,7 +109,8 @@ class DuelTable:
         except BaseException:
             self.drop(entry)
             raise
-        await self._store.keep(self.settle(entry), retry=True)
+        self.settle(entry)
+        await self.correct()
 
     def online(self, name: str) -> bool:
         return name in self._online

@@ -1,8 +1,9 @@
 """Ledger: lines of statistics, of which everybody is shown only what is stored.
 
 A line is stored as a whole, so a change that is not on disk yet is reckoned with for the next one. Changes are stored in the
-order in which they were drafted. If one cannot be stored, nothing of it remains: changes that were drafted on top of it are
-reckoned again when they are stored, and their lines are stored once more.
+order in which they were drafted, and are shown in that order as well: one that is reported early waits for those before it. If
+one cannot be stored, nothing of it remains: changes that were drafted on top of it are reckoned again when they are shown, and
+their lines are corrected on disk.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -17,14 +18,29 @@ Change = Callable[[Look[K, L]], Lines[K, L]]
 """From the lines as they were to those that it changes."""
 
 
+class Draft(Generic[K, L]):
+    """A change that is being stored."""
+
+    __slots__ = ("change", "settled", "written")
+
+    def __init__(self, change: Change[K, L], written: Lines[K, L]) -> None:
+        self.change, self.written = change, written
+        self.settled = False
+        """Its lines are on disk."""
+
+
 class Ledger(Generic[K, L]):
     def __init__(self, stored: Mapping[K, L]) -> None:
         self.lines: Lines[K, L] = dict(stored)
-        """What is on disk."""
-        self._drafts: dict[Hashable, tuple[Change[K, L], Lines[K, L]]] = {}
-        """The changes that are being stored, and the lines that were handed over."""
+        """What is on disk, and shown."""
+        self._order: list[Draft[K, L]] = []
+        """The changes that are not shown yet."""
+        self._open: dict[Hashable, Draft[K, L]] = {}
+        """Those of them that are not on disk yet, by entry."""
         self._latest: Lines[K, L] = {}
         """The lines as they will be when all of these are stored."""
+        self._wrong: set[K] = set()
+        """The lines that were stored with a change that was dropped."""
 
     def latest(self, key: K) -> L | None:
         """The line on which the next change is based."""
@@ -32,25 +48,45 @@ class Ledger(Generic[K, L]):
         return self.lines.get(key) if line is None else line
 
     def draft(self, entry: Hashable, change: Change[K, L]) -> Lines[K, L]:
-        """Return the lines that are to be stored now. A new draft of an entry replaces the one before."""
-        self.drop(entry)
+        """Return the lines that are to be stored now. The draft of an entry before this one was settled or dropped."""
+        assert entry not in self._open
         lines = change(self.latest)
-        self._drafts[entry] = change, lines
+        self._open[entry] = draft = Draft(change, lines)
+        self._order.append(draft)
         self._latest.update(lines)
         return lines
 
-    def settle(self, entry: Hashable) -> tuple[Lines[K, L], Lines[K, L]]:
-        """The lines of this entry are on disk: return them, and those of them that have to be stored again."""
-        change, written = self._drafts.pop(entry)
-        lines = change(self.lines.get)
-        self.lines.update(lines)
-        if not self._drafts:
-            self._latest.clear()
-        return lines, {key: line for key, line in lines.items() if written[key] != line}
+    def settle(self, entry: Hashable) -> Lines[K, L]:
+        """The lines of this entry are on disk: return all that are shown from now on."""
+        self._open.pop(entry).settled = True
+        return self._advance()
 
-    def drop(self, entry: Hashable) -> None:
-        """This entry is not going to be stored, if it has not been already."""
-        if self._drafts.pop(entry, None) is not None:
+    def drop(self, entry: Hashable) -> Lines[K, L]:
+        """This entry is not going to be stored, if it has not been already: return the lines that are shown from now on."""
+        draft = self._open.pop(entry, None)
+        if draft is None:
+            return {}
+        self._order.remove(draft)
+        self._latest.clear()
+        for later in self._order:
+            self._latest.update(later.change(self.latest))
+        return self._advance()
+
+    def corrections(self) -> Lines[K, L]:
+        """Return the lines that have to be stored again, once. They must be handed to the store before any other draft."""
+        coming = {key for draft in self._order for key in draft.written} if self._wrong else set()
+        ready, self._wrong = self._wrong - coming, self._wrong & coming
+        return {key: self.lines[key] for key in ready}
+
+    def _advance(self) -> Lines[K, L]:
+        shown: Lines[K, L] = {}
+        while self._order and self._order[0].settled:
+            draft = self._order.pop(0)
+            lines = draft.change(self.lines.get)
+            self.lines.update(lines)
+            shown |= lines
+            self._wrong -= lines.keys()
+            self._wrong |= {key for key, line in lines.items() if draft.written[key] != line}
+        if not self._order:
             self._latest.clear()
-            for change, _ in self._drafts.values():
-                self._latest.update(change(self.latest))
+        return shown

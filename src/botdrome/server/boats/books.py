@@ -62,24 +62,28 @@ class Books:
 
     def enter(self, plan: RoomPlan, game: BoatGame) -> tuple[Note, ...]:
         """Return what is to be stored of a game that is over. It counts when `settle` is told that it is on disk."""
+        self.drop(game)
         tally, sailors, result = Tally(game.position), list(game.sailors), game.table.match.result
         aborted = result is not None and result.aborted
         games = self._games.draft(game, lambda look: _title_pages(plan, tally, aborted, sailors, look))
         players = self._players.draft(game, lambda look: _player_pages(tally, sailors, look))
         return _notes(games, players)
 
-    def settle(self, game: BoatGame) -> tuple[Note, ...]:
-        """A game is on disk, and shown from now on. Return what has to be stored again: see `Ledger`."""
-        games, games_again = self._games.settle(game)
-        players, players_again = self._players.settle(game)
-        self._unwritten |= {("game", title): None for title in titles(games)} | {("player", name): None for name in players}
-        self.write()
-        return _notes(games_again, players_again)
+    def settle(self, game: BoatGame) -> None:
+        """A game is on disk, and shown from now on."""
+        self._show(self._games.settle(game), self._players.settle(game))
 
     def drop(self, game: BoatGame) -> None:
         """A game cannot be stored. Does nothing after `settle`."""
-        self._games.drop(game)
-        self._players.drop(game)
+        self._show(self._games.drop(game), self._players.drop(game))
+
+    async def correct(self, store: Store) -> None:
+        """Store again what was reckoned with a game that was dropped."""
+        await store.keep(_notes(self._games.corrections(), self._players.corrections()), retry=True)
+
+    def _show(self, games: Pages, players: Pages) -> None:
+        self._unwritten |= {("game", title): None for title in titles(games)} | {("player", name): None for name in players}
+        self.write()
 
     # The folder of files.
 
@@ -119,14 +123,18 @@ class BoatBookkeeper:
 
     def __init__(self, books: Books, plan: RoomPlan, game: BoatGame, desk: Desk) -> None:
         self._books, self._plan, self._game, self._desk = books, plan, game, desk
-        game.table.on_over.append(lambda _: books.drop(game))
+        game.table.on_over.append(self._forget)
 
     def notes(self, _: Table) -> tuple[Note, ...]:
         return self._books.enter(self._plan, self._game) if self._game.crew.started else ()
 
     def stored(self, _: Table) -> None:
-        if self._game.crew.started and (again := self._books.settle(self._game)):
-            self._desk.tasks.start(self._desk.store.keep(again))
+        if self._game.crew.started:
+            self._books.settle(self._game)
+
+    def _forget(self, _: Table) -> None:
+        self._books.drop(self._game)
+        self._desk.tasks.start(self._books.correct(self._desk.store))
 
 
 async def open_books(store: Store, folder: Path | None) -> Books:
