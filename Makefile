@@ -8,12 +8,12 @@ READY := .venv/.ready
 NATIVE := .venv/native
 
 .DEFAULT_GOAL := help
-.PHONY: help setup native plain demo test check format fuzz faults bench attacks lock picture clean
+.PHONY: help setup web types native plain demo test check format fuzz faults bench attacks lock picture clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup: $(READY) ## make the virtual environment at .venv
+setup: web ## make the virtual environment at .venv, and build the pages
 
 $(READY): requirements.lock pyproject.toml tools/graphiql.py tools/socketio.py tests/api/socketio_clients/package-lock.json
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -23,24 +23,32 @@ $(READY): requirements.lock pyproject.toml tools/graphiql.py tools/socketio.py t
 	$(BIN)/python -m tools.socketio
 	touch $@
 
+web: $(READY) ## build the pages into the package, if their sources changed
+	$(BIN)/python -m tools.web
+
+types: $(READY) ## write the pages' types of REST answers anew
+	$(BIN)/python -m tools.web_types
+
 native: $(READY) ## compile the busy modules for botdrome to run; needs a C compiler and a minute or two
 	$(BIN)/python -m tools.native --first
 
 plain: ## let botdrome run the sources again
 	rm -rf $(NATIVE) .venv/lib/python*/site-packages/_botdrome_native.pth
 
-demo: $(READY) ## show a game of each kind in the terminal, then a small tournament
+demo: web ## show a game of each kind in the terminal, then a small tournament
 	$(BIN)/botdrome demo
 
-test: $(READY) check ## run the checks and all tests, with full branch coverage of the pure rooms, then those of what is compiled
+test: web check ## run the checks and all tests, with full branch coverage of the pure rooms, then those of what is compiled
+	$(BIN)/python -m tools.web test
 	$(BIN)/python -m pytest -n auto --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100
 	$(BIN)/python -m tools.native --if-possible
 	test ! -d $(NATIVE) || $(BIN)/python -m pytest -n auto -o pythonpath="$(NATIVE) ." -m "not sources" $(BUSY:%=tests/%)
 
-check: $(READY) ## ruff, mypy --strict (tests too), layers
+check: $(READY) ## ruff, mypy --strict (tests too), the pages' types, layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/python -m tools.web check
 	$(BIN)/python -m pytest tests/test_layers.py
 
 format: $(READY) ## let ruff put the code in order

@@ -1,4 +1,4 @@
-"""A build hook of hatchling: fetch the files of other projects that belong into the wheel, so that its users need no node."""
+"""A build hook of hatchling: put the pages and files of other projects into the wheel, so that its users need no node."""
 
 import sys
 from pathlib import Path
@@ -14,11 +14,12 @@ class WheelFiles(BuildHookInterface[Any]):
         if version == "editable":
             return
         sys.path.insert(0, str(Path(self.root)))
-        from tools import graphiql, socketio
+        from tools import graphiql, socketio, web
 
         try:
             if not graphiql.installed(graphiql.TARGET):
                 graphiql.install(graphiql.TARGET)
             socketio.install_page(socketio.TARGET)
+            web.build()
         except graphiql.Failure as failure:
-            sys.exit(f"The wheel cannot be built without the files of GraphiQL and socket.io: {failure}")
+            sys.exit(f"The wheel cannot be built without the pages and the files of GraphiQL and socket.io: {failure}")

@@ -8,15 +8,23 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from botdrome.api import pages
 from botdrome.api.graphql import graphiql
+from botdrome.api.page_guard import PageGuard
 from botdrome.api.pages import STATIC
+from botdrome.server.origins import Origins
+from botdrome.server.settings import Settings
 
 pytestmark = pytest.mark.anyio
 
 HTML = {"Accept": "text/html,*/*;q=0.8"}
+PAGES = ["/", "/index.html", "/matches/01", "/embed/01", "/api/v1/docs", "/graphql", "/graphql/any/where?query={__typename}"]
 
 
-@pytest.mark.parametrize("path", ["/", "/index.html", "/api/v1/docs", "/graphql", "/graphql/any/where?query={__typename}"])
+@pytest.mark.parametrize(
+    "path",
+    PAGES,
+)
 async def test_a_page_and_all_that_it_refers_to_is_here(
     http: httpx.AsyncClient, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -39,12 +47,41 @@ async def test_graphiql_is_shown_where_it_is_installed(
     assert "/static/graphiql/graphiql.min.js" in page
 
 
+@pytest.mark.parametrize(("path", "who"), [("/matches/0123", "'none'"), ("/embed/0123", "*")])
+async def test_only_what_is_to_be_embedded_may_be_framed(app: Starlette, path: str, who: str) -> None:
+    guarded = PageGuard(app, Origins(Settings()))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(guarded), base_url="http://127.0.0.1") as http:
+        headers = (await http.get(path, headers=HTML)).headers
+    assert headers["content-security-policy"].endswith(f"frame-ancestors {who}")
+    assert ("x-frame-options" in headers) == (who != "*")
+
+
+async def test_a_browser_is_shown_a_page_where_there_is_none(http: httpx.AsyncClient) -> None:
+    response = await http.get("/nothing", headers=HTML)
+    assert (response.status_code, response.headers["content-type"]) == (404, "text/html; charset=utf-8")
+
+
+async def test_scripts_are_sent_compressed_to_those_who_read_that(http: httpx.AsyncClient) -> None:
+    plain = await http.get("/static/web/app.js", headers={"accept-encoding": "identity"})
+    packed = await http.get("/static/web/app.js", headers={"accept-encoding": "gzip"})
+    assert packed.text == plain.text
+    assert packed.headers["content-encoding"] == "gzip" and "content-encoding" not in plain.headers
+    assert packed.headers["content-type"] == plain.headers["content-type"] == "text/javascript; charset=utf-8"
+
+
+async def test_pages_that_were_not_built_say_so(http: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "WEB", tmp_path)
+    response = await http.get("/", headers=HTML)
+    assert response.status_code == 503
+    assert "have not been built" in response.text
+
+
 async def test_the_icon(http: httpx.AsyncClient) -> None:
     response = await http.get("/favicon.ico")
     assert (response.status_code, response.headers["content-type"]) == (200, "image/svg+xml")
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/bots", "/static/nothing.js", "/static/../app.py", "/static/%2e%2e/app.py"])
+@pytest.mark.parametrize("path", ["/nothing", "/no/bots", "/static/nothing.js", "/static/../app.py", "/static/%2e%2e/app.py"])
 async def test_what_is_not_there(http: httpx.AsyncClient, path: str) -> None:
     response = await http.get(path)
     assert response.status_code == 404

@@ -6,8 +6,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from botdrome.api.away import Away
 from botdrome.api.duel import duel_pages
@@ -15,7 +14,7 @@ from botdrome.api.graphql.clerk import Clerk
 from botdrome.api.graphql.door import GraphQLDoor
 from botdrome.api.graphql.socket import GraphQLSocket
 from botdrome.api.graphql.subscriptions import Subscriptions
-from botdrome.api.pages import STATIC, page
+from botdrome.api.pages import page_routes, shell_page
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
@@ -29,7 +28,7 @@ class Api(Starlette):
     def __init__(self, arena: Arena) -> None:
         self._arena, away = arena, Away(arena)
         routes = [
-            *_pages(),
+            *page_routes(),
             *duel_pages(arena),
             *_graphql(away),
             *rest_routes(away),
@@ -44,15 +43,6 @@ class Api(Starlette):
 
 def make_app(arena: Arena) -> Api:
     return Api(arena)
-
-
-def _pages() -> list[BaseRoute]:
-    return [
-        Route("/", page("index.html")),
-        Route("/index.html", page("index.html")),
-        Route("/favicon.ico", page("icon.svg")),
-        Mount("/static", StaticFiles(directory=STATIC)),
-    ]
 
 
 def _graphql(away: Away) -> list[BaseRoute]:
@@ -74,4 +64,6 @@ async def _nothing_here(request: Request, error: Exception) -> Response:
     words = f"{request.method} {request.url.path}: {HTTPStatus(error.status_code).phrase.lower()}"
     if request.url.path.startswith((BASE, "/watch")):
         return error_response(Problem(words, error.status_code, error.headers))
+    if error.status_code == HTTPStatus.NOT_FOUND and "text/html" in request.headers.get("accept", ""):
+        return shell_page(request.url.path, error.status_code)
     return PlainTextResponse(words + "\n", error.status_code, error.headers)

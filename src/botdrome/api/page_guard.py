@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from botdrome.api.bodies import bearer
+from botdrome.api.pages import EMBED
 from botdrome.api.refusals import refused
 from botdrome.api.socketio.app import PATH as SOCKETIO
 from botdrome.server.origins import Origins
@@ -51,6 +52,8 @@ class PageGuard:
     def _secure(self, headers: MutableHeaders, path: str, origin: bytes | None, host: bytes | None) -> None:
         for name, value in SAFE_HEADERS:
             headers[name] = value
+        if path.startswith(EMBED):
+            del headers["x-frame-options"]
         headers.setdefault("content-security-policy", NOTHING)
         headers.setdefault("cross-origin-resource-policy", "cross-origin" if path.startswith(OPEN) else "same-origin")
         if not path.startswith("/bomber"):

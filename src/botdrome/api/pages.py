@@ -1,14 +1,28 @@
-"""Pages: the few of our own, none of which needs anything from elsewhere."""
+"""Pages: the shell of those that are built from `web/`, and the few plain ones. None needs anything from elsewhere."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 STATIC = Path(__file__).with_name("static")
-CSP = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+WEB = STATIC / "web"
+"""What `python -m tools.web` makes of `web/`."""
+_CSP = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors "
+CSP = _CSP + "'none'"
 """Nothing from elsewhere, and nothing inline."""
+EMBED = "/embed/"
+"""Other sites may show what is under this path in a frame, and nothing else."""
+EMBED_CSP = _CSP + "*"
+SECTIONS = ("play", "matches", "bots", "games", "contests", "tv", "organise", "open", "search", "duel", "embed")
+"""The first part of the path of a page. Which page a path leads to is decided in the browser: `web/src/router.ts`."""
+NOT_BUILT = "The pages have not been built. Run `make setup` where the sources are, or install the wheel.\n"
+FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def page(name: str) -> Callable[[Request], Awaitable[Response]]:
@@ -16,3 +30,39 @@ def page(name: str) -> Callable[[Request], Awaitable[Response]]:
         return FileResponse(STATIC / name, headers={"content-security-policy": CSP})
 
     return respond
+
+
+async def shell(request: Request) -> Response:
+    return shell_page(request.url.path)
+
+
+def shell_page(path: str, status: int = 200) -> Response:
+    """The one document of all pages."""
+    if not (WEB / "index.html").exists():
+        return PlainTextResponse(NOT_BUILT, 503)
+    policy = EMBED_CSP if path.startswith(EMBED) else CSP
+    headers = {"content-security-policy": policy, "cache-control": "no-cache"}
+    return FileResponse(WEB / "index.html", status, headers)
+
+
+class BuiltFiles(StaticFiles):
+    """The scripts and styles of the pages, compressed when they were built. The name of a chunk changes with what is in it."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        packed = "gzip" in Headers(scope=scope).get("accept-encoding", "") and (WEB / f"{path}.gz").is_file()
+        response = await super().get_response(f"{path}.gz" if packed else path, scope)
+        response.headers["cache-control"] = FOR_EVER if path.startswith("chunks/") else "no-cache"
+        response.headers.add_vary_header("accept-encoding")
+        if packed:
+            response.headers["content-encoding"] = "gzip"
+        return response
+
+
+def page_routes() -> list[BaseRoute]:
+    paths = ["/", "/index.html", *(f"/{section}{rest}" for section in SECTIONS for rest in ("", "/{rest:path}"))]
+    return [
+        *(Route(path, shell) for path in paths),
+        Route("/favicon.ico", page("icon.svg")),
+        Mount("/static/web", BuiltFiles(directory=WEB, check_dir=False)),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]

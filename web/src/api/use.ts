@@ -1,0 +1,33 @@
+/** useRest: what a page reads from the server, with its states: on the way, there, failed. */
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { ask } from './rest';
+
+export interface Reading<T> {
+  /** The last answer; it stays while a new one is on its way. */
+  value: T | null;
+  error: string | null;
+  loading: boolean;
+  again: () => void;
+}
+
+/** `path`: null while it is not known yet what to ask for. `every`: milliseconds after which it is asked again. */
+export function useRest<T>(path: string | null, every = 0): Reading<T> {
+  const [state, setState] = useState<Omit<Reading<T>, 'again'>>({ value: null, error: null, loading: path !== null });
+  const [round, setRound] = useState(0);
+  const again = useCallback(() => setRound((count) => count + 1), []);
+  useEffect(() => {
+    if (path === null) return;
+    const control = new AbortController();
+    setState((before) => ({ ...before, loading: true }));
+    ask<T>(path, { signal: control.signal }).then(
+      (value) => setState({ value, error: null, loading: false }),
+      (error: Error) => control.signal.aborted || setState((before) => ({ ...before, error: error.message, loading: false })),
+    );
+    const timer = every ? setTimeout(again, every) : undefined;
+    return () => {
+      control.abort();
+      clearTimeout(timer);
+    };
+  }, [path, round]);
+  return { ...state, again };
+}

@@ -1,0 +1,58 @@
+/** The frame around all pages: navigation, the page, and what is said when there is none. */
+import { useEffect, useState } from 'preact/hooks';
+import { find, path, type Found, type Page } from './router';
+import { Problem } from './parts/problem';
+import { switchTheme, theme } from './theme';
+
+const LINKS = [
+  ['/play', 'Play'],
+  ['/matches', 'Matches'],
+  ['/bots', 'Bots'],
+  ['/contests', 'Contests'],
+  ['/tv', 'TV'],
+] as const;
+
+export function Frame() {
+  const shown = path.value;
+  if (shown.startsWith('/embed/') || shown === '/tv') return <Main shown={shown} />;
+  return (
+    <>
+      <a class="skip" href="#main">Skip to the content</a>
+      <header class="top">
+        <a class="brand" href="/">Botdrome</a>
+        <nav aria-label="Pages">
+          {LINKS.map(([to, words]) => (
+            <a key={to} href={to} aria-current={shown.startsWith(to) ? 'page' : undefined}>{words}</a>
+          ))}
+        </nav>
+        <button type="button" class="plain" aria-label={`Switch to the ${theme.value === 'dark' ? 'light' : 'dark'} theme`} onClick={switchTheme}>
+          {theme.value === 'dark' ? '☀' : '☾'}
+        </button>
+      </header>
+      <Main shown={shown} />
+    </>
+  );
+}
+
+function Main({ shown }: { shown: string }) {
+  const found = find(shown);
+  return (
+    <main id="main" tabIndex={-1}>
+      {found ? <Loaded key={shown} found={found} /> : <Problem words={`There is no page at ${shown}.`} />}
+    </main>
+  );
+}
+
+/** A page whose chunk may still be on its way. */
+function Loaded({ found }: { found: Found }) {
+  const [page, setPage] = useState<{ Page: Page } | null>(null);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    let wanted = true;
+    const show = (Page: Page) => wanted && setPage({ Page });
+    found.load().then((loaded) => show(loaded.default), () => wanted && setFailed(true));
+    return () => void (wanted = false);
+  }, []);
+  if (failed) return <Problem words="The page could not be loaded. Is the server still there?" retry={() => location.reload()} />;
+  return page ? <page.Page params={found.params} /> : <p class="quiet" role="status">Loading …</p>;
+}

@@ -1,0 +1,57 @@
+/** Renderer: how the positions of one game are shown. A game without one is shown by `generic.tsx`. */
+import type { ComponentType } from 'preact';
+import type { MatchEvent, View } from '../replay/film';
+
+/** One seat of the board: the number of the player (which gives its colour) and its name. */
+export interface Seat {
+  player: number;
+  name: string;
+}
+
+export interface BoardProps<V extends View = View> {
+  view: V;
+  /** The position one frame earlier, for what moved; null: none is known, so nothing is animated. */
+  before: V | null;
+  event: MatchEvent | null;
+  /** By seat. */
+  seats: readonly Seat[];
+  /** The last position of a match that is over, for what is revealed at the end; null while it runs. */
+  final: V | null;
+  /** A board of about 200 pixels: no coordinates, no words. */
+  small: boolean;
+  /** For a person who plays: the legal moves where the game lists them, and how to make one. */
+  legal?: readonly unknown[] | undefined;
+  move?: ((raw: unknown) => void) | undefined;
+}
+
+/** Something that matters, for the seek bar. */
+export interface Mark {
+  kind: 'capture' | 'bomb' | 'out' | 'illegal' | 'late' | 'board' | 'end';
+  words: string;
+  /** The number of the player that it is about, for its colour. */
+  player?: number;
+}
+
+export interface Renderer<V extends View = View> {
+  Board: ComponentType<BoardProps<V>>;
+  /** The position in words, for those who do not see it. */
+  describe(view: V, seats: readonly Seat[]): string;
+  /** Seat by seat, for the chart of scores; null: this game has none before its end. */
+  scores?(view: V): readonly number[] | null;
+  /** What matters in the step from `before` to `view`, beyond what is the same in all games. */
+  marks?(view: V, before: V, seats: readonly Seat[]): Mark[];
+  /** A move as people write it, for the list of events. */
+  moveInWords?(move: unknown, view: V): string;
+  /** How to play with mouse, touch and keyboard, in one or two sentences. */
+  help?: string;
+}
+
+/** The colour of a player, as CSS. */
+export function colourOf(player: number): string {
+  return `var(--seat-${player % 10})`;
+}
+
+/** The letter or digit that goes with the colour, so that nobody depends on colour alone. */
+export function signOf(player: number): string {
+  return player < 9 ? String(player + 1) : String.fromCharCode(65 + ((player - 9) % 26));
+}
