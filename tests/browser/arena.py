@@ -1,0 +1,65 @@
+"""A server of its own process for the browser, and bots that play on it."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+from websockets.sync.client import ClientConnection, connect
+
+from tests.patience import PATIENCE
+
+SETTINGS = {
+    "house": "true", "house_wait": "0", "start_delay": "0", "duel_port": "-1", "xbs_port": "-1", "bomber_port": "-1",
+}  # fmt: skip
+
+
+class BrowserArena:
+    """A server that runs, with what the tests ask of it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.rest = httpx.Client(base_url=f"{url}/api/v1", timeout=PATIENCE)
+
+    def register(self, game: str, name: str) -> str:
+        """The token of a new bot."""
+        answer = self.rest.post("/bots", json={"game": game, "name": name, "owner": "tests"})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["password"])
+
+    def login(self, game: str, name: str, token: str, **wish: Any) -> ClientConnection:
+        """A bot that has logged in over the native protocol."""
+        socket = connect(self.url.replace("http", "ws"), open_timeout=PATIENCE)
+        words = {"gameType": game.upper().replace("-", "_"), "name": name, "password": token} | wish
+        socket.send(json.dumps(words))
+        assert json.loads(socket.recv(PATIENCE))["authentication"] == "OK"
+        return socket
+
+
+@contextmanager
+def serving(folder: Path, **settings: str) -> Iterator[BrowserArena]:
+    botdrome = str(Path(sys.executable).with_name("botdrome"))
+    command = [botdrome, "serve", "--port", "0", "--db", f"sqlite:///{folder}/botdrome.db"]
+    for key, value in (SETTINGS | settings).items():
+        command += ["--set", f"{key}={value}"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        seen = ""
+        while not (found := re.search(r"http://127\.0\.0\.1:\d+", seen)):
+            line = process.stderr.readline()
+            assert line, f"the server ended: {seen}"
+            seen += line
+        Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would hold the server
+        arena = BrowserArena(found[0])
+        try:
+            yield arena
+        finally:
+            arena.rest.close()
+            process.terminate()
+            process.wait(PATIENCE)

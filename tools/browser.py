@@ -1,0 +1,30 @@
+"""Find the browser in which the pages are tested, or install Debian's.
+
+python -m tools.browser
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+NONE = "There is no Chromium, so the tests of the pages in a browser are left out. On Debian: apt-get install chromium\n"
+
+
+def find() -> str | None:
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def main() -> int:
+    """Where nothing can be installed, the tests that need no browser still run."""
+    if find() is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
+            subprocess.run(["apt-get", *command], stdout=subprocess.DEVNULL, check=False)
+    if find() is None:
+        sys.stderr.write(NONE)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
