@@ -1,4 +1,8 @@
-/** Renderer: how the positions of one game are shown. A game without one is shown by `generic.tsx`. */
+/** Renderer: how the positions of one game are shown. A game without one is shown by `generic.tsx`.
+
+What moves is a CSS transition that lasts `var(--step-time, 200ms)`. The viewer sets that variable on an element around the board:
+to what fits the speed, and to 0s when it jumps.
+*/
 import type { ComponentType } from 'preact';
 import type { MatchEvent, View } from '../replay/film';
 
