@@ -3,7 +3,7 @@
 What moves is a CSS transition that lasts `var(--step-time, 200ms)`. The viewer sets that variable on an element around the board:
 to what fits the speed, and to 0s when it jumps.
 */
-import type { ComponentType } from 'preact';
+import type { JSX } from 'preact';
 import type { MatchEvent, View } from '../replay/film';
 
 /** One seat of the board: the number of the player (which gives its colour) and its name. */
@@ -37,7 +37,7 @@ export interface Mark {
 }
 
 export interface Renderer<V extends View = View> {
-  Board: ComponentType<BoardProps<V>>;
+  Board(props: BoardProps<V>): JSX.Element | null;
   /** The position in words, for those who do not see it. */
   describe(view: V, seats: readonly Seat[]): string;
   /** Seat by seat, for the chart of scores; null: this game has none before its end. */
