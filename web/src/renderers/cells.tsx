@@ -1,0 +1,113 @@
+/** Cells: the squares of a board that a person plays on, by mouse, touch and keyboard.
+ *
+ * The board is an ARIA grid: one square is in the tab order, the arrow keys walk, Enter and Space play.
+ */
+import type { ComponentChildren, TargetedKeyboardEvent, TargetedMouseEvent, TargetedPointerEvent } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+
+export interface CellsProps {
+  columns: number;
+  rows: number;
+  /** The name of the grid for those who do not see it. */
+  label: string;
+  /** The drawing size of a square, and where the first one begins. */
+  size: number;
+  left: number;
+  top: number;
+  /** The square that is in the tab order first. */
+  start: readonly [number, number];
+  /** The words for a square: where it is, and what is on it. */
+  name(x: number, y: number): string;
+  open(x: number, y: number): boolean;
+  play(x: number, y: number): void;
+  /** What an open square shows under the pointer and the keyboard's focus. */
+  ghost?(x: number, y: number): ComponentChildren;
+}
+
+/** A finger hits squares of this size in pixels; on smaller ones the first tap chooses and the second one plays. */
+const FINGER = 34;
+
+type Pointed = TargetedPointerEvent<SVGGElement> | TargetedMouseEvent<SVGGElement>;
+
+/** Where a key leads from a square; null: this key does not walk. */
+export function walked(key: string, [x, y]: readonly [number, number], columns: number, rows: number): [number, number] | null {
+  const within = (value: number, count: number) => Math.max(0, Math.min(count - 1, value));
+  switch (key) {
+    case 'ArrowLeft': return [within(x - 1, columns), y];
+    case 'ArrowRight': return [within(x + 1, columns), y];
+    case 'ArrowUp': return [x, within(y - 1, rows)];
+    case 'ArrowDown': return [x, within(y + 1, rows)];
+    case 'Home': return [0, y];
+    case 'End': return [columns - 1, y];
+    case 'PageUp': return [x, 0];
+    case 'PageDown': return [x, rows - 1];
+    default: return null;
+  }
+}
+
+export function Cells(props: CellsProps) {
+  const { columns, rows, label } = props;
+  const [cursor, setCursor] = useState<readonly [number, number]>(props.start);
+  const grid = useRef<SVGGElement>(null);
+  const at: readonly [number, number] = [Math.min(cursor[0], columns - 1), Math.min(cursor[1], rows - 1)];
+  const go = (x: number, y: number) => {
+    setCursor([x, y]);
+    grid.current?.querySelector<SVGGElement>(`[data-at="${x},${y}"]`)?.focus();
+  };
+  const keyed = (event: TargetedKeyboardEvent<SVGGElement>) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = walked(event.key, at, columns, rows);
+    if (next) go(...next);
+    else if (event.key === 'Enter' || event.key === ' ') {
+      if (props.open(...at)) props.play(...at);
+    } else return;
+    // The keys of the page around the board must not act, too.
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const clicked = (x: number, y: number, event: Pointed) => {
+    const before = at[0] === x && at[1] === y && document.activeElement === event.currentTarget;
+    const touched = 'pointerType' in event && event.pointerType === 'touch';
+    const tiny = event.currentTarget.getBoundingClientRect().width < FINGER;
+    go(x, y);
+    if (props.open(x, y) && (before || !touched || !tiny)) props.play(x, y);
+  };
+  return (
+    <g role="grid" aria-label={label} class="cells" ref={grid} onKeyDown={keyed}>
+      {Array.from({ length: rows }, (_, y) => (
+        <g role="row" key={y}>
+          {Array.from({ length: columns }, (_, x) => (
+            <Cell key={x} {...props} x={x} y={y} current={at[0] === x && at[1] === y} clicked={clicked} />
+          ))}
+        </g>
+      ))}
+    </g>
+  );
+}
+
+interface CellProps extends CellsProps {
+  x: number;
+  y: number;
+  current: boolean;
+  clicked(x: number, y: number, event: Pointed): void;
+}
+
+function Cell({ x, y, current, clicked, name, open, ghost, size, left, top }: CellProps) {
+  const free = open(x, y);
+  return (
+    <g
+      role="gridcell"
+      class={free ? 'cell open' : 'cell'}
+      tabindex={current ? 0 : -1}
+      data-at={`${x},${y}`}
+      aria-label={name(x, y)}
+      aria-disabled={!free}
+      // A press moves the focus by itself, so that a second tap could not be told from the first.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={(event) => clicked(x, y, event)}
+    >
+      <rect class="cell-area" x={left + x * size} y={top + y * size} width={size} height={size} rx={size / 12} />
+      {free && ghost?.(x, y)}
+    </g>
+  );
+}
