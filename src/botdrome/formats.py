@@ -8,9 +8,12 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.games.battleship import Battleship
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.bumblebots import Bumblebots
-from botdrome.games.game import Game
+from botdrome.games.game import BadOption, Game
 from botdrome.games.gomoku import Gomoku
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
+from botdrome.games.options import with_options
+from botdrome.match.reader import read
+from botdrome.match.record import BadRecord, Record
 from botdrome.match.terms import Pace, Terms
 
 
@@ -34,3 +37,15 @@ FORMATS: dict[str, Format] = {
         Format(Bomberman(), Terms(Pace(200, beat=True), late="pass", gone="pass")),
     )
 }
+
+
+def restored(data: bytes) -> tuple[Record, Game[Any]]:
+    """The record in a match file and its game, set up as it was; BadRecord with the line and the reason."""
+    record = read(data)
+    row = FORMATS.get(record.setup.game)
+    if row is None:
+        raise BadRecord(1, f"there is no game {record.setup.game!r}; there are {', '.join(FORMATS)}")
+    try:
+        return record, with_options(row.game, record.setup.options)
+    except BadOption as problem:
+        raise BadRecord(1, str(problem)) from None

@@ -14,6 +14,7 @@ from tests.api.tables import NOON, entry_of, played_noughts
 
 pytestmark = pytest.mark.anyio
 
+AGAIN = "the record cannot be played again: "
 SPACES = [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)]
 
 
@@ -26,9 +27,10 @@ async def lines(store: Store) -> AsyncIterator[list[bytes]]:
 
 
 def changed(lines: list[bytes], number: int, **keys: object) -> bytes:
-    """The record without its end, and with another line."""
-    line = msgspec.json.encode(msgspec.json.decode(lines[number]) | keys) + b"\n"
-    return b"".join([*lines[:number], line, *lines[number + 1 : 6]])
+    """The record without its checks and its end, and with another line."""
+    plain = [msgspec.json.decode(line) | {"news": ""} for line in lines[:6]]
+    plain[number] |= keys
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in plain)
 
 
 async def test_the_turns_of_a_record(lines: list[bytes]) -> None:
@@ -50,15 +52,15 @@ async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:
 @pytest.mark.parametrize(
     ("number", "keys", "words"),
     [
-        (0, {"botdrome": 99}, "the record cannot be read: line 1: this is not a match file of version 1"),
-        (0, {"game": "chess"}, "the record cannot be read: 'chess'"),
-        (0, {"options": {"size": 5}}, "the record cannot be read: noughts-and-crosses has no option 'size'"),
+        (0, {"botdrome": 99}, AGAIN + "line 1: this is not a match file of version 1"),
+        (0, {"game": "chess"}, AGAIN + "line 1: there is no game 'chess'"),
+        (0, {"options": {"size": 5}}, AGAIN + "line 1: noughts-and-crosses has no option 'size'"),
         (
             0,
             {"rules": 99},
-            "the record cannot be read: it was played by version 99 of the rules of noughts-and-crosses, and this is 1",
+            AGAIN + "line 1: it was played by version 99 of the rules of noughts-and-crosses, and this is 1",
         ),
-        (1, {"by": 7}, "the record cannot be played again: "),
+        (1, {"by": 7}, AGAIN + "line 2: it cannot be played: "),
     ],
 )
 async def test_a_record_that_cannot_be_played(lines: list[bytes], number: int, keys: dict[str, object], words: str) -> None:

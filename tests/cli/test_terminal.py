@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from botdrome.cli.files import load
 from botdrome.cli.reel import frames
+from botdrome.formats import restored
 from tests.cli.test_commands import saved
 from tests.patience import PATIENCE
 from tests.runner.programs import program
@@ -50,7 +50,7 @@ class Terminal:
 
 def test_replay_steps_jumps_and_plays(tmp_path: Path) -> None:
     file = saved(tmp_path)
-    last = len(frames(*load(file))) - 1
+    last = len(frames(*restored(file.read_bytes()))) - 1
     terminal = Terminal("replay", str(file), "--speed", "60")
     terminal.expect(f"0 of {last}  paused")
     terminal.press("\x1b[C")

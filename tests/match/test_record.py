@@ -7,8 +7,8 @@ from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
-from botdrome.match.reader import read, verify
-from botdrome.match.record import BadRecord, jotted, news_as_bytes, replay, seeded_match, written
+from botdrome.match.reader import read, retold, verify
+from botdrome.match.record import BadRecord, jotted, news_as_bytes, seeded_match, written
 from botdrome.match.simulate import simulate
 from tests.match.telling import mark
 
@@ -34,8 +34,8 @@ def test_a_match_replays_from_its_file_to_the_same_news(name: str) -> None:
     assert record.result == match.result
     game = with_options(FORMATS[name].game, record.setup.options)
     verify(record, game)
-    again = [news_as_bytes(news) for news in replay(record, game)]
-    assert again == [news_as_bytes(news) for news in replay(read(data), game)]
+    again = [news_as_bytes(news) for _, news in retold(record, game)]
+    assert again == [news_as_bytes(news) for _, news in retold(read(data), game)]
 
 
 def test_every_kind_of_input_replays() -> None:
@@ -107,6 +107,9 @@ SEED = b'"%032x"' % 5
         (DATA.replace(SEED, b"5"), "line 1: the seed must be 32 hexadecimal digits, not 5"),
         (DATA.replace(SEED, b'"' + b"g" * 32 + b'"'), "line 1: the seed must be 32 hexadecimal digits, not 'gggg"),
         (DATA.replace(b'"botdrome":2', b'"botdrome":1'), "line 1: the seed of version 1 must be a whole number, not '0000"),
+        (DATA.replace(b'"boards":1', b'"boards":0', 1), "line 1: a match has 1 to 100 boards, not 0"),
+        (DATA.replace(b'"boards":1', b'"boards":101', 1), "line 1: a match has 1 to 100 boards, not 101"),
+        (LINES[0] + b"[" * 100_000 + b"\n", "line 2: "),
         (DATA[:-5], f"line {len(LINES)}: the file is cut off"),
         (DATA.replace(LINES[2], b"what?\n"), "line 3: JSON is malformed"),
         (DATA.replace(LINES[2], b'{"t":1,"do":"dance"}\n'), "line 3: Invalid enum value 'dance'"),
@@ -158,4 +161,10 @@ def test_a_result_that_does_not_follow_is_named() -> None:
 def test_other_rules_are_named() -> None:
     data = LINES[0].replace(b'"rules":1', b'"rules":99')
     with pytest.raises(BadRecord, match="line 1: it was played by version 99 of the rules of noughts-and-crosses, and this is 1"):
+        verify(read(data), NOUGHTS.game)
+
+
+def test_players_that_the_game_has_no_room_for_are_named() -> None:
+    data = LINES[0].replace(b'["a","b"]', b'["a","b","c"]')
+    with pytest.raises(BadRecord, match="line 1: noughts-and-crosses is for 2 to 2 players, not 3"):
         verify(read(data), NOUGHTS.game)

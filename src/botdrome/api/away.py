@@ -1,5 +1,7 @@
 """Away: requests that are answered by the worker processes, away from the loop on which matches are played."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from botdrome.api.live import glance, live_tables
@@ -14,12 +16,27 @@ from botdrome.store.store import BotEntry
 
 MOST_WAITING = 400
 """Requests that wait for a worker. One address can have half of these places."""
+MOST_FILES = 8
+"""Files that wait for a worker or are with one. One address can have half of these places, too."""
+TOO_MANY_FILES = "Too many files are being read already; try again in a moment."
 TOO_MANY = "Too many queries are waiting already; try again in a moment."
 
 
 class Away:
     def __init__(self, arena: Arena) -> None:
-        self.arena, self._errands, self._waiting = arena, errands(arena), Places(MOST_WAITING)
+        self.arena, self._errands = arena, errands(arena)
+        self._waiting, self._files = Places(MOST_WAITING), Places(MOST_FILES)
+
+    @contextmanager
+    def file_place(self) -> Iterator[None]:
+        """Room for a file that somebody sent; Problem where there is none."""
+        asker = ASKER.get()
+        if not self._files.take(asker):
+            raise Problem(TOO_MANY_FILES, 503)
+        try:
+            yield
+        finally:
+            self._files.leave(asker)
 
     async def have_done(self, target: str, *args: Any) -> Result:
         """Have `target`, a `module:function`, called with the source of the store and these arguments, after all that was

@@ -27,10 +27,10 @@ async def body_of(request: Request, limit: int = LARGEST_BODY) -> bytes:
     return bytes(body)
 
 
-async def whole_body(request: Request) -> bytes:
+async def whole_body(request: Request, limit: int = LARGEST_BODY) -> bytes:
     """For those who do not care whether the client is still there: a Problem is all that comes of it."""
     try:
-        return await body_of(request)
+        return await body_of(request, limit)
     except ClientDisconnect:
         raise Problem("the rest of the body did not come") from None
 

@@ -13,7 +13,8 @@ from botdrome.client.terminal_text import shown
 from botdrome.games.game import Game, View
 from botdrome.match.course import News
 from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Result, Returned
-from botdrome.match.record import Record, replay
+from botdrome.match.reader import retold
+from botdrome.match.record import Record
 from botdrome.match.terms import Milliseconds
 
 
@@ -29,9 +30,8 @@ class Frame(Struct):
 
 
 def frames(record: Record, game: Game[Any]) -> list[Frame]:
-    times = [0, *(line.t for line in record.lines)]
     reel: list[Frame] = []
-    for time, news in zip(times, replay(record, game), strict=True):
+    for time, news in retold(record, game):
         _add(reel, news, time, record.setup.names)
     return reel
 

@@ -7,18 +7,18 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from botdrome.cli.files import load
 from botdrome.cli.keys import next_keys, single_keys
 from botdrome.cli.problems import complain
 from botdrome.cli.reel import Frame, drawn, frames
 from botdrome.cli.terminal import Terminal
 from botdrome.cli.viewer import HELP, Viewer
+from botdrome.formats import restored
 from botdrome.match.record import BadRecord
 
 
 def show_match(file: Path, turn: int | None, speed: float) -> int:
     try:
-        record, game = load(file)
+        record, game = restored(file.read_bytes())
         reel = frames(record, game)
     except (BadRecord, OSError) as problem:
         complain(f"{file}: {problem}")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rich.text import Text
 
-from botdrome.cli.files import load
 from botdrome.cli.terminal import Terminal
+from botdrome.formats import restored
 from botdrome.match.reader import verify
 from botdrome.match.record import BadRecord
 
@@ -20,7 +20,7 @@ def verify_files(paths: Sequence[Path]) -> int:
 
 def _holds(path: Path, console: Terminal) -> bool:
     try:
-        record, game = load(path)
+        record, game = restored(path.read_bytes())
         verify(record, game)
     except (BadRecord, OSError) as problem:
         console.print(Text(str(path), "bold red").append(f": {problem}", "not bold default"))

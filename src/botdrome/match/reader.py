@@ -1,14 +1,22 @@
 """Reading match files: into a record, or to the first place where a file is not what it should be."""
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from botdrome.games.game import BadOption, Game, IllegalMove
+from botdrome.games.reading import UNREADABLE
+from botdrome.match.course import News
 from botdrome.match.inputs import Line
 from botdrome.match.record import SEED_DIGITS, VERSION, BadRecord, Close, Record, Seed, Setup, check_of, new_match, tell
+from botdrome.match.terms import Milliseconds
 
+MOST_BOARDS = 100
+"""That a match in a file may have: boards on which nobody plays end one inside of the other."""
+UNPLAYABLE = (BadOption, IllegalMove, LookupError, OverflowError, RecursionError, TypeError, ValueError)
+"""Raised where a match is told something that it cannot have been told."""
 HEXADECIMAL = frozenset("0123456789abcdef")
 
 
@@ -29,7 +37,7 @@ def read(data: bytes) -> Record:
 def _decoded(text: bytes, number: int, kind: Any) -> Any:
     try:
         return msgspec.json.decode(text, type=kind)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise BadRecord(number, str(error)) from None
 
 
@@ -43,6 +51,8 @@ def _setup(text: bytes) -> Setup:
         raise BadRecord(1, f"the seed of version 1 must be a whole number, not {setup.seed!r}")
     if version == VERSION and not _is_hexadecimal(setup.seed):
         raise BadRecord(1, f"the seed must be {SEED_DIGITS} hexadecimal digits, not {setup.seed!r}")
+    if not 1 <= setup.terms.boards <= MOST_BOARDS:
+        raise BadRecord(1, f"a match has 1 to {MOST_BOARDS} boards, not {setup.terms.boards}")
     return setup
 
 
@@ -63,20 +73,29 @@ def _result(lines: list[bytes], number: int) -> Any:
 
 def verify(record: Record, game: Game[Any]) -> None:
     """Play a match again; BadRecord at the first line that leads elsewhere now."""
+    for _ in retold(record, game):
+        pass
+
+
+def retold(record: Record, game: Game[Any]) -> Iterator[tuple[Milliseconds, News]]:
+    """Play a match again: the news of its start and of each input, with their times; BadRecord as in `verify`."""
     setup = record.setup
     match = new_match(setup, game)
-    _compare(1, setup.news, check_of(match.start()))
+    news = match.start()
+    _compare(1, setup.news, news)
+    yield 0, news
     for number, line in enumerate(record.lines, 2):
         try:
             news = tell(match, line.input)
-        except (BadOption, IllegalMove, LookupError, OverflowError, TypeError, ValueError) as error:
+        except UNPLAYABLE as error:
             raise BadRecord(number, f"it cannot be played: {error}") from None
-        _compare(number, line.news, check_of(news))
-    if record.result != match.result:
+        _compare(number, line.news, news)
+        yield line.t, news
+    if record.result is not None and record.result != match.result:
         raise BadRecord(len(record.lines) + 2, "the match does not come to this result")
 
 
-def _compare(line: int, then: str, now: str) -> None:
+def _compare(line: int, then: str, news: News) -> None:
     """Lines without a check are taken as they are."""
-    if then and then != now:
+    if then and then != (now := check_of(news)):
         raise BadRecord(line, f"the news differ from here on: check {now}, in the file {then}")

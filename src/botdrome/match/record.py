@@ -6,7 +6,7 @@ Set-up and inputs also carry a check: the CRC-32 of the news that they led to, s
 
 import hashlib
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import Any
 
 import msgspec
@@ -74,10 +74,9 @@ def setup_of(match: Match, names: Iterable[str]) -> Setup:
 def new_match(setup: Setup, game: Game[Any]) -> Match:
     """The match at its start, under the rules by which it was played; `game` has the options of the set-up."""
     try:
-        game = game.by_rules(setup.rules)
+        return seeded_match(game.by_rules(setup.rules), len(setup.names), setup.terms, setup.seed)
     except BadOption as problem:
         raise BadRecord(1, str(problem)) from None
-    return seeded_match(game, len(setup.names), setup.terms, setup.seed)
 
 
 def seed_of(match: Match) -> Seed:
@@ -109,14 +108,6 @@ def _tell_all(match: Match, kind: Kind, words: Any, now: Milliseconds) -> News:
     if kind == "conclude":
         return match.conclude(now)
     return match.wake(now) if kind == "wake" else match.abort(now)
-
-
-def replay(record: Record, game: Game[Any]) -> Iterator[News]:
-    """Play a match again: the news of its start, then those of each input."""
-    match = new_match(record.setup, game)
-    yield match.start()
-    for line in record.lines:
-        yield tell(match, line.input)
 
 
 def news_as_bytes(news: News) -> bytes:

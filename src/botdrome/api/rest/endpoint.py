@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
@@ -38,12 +39,15 @@ PAGING = (
 
 
 class Call(Struct, frozen=True):
-    """A request as it came, but for its body."""
+    """A request as it came. Its body is here only where the endpoint takes a file."""
 
     endpoint: str
     query: str
     path: dict[str, Any]
     authorization: str
+    packed: bool = False
+    """Whether the client takes answers that are packed with gzip."""
+    file: bytes = b""
 
 
 class Asked:
@@ -96,6 +100,10 @@ class Asked:
             raise Problem("the bot's token is needed: Authorization: Bearer TOKEN", 401, {"www-authenticate": "Bearer"})
         return token
 
+    @property
+    def file(self) -> bytes:
+        return self._call.file
+
     async def body(self, kind: Any) -> Any:
         assert self._request is not None
         try:
@@ -122,6 +130,10 @@ class Endpoint(Struct, frozen=True):
     problems: tuple[tuple[int, str], ...] = ()
     away: bool = False
     """It only reads, and is answered by a worker process."""
+    file: int = 0
+    """Bytes of a file that it takes at most, instead of a body in JSON."""
+    lines: tuple[Any, ...] = ()
+    """What the lines of an answer in NDJSON are, where they are described."""
 
     @property
     def media(self) -> str:
@@ -132,8 +144,16 @@ class Endpoint(Struct, frozen=True):
         return self.handler.__name__
 
     async def respond(self, away: Away, request: Request) -> Response:
-        call = Call(self.name, request.url.query, request.path_params, request.headers.get("authorization", ""))
+        call = Call(
+            self.name,
+            request.url.query,
+            request.path_params,
+            request.headers.get("authorization", ""),
+            "gzip" in request.headers.get("accept-encoding", ""),
+        )
         try:
+            if self.file:
+                return await self._take_in(away, request, call)
             if self.away:
                 result = await away.have_done("botdrome.api.rest.work:respond", call)
                 return InPieces(result.value, result)
@@ -141,6 +161,13 @@ class Endpoint(Struct, frozen=True):
         except Exception as error:
             return error_response(problem_of(error))
         return Response(msgspec.json.encode(answer), self.status, media_type=self.media)
+
+    async def _take_in(self, away: Away, request: Request, call: Call) -> Response:
+        """Few files wait for a worker at a time: each takes much room."""
+        file = await whole_body(request, self.file)
+        with away.file_place():
+            result = await away.have_done("botdrome.api.rest.work:respond", replace(call, file=file))
+        return InPieces(result.value, result)
 
 
 def problem_of(error: Exception) -> Problem:

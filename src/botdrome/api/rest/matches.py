@@ -3,6 +3,8 @@
 from typing import Any
 
 from botdrome.api.dates import iso
+from botdrome.api.films import filmed as film_of
+from botdrome.api.films import stored_film
 from botdrome.api.games import game_called
 from botdrome.api.live import live_tables
 from botdrome.api.outcomes import first_view, native_state
@@ -13,6 +15,7 @@ from botdrome.api.rest.endpoint import Asked
 from botdrome.api.rest.reach import Reach
 from botdrome.server.arena import Arena, LiveTable
 from botdrome.server.flight_lines import written
+from botdrome.server.owners import is_bots
 from botdrome.store.store import MatchEntry, Status, Wanted
 from botdrome.wire.battlebot import game_type
 
@@ -88,6 +91,22 @@ async def record(reach: Reach, asked: Asked) -> bytes:
         words = "runs still; its record comes when it is over" if entry.status == "running" else "left no record"
         raise Problem(f"match {entry.id} {words}", 404)
     return found
+
+
+async def film(reach: Reach, asked: Asked) -> bytes:
+    entry = await _entry(reach, asked)
+    if entry.status == "running":
+        raise Problem(f"match {entry.id} is still running: watch it at /watch/{entry.id}; its film comes when it is over", 409)
+    record = await reach.store.record(entry.id)
+    if record is None:
+        raise Problem(f"match {entry.id} left no record, so that there is no film of it", 404)
+    bots = [await reach.store.bot(name) for name in entry.players]
+    owners = [bot.owner if bot and is_bots(entry, seat, bot) else None for seat, bot in enumerate(bots)]
+    return stored_film(entry, owners, record)
+
+
+async def filmed(_: Reach, asked: Asked) -> bytes:
+    return film_of(asked.file)
 
 
 async def flight(reach: Reach, asked: Asked) -> bytes:

@@ -14,7 +14,9 @@ Schema = dict[str, Any]
 
 
 def document(base: str, endpoints: Sequence[Endpoint]) -> bytes:
-    kinds = [kind for endpoint in endpoints for kind in (endpoint.answer, endpoint.body) if kind not in (None, NDJSON)]
+    kinds = [
+        kind for endpoint in endpoints for kind in (endpoint.answer, endpoint.body, *endpoint.lines) if kind not in (None, NDJSON)
+    ]
     references, components = msgspec.json.schema_components([*kinds, Error], ref_template="#/components/schemas/{name}")
     known = dict(zip([*kinds, Error], references, strict=True))
     paths: dict[str, Schema] = {}
@@ -39,6 +41,8 @@ def _operation(endpoint: Endpoint, known: dict[Any, Schema]) -> Schema:
     }
     if endpoint.body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": known[endpoint.body]}}}
+    if endpoint.file:
+        operation["requestBody"] = {"required": True, "content": {NDJSON: {"schema": _TEXT}}}
     if endpoint.private:
         operation["security"] = [{"token": []}]
     return operation
@@ -64,7 +68,8 @@ def _in_query(parameter: Parameter) -> Schema:
 
 
 def _responses(endpoint: Endpoint, known: dict[Any, Schema]) -> Schema:
-    good = {NDJSON: {"schema": _TEXT}} if endpoint.answer == NDJSON else {"application/json": {"schema": known[endpoint.answer]}}
+    lines = {"oneOf": [known[kind] for kind in endpoint.lines]} if endpoint.lines else _TEXT
+    good = {NDJSON: {"schema": lines}} if endpoint.answer == NDJSON else {"application/json": {"schema": known[endpoint.answer]}}
     sorry = {"application/json": {"schema": known[Error]}}
     answers: Schema = {str(endpoint.status): {"description": "What was asked for.", "content": good}}
     for status, words in ((400, "Something in the request cannot be."), *endpoint.problems):

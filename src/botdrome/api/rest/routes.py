@@ -27,12 +27,16 @@ from botdrome.api.rest.answers import (
 from botdrome.api.rest.endpoint import NDJSON, PAGING, Endpoint, Parameter
 from botdrome.api.rest.openapi import document
 from botdrome.formats import FORMATS
+from botdrome.match.film import FilmFrame, FilmHeader
 
 BASE = "/api/v1"
 GAME = Parameter("game", f"One of {', '.join(FORMATS)}.")
 METHODS = tuple(method.name.lower() for method in Method)
 NO_MATCH = (404, "There is no such match.")
 PRIVATE = ((401, "There is no token."), (403, "It is not the token of that bot."), (404, "There is no such bot or game."))
+FILM = (FilmHeader, FilmFrame)
+LARGEST_FILE = 8 << 20
+"""Bytes of a match file that is sent."""
 CALLED = ((422, "The bot cannot be called, or does not repeat the challenge."),)
 
 ENDPOINTS = (
@@ -67,6 +71,14 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/matches/{id}/record", "The match file, from which the match can be played again.", matches.record, NDJSON,
         problems=((404, "There is no such match, or it is not over."),), away=True,
+    ),
+    Endpoint(
+        "GET", "/matches/{id}/film", "The match frame by frame, as a viewer shows it.", matches.film, NDJSON, lines=FILM,
+        problems=(NO_MATCH, (409, "The match is still running: watch it."), (422, "It takes too long to play again.")), away=True,
+    ),
+    Endpoint(
+        "POST", "/films", "The film of a match file.", matches.filmed, NDJSON, away=True, file=LARGEST_FILE, lines=FILM,
+        problems=((413, "The file is too large."), (422, "The file is broken, or takes too long to play again.")),
     ),
     Endpoint(
         "GET", "/matches/{id}/seats/{seat:int}/log", "The flight record: what passed between the server and one bot.",

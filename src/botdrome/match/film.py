@@ -1,0 +1,95 @@
+"""Film: a match that has been played, as the frames that a viewer shows.
+
+A frame is a moment: its time, the event, and the public view of the position that the event left. Most frames carry only what has
+changed in the view since the frame before; every 64th carries the whole view, so that a viewer can start there.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from botdrome.games.game import Game
+from botdrome.match.changes import change_between
+from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Result, Returned
+from botdrome.match.reader import retold
+from botdrome.match.record import Record
+from botdrome.match.terms import Milliseconds, Terms
+
+VERSION = 1
+SNAPSHOTS = 64
+"""Of so many frames one carries the whole view."""
+
+FilmEvent = Began | Played | Refused | Late | Out | Left | Returned | Amended | BoardEnded | Ended
+
+_ENCODE, _DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
+
+
+class FilmPlayer(Struct, frozen=True, omit_defaults=True):
+    """A player, with what is known of it."""
+
+    name: str
+    owner: str | None = None
+    rating: float | None = None
+    protocol: str | None = None
+
+
+class FilmHeader(Struct, frozen=True):
+    """The first line of a film."""
+
+    film: int
+    """The version of the format."""
+    match: str | None
+    """The id of the match on its server; None: the film was made from a file."""
+    game: str
+    players: tuple[FilmPlayer, ...]
+    contest: str | None
+    started: Milliseconds | None
+    """Milliseconds since 1970, where that is known."""
+    options: dict[str, Any]
+    terms: Terms
+    result: Result | None
+    """None: the match still ran when its file was written."""
+
+
+class FilmFrame(Struct, frozen=True, omit_defaults=True):
+    """Each further line. Without `view` and `change` the view is that of the frame before."""
+
+    t: Milliseconds
+    event: FilmEvent
+    view: dict[str, Any] | None = None
+    change: dict[str, Any] | None = None
+    """What has changed since the frame before, as `match/changes.py` writes it."""
+
+
+def header_of(record: Record) -> FilmHeader:
+    """All that a match file says before the match begins."""
+    setup = record.setup
+    players = tuple(FilmPlayer(name) for name in setup.names)
+    return FilmHeader(VERSION, None, setup.game, players, None, None, setup.options, setup.terms, record.result)
+
+
+def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
+    """The frames of a match; BadRecord where its file does not lead on."""
+    number, before = 0, None
+    for t, news in retold(record, game):
+        for event, position in news:
+            view = _DECODE(_ENCODE(position.view(None)))
+            change = None if number % SNAPSHOTS == 0 else change_between(before, view)
+            whole = number % SNAPSHOTS == 0 or isinstance(change, list)
+            yield FilmFrame(t, _shown(event, position), view if whole else None, None if isinstance(change, list) else change)
+            number, before = number + 1, view
+
+
+def _shown(event: Event, position: Game[Any]) -> Any:
+    """An event as everybody may see it when the match is over."""
+    return replace(event, move=None) if isinstance(event, Refused) and position.secret else event
+
+
+def film_lines(header: FilmHeader, frames: Iterable[FilmFrame]) -> Iterator[bytes]:
+    """A film as JSON lines."""
+    yield _ENCODE(header) + b"\n"
+    for frame in frames:
+        yield _ENCODE(frame) + b"\n"

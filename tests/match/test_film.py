@@ -1,0 +1,99 @@
+"""Films of matches."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from botdrome.bots.house import HOUSE, seated
+from botdrome.formats import FORMATS
+from botdrome.games.options import with_options
+from botdrome.match.events import Late, Refused
+from botdrome.match.film import SNAPSHOTS, FilmFrame, FilmHeader, film_lines, frames, header_of
+from botdrome.match.match import Match
+from botdrome.match.reader import read, retold
+from botdrome.match.record import BadRecord, Record, written
+from botdrome.match.simulate import simulate
+from tests.golden.test_golden import file_of
+from tests.match.films import views
+from tests.match.telling import mark
+
+NOUGHTS = FORMATS["noughts-and-crosses"]
+
+
+def record_of(match: Match) -> Record:
+    return read(written(match, [f"bot {player}" for player in range(match.players)]))
+
+
+def told(record: Record, game: Any) -> list[Any]:
+    return [(t, event, position.view(None)) for t, news in retold(record, game) for event, position in news]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_film_shows_what_the_match_told(name: str, version: int) -> None:
+    record = read(file_of(name, version).read_bytes())
+    game = with_options(FORMATS[name].game, record.setup.options)
+    film, wanted = list(frames(record, game)), told(record, game)
+    assert [(frame.t, frame.event) for frame in film] == [(t, event) for t, event, _ in wanted]
+    assert [msgspec.json.encode(view) for view in views(film)] == [msgspec.json.encode(view) for *_, view in wanted]
+    assert all(frame.view is not None and frame.change is None for frame in film[::SNAPSHOTS])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", FORMATS)
+def test_its_changes_give_the_views(name: str, seed: int) -> None:
+    row = FORMATS[name]
+    players = min(5, row.game.players[-1])
+    match = simulate(
+        Match(row.game, players, row.terms, seed), [seated(HOUSE[name]["random"], seed + player) for player in range(players)]
+    )
+    record = record_of(match)
+    wanted = [msgspec.json.encode(view) for *_, view in told(record, row.game)]
+    assert [msgspec.json.encode(view) for view in views(frames(record, row.game))] == wanted
+
+
+def test_the_header_says_what_the_file_says() -> None:
+    match = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
+    match.start()
+    header = header_of(record_of(match))
+    assert (header.film, header.match, header.game, header.contest, header.started) == (1, None, match.game.name, None, None)
+    assert [player.name for player in header.players] == ["bot 0", "bot 1"]
+    assert (header.terms, header.result) == (NOUGHTS.terms, None)
+
+
+def test_moves_that_were_refused_or_late_are_on_film() -> None:
+    match = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
+    match.start()
+    match.submit(1, mark(1, 0, 0), 10)
+    match.submit(0, mark(0, 0, 0), 6000)
+    film = list(frames(record_of(match), NOUGHTS.game))
+    refused, late = (next(frame for frame in film if isinstance(frame.event, kind)) for kind in (Refused, Late))
+    assert refused == FilmFrame(10, Refused(1, "it is not your turn", mark(1, 0, 0), 1))
+    assert (late.t, late.event) == (6000, Late(0, 1000))
+
+
+def test_a_secret_move_that_was_refused_is_left_out() -> None:
+    row = FORMATS["battleship"]
+    match = Match(row.game, 2, row.terms, 1)
+    match.start()
+    match.submit(0, {"board": ["AAAAA"]}, 10)
+    match.conclude(20)
+    (refused,) = [frame.event for frame in frames(record_of(match), row.game) if isinstance(frame.event, Refused)]
+    assert refused.why and refused.move is None
+
+
+def test_lines_can_be_read_as_the_types_say() -> None:
+    record = read(file_of("bomberman", 2).read_bytes())
+    game = FORMATS["bomberman"].game
+    header, *rest = film_lines(header_of(record), frames(record, game))
+    assert msgspec.json.decode(header, type=FilmHeader) == header_of(record)
+    assert [msgspec.json.decode(line, type=FilmFrame) for line in rest] == list(frames(record, game))
+
+
+def test_a_film_ends_where_its_record_does_not_lead_on() -> None:
+    record = read(file_of("gomoku", 2).read_bytes())
+    lines = list(record.lines)
+    lines[5] = msgspec.structs.replace(lines[5], by=9)
+    with pytest.raises(BadRecord, match=r"^line 7: it cannot be played"):
+        list(frames(Record(record.setup, tuple(lines), record.result), FORMATS["gomoku"].game))
