@@ -15,8 +15,8 @@ const EDGES: readonly [Cell, Cell][] = [
 ];
 
 export function FlatCube({ view, before, seats, small }: BoardProps<CubeView>) {
-  const unit = SIZE / (2 * view.edge);
-  const radius = Math.max(unit * 0.75, 2);
+  const unit = SIZE / view.edge;
+  const radius = Math.max(unit * 0.4, 3);
   const lost = [...lastCells(view, before)];
   return (
     <svg class="cube-flat" viewBox={`${-SIZE} ${-SIZE} ${2 * SIZE} ${2 * SIZE}`} aria-hidden="true">
@@ -56,7 +56,7 @@ function scaled([x, y, z]: Cell, edge: number): Cell {
 
 /** x goes to the right and towards us, z to the right and away, y down. */
 function flat([x, y, z]: Cell, unit: number): [number, number] {
-  const edge = SIZE / (2 * unit);
+  const edge = SIZE / unit;
   return [(x + z - edge) * COS * unit, (y - edge / 2 + (x - z) / 2) * unit];
 }
 

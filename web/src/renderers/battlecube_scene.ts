@@ -16,6 +16,9 @@ export interface Slice {
 const UPRIGHT = new Quaternion();
 const OFF_SLICE = 0.3;
 const MOST_PLAYERS = 64;
+const SIGN = 0.62;
+/** In a cube with more cells along its edge, things are drawn larger than their cells so that they are seen. */
+const PLAIN_EDGE = 20;
 
 interface Mover {
   seat: number;
@@ -101,6 +104,8 @@ export class CubeScene {
 
   recolour(seats: readonly Seat[]): void {
     this.#build(this.#edge);
+    for (const sign of this.#signs.values()) this.#scene.remove(sign);
+    this.#signs.clear();
     this.#paint(seats);
     this.#ask();
   }
@@ -133,14 +138,16 @@ export class CubeScene {
     const floor = -this.#edge / 2;
     this.#movers.forEach(({ seat, from, to }, i) => {
       at.lerpVectors(from, to, part);
-      const size = this.#inSlice(to) ? 1 : OFF_SLICE;
+      const whole = this.#inSlice(to);
+      const size = this.#grown() * (whole ? 1 : OFF_SLICE);
       this.#balls.setMatrixAt(i, matrix.compose(at, UPRIGHT, new Vector3(size, size, size)));
       stalks.setXYZ(2 * i, at.x, at.y, at.z);
       stalks.setXYZ(2 * i + 1, at.x, floor, at.z);
       const sign = this.#signs.get(seat);
       if (sign) {
         sign.position.copy(at);
-        sign.visible = size === 1;
+        sign.scale.setScalar(SIGN * this.#grown());
+        sign.visible = whole;
       }
     });
     this.#balls.count = this.#movers.length;
@@ -153,6 +160,10 @@ export class CubeScene {
   #place([x, y, z]: Cell): Vector3 {
     const middle = (this.#edge - 1) / 2;
     return new Vector3(x - middle, middle - y, middle - z);
+  }
+
+  #grown(): number {
+    return Math.max(1, this.#edge / PLAIN_EDGE);
   }
 
   #inSlice(at: Vector3): boolean {
@@ -169,7 +180,7 @@ export class CubeScene {
     (this.#stalks.material as LineBasicMaterial).color.set(css('--muted'));
     if (edge === this.#edge) return;
     this.#edge = edge;
-    this.#camera.position.set(edge * 0.9, edge * 0.85, edge * 1.75);
+    this.#camera.position.set(edge * 1.1, edge * 0.95, edge * 2.1);
     this.#camera.lookAt(0, 0, 0);
     this.#controls.minDistance = edge * 0.4;
     this.#controls.maxDistance = edge * 5;
@@ -187,7 +198,7 @@ export class CubeScene {
   }
 
   #addSign(seat: number, words: string): void {
-    const sign = textSprite(words, '#ffffff', 0.62);
+    const sign = textSprite(words, css('--paper'));
     this.#signs.set(seat, sign);
     this.#scene.add(sign);
   }
@@ -201,7 +212,7 @@ export class CubeScene {
     const matrix = new Matrix4();
     bombs.forEach((cell, i) => {
       const at = this.#place(cell);
-      const size = this.#inSlice(at) ? 1 : OFF_SLICE;
+      const size = this.#grown() * (this.#inSlice(at) ? 1 : OFF_SLICE);
       this.#bombs.setMatrixAt(i, matrix.compose(at, UPRIGHT, new Vector3(size, size, size)));
     });
     (this.#bombs.material as MeshLambertMaterial).color.set(css('--ink'));
@@ -213,7 +224,8 @@ export class CubeScene {
   #placeCrosses(lost: Map<number, Cell>, seats: readonly Seat[]): void {
     for (const cross of this.#crosses.splice(0)) this.#scene.remove(cross);
     for (const [seat, cell] of lost) {
-      const cross = textSprite('✕', css(`--seat-${(seats[seat]?.player ?? seat) % 10}`), 1.1);
+      const cross = textSprite('✕', css(`--seat-${(seats[seat]?.player ?? seat) % 10}`));
+      cross.scale.setScalar(1.1 * this.#grown());
       cross.position.copy(this.#place(cell));
       this.#crosses.push(cross);
       this.#scene.add(cross);
@@ -245,7 +257,7 @@ function cage(edge: number, strong: string, faint: string): Object3D {
   return outline;
 }
 
-function textSprite(words: string, colour: string, size: number): Sprite {
+function textSprite(words: string, colour: string): Sprite {
   const canvas = document.createElement('canvas');
   canvas.width = canvas.height = 64;
   const pen = canvas.getContext('2d')!;
@@ -254,9 +266,7 @@ function textSprite(words: string, colour: string, size: number): Sprite {
   pen.textBaseline = 'middle';
   pen.fillStyle = colour;
   pen.fillText(words, 32, 35);
-  const sprite = new Sprite(new SpriteMaterial({ map: new CanvasTexture(canvas), depthTest: false }));
-  sprite.scale.set(size, size, size);
-  return sprite;
+  return new Sprite(new SpriteMaterial({ map: new CanvasTexture(canvas), depthTest: false }));
 }
 
 function css(name: string): string {
