@@ -59,3 +59,8 @@ export function colourOf(player: number): string {
 export function signOf(player: number): string {
   return player < 9 ? String(player + 1) : String.fromCharCode(65 + ((player - 9) % 26));
 }
+
+/** The name of a player by its seat. */
+export function nameOf(seats: readonly Seat[], seat: number): string {
+  return seats[seat]?.name ?? `seat ${seat}`;
+}

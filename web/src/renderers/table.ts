@@ -5,6 +5,7 @@ import type { Renderer } from './renderer';
 const RENDERERS: Record<string, () => Promise<Renderer>> = {
   battlecube: async () => (await import('./battlecube')).battlecube,
   'noughts-and-crosses': async () => (await import('./noughts_and_crosses')).noughtsAndCrosses,
+  bumblebots: async () => (await import('./bumblebots')).bumblebots,
 };
 
 /** A renderer knows the views of its own game, and is given no others. */
