@@ -215,3 +215,4 @@ def test_the_demo_shows_every_game_and_a_tournament() -> None:
     for game in FORMATS:
         assert f"{game}  step" in result.stdout
     assert "500 matches" in result.stdout
+    assert "then open http://127.0.0.1:3000/" in result.output

@@ -37,8 +37,8 @@ async def test_the_screen_says_where_to_watch_and_what_stopping_means(tmp_path: 
         show(house, console)
         text = console.export_text()
         shown = dict(re.findall(r"^  (\S.*?)  +(\S.*)$", text, re.MULTILINE))
-        assert (await http.get(shown["matches that run"])).status_code == 200
-        assert shown["watch one"] == f"botdrome watch MATCH --server {house.url}"
+        assert (await http.get(shown["watch and play"].split()[0])).status_code == 200
+        assert shown["watch in the terminal"] == f"botdrome watch MATCH --server {house.url}"
     assert "Ctrl-C stops: running matches get 25 seconds to end. A second one stops at once." in text
 
 

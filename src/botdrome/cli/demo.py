@@ -1,5 +1,7 @@
 """`botdrome demo`: a game of each kind in the terminal, then a small tournament."""
 
+import shutil
+import sys
 import time
 
 from rich.console import Group
@@ -27,7 +29,16 @@ def show_demo(pause: float) -> int:
         _show(row, console, pause)
     console.print(Text("\nA tournament: noughts and crosses, the perfect bot against a random one", style="bold"))
     bots = ["house:perfect", "house:random"]
-    return run("noughts-and-crosses", bots, 500, 1, SEED, None, [], None, as_json=False)
+    status = run("noughts-and-crosses", bots, 500, 1, SEED, None, [], None, as_json=False)
+    console.print(Text("\nIn the browser you can watch, replay and play all of this:", style="bold"))
+    for line in (f"  {_command()} serve --house", "  then open http://127.0.0.1:3000/"):
+        console.print(Text(line, style="cyan"), soft_wrap=True)
+    return status
+
+
+def _command() -> str:
+    """How the user starts this program: `make demo` has it in a folder that no shell looks into."""
+    return "botdrome" if shutil.which("botdrome") else sys.argv[0]
 
 
 def _show(row: Format, console: Terminal, pause: float) -> None:

@@ -53,6 +53,7 @@ def show(house: House, console: Terminal) -> None:
     query = f'mutation {{ registerBot(gameType: {game}, name: \\"MyBot\\", owner: \\"me\\") {{ password }} }}'
     console.print(Text("Botdrome is open.", style="bold green"))
     for what, where in (
+        ("watch and play", f"{url}/ in a browser"),
         ("bots (WebSocket)", url.replace("http", "ws", 1)),
         *(
             (DOORS.get(key, key), f"{house.host}:{port}{_rooms_at(house, key)}")
@@ -63,8 +64,7 @@ def show(house: House, console: Terminal) -> None:
         ("REST", f"{url}/api/v1/docs"),
         ("Bomberman over HTTP", f"{url}/bomber/rest"),
         ("Battlecube (socket.io)", f"{url}/socket.io/"),
-        ("matches that run", f"{url}/"),
-        ("watch one", f"botdrome watch MATCH --server {url}"),
+        ("watch in the terminal", f"botdrome watch MATCH --server {url}"),
         ("stored in", house.settings.store_shown),
         ("house bots", "play those who find no opponent" if house.settings.house else "on demand; --house for all"),
     ):
