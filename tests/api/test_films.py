@@ -45,7 +45,7 @@ async def test_a_match_that_is_over_has_a_film(http: httpx.AsyncClient, store: S
     await played_noughts(store, entry_of("m", "Ann", "Bob", contest="cup", owners=owners), LEFT_COLUMN)
     header, frames = taken_apart(await http.get("/api/v1/matches/m/film"))
     assert (header.match, header.contest, header.started) == ("m", "cup", NOON)
-    assert [(player.name, player.owner) for player in header.players] == [("Ann", "Lovelace"), ("Bob", None)]
+    assert [(player.name, player.owner) for player in header.players] == [("Ann", "Lovelace"), ("Bob", msgspec.UNSET)]
     assert header.result is not None and header.result.places == (1, 2)
     assert [frame.t for frame in frames] == [0, 100, 200, 300, 400, 500, 500, 500]
     assert list(views(frames))[-1]["board"] == [["X", "", "O"], ["X", "O", ""], ["X", "", ""]]

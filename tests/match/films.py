@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec import UNSET
+
 from botdrome.match.film import FilmFrame
 
 
@@ -33,8 +35,8 @@ def _put(items: list[Any], key: str, part: Any) -> None:
 def views(frames: Iterable[FilmFrame]) -> Iterator[Any]:
     view: Any = None
     for frame in frames:
-        if frame.view is not None:
+        if frame.view is not UNSET:
             view = frame.view
-        elif frame.change is not None:
+        elif frame.change is not UNSET:
             view = applied(frame.change, view)
         yield view

@@ -37,7 +37,7 @@ def test_a_film_shows_what_the_match_told(name: str, version: int) -> None:
     film, wanted = list(frames(record, game)), told(record, game)
     assert [(frame.t, frame.event) for frame in film] == [(t, event) for t, event, _ in wanted]
     assert [msgspec.json.encode(view) for view in views(film)] == [msgspec.json.encode(view) for *_, view in wanted]
-    assert all(frame.view is not None and frame.change is None for frame in film[::SNAPSHOTS])
+    assert all(frame.view and not frame.change for frame in film[::SNAPSHOTS])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from time import process_time
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from botdrome.api.problems import Problem
@@ -53,7 +53,7 @@ def _developed(data: bytes, entry: MatchEntry | None, owners: Iterable[str | Non
 
 def _known(header: FilmHeader, entry: MatchEntry, owners: Iterable[str | None]) -> FilmHeader:
     """With what the store knows, and the result that it shows."""
-    players = tuple(FilmPlayer(name, owner or None) for name, owner in zip(entry.players, owners, strict=True))
+    players = tuple(FilmPlayer(name, owner or UNSET) for name, owner in zip(entry.players, owners, strict=True))
     return replace(
         header, match=entry.id, players=players, contest=entry.contest, started=entry.started, result=entry.result
     )  # fmt: skip

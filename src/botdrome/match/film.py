@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from botdrome.games.game import Game
@@ -27,13 +27,13 @@ FilmEvent = Began | Played | Refused | Late | Out | Left | Returned | Amended | 
 _ENCODE, _DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
 
 
-class FilmPlayer(Struct, frozen=True, omit_defaults=True):
+class FilmPlayer(Struct, frozen=True):
     """A player, with what is known of it."""
 
     name: str
-    owner: str | None = None
-    rating: float | None = None
-    protocol: str | None = None
+    owner: str | UnsetType = UNSET
+    rating: float | UnsetType = UNSET
+    protocol: str | UnsetType = UNSET
 
 
 class FilmHeader(Struct, frozen=True):
@@ -54,13 +54,13 @@ class FilmHeader(Struct, frozen=True):
     """None: the match still ran when its file was written."""
 
 
-class FilmFrame(Struct, frozen=True, omit_defaults=True):
+class FilmFrame(Struct, frozen=True):
     """Each further line. Without `view` and `change` the view is that of the frame before."""
 
     t: Milliseconds
     event: FilmEvent
-    view: dict[str, Any] | None = None
-    change: dict[str, Any] | None = None
+    view: dict[str, Any] | UnsetType = UNSET
+    change: dict[str, Any] | UnsetType = UNSET
     """What has changed since the frame before, as `match/changes.py` writes it."""
 
 
@@ -77,9 +77,12 @@ def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
     for t, news in retold(record, game):
         for event, position in news:
             view = _DECODE(_ENCODE(position.view(None)))
-            change = None if number % SNAPSHOTS == 0 else change_between(before, view)
-            whole = number % SNAPSHOTS == 0 or isinstance(change, list)
-            yield FilmFrame(t, _shown(event, position), view if whole else None, None if isinstance(change, list) else change)
+            change = change_between(before, view) if number % SNAPSHOTS else [view]
+            seen = _shown(event, position)
+            if isinstance(change, list):
+                yield FilmFrame(t, seen, view=view)
+            else:
+                yield FilmFrame(t, seen, change=change or UNSET)
             number, before = number + 1, view
 
 

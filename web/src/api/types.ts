@@ -5,6 +5,29 @@ export interface Address {
   url: string | null;
 }
 
+export interface Amended {
+  event: "amended";
+  options: Record<string, unknown>;
+}
+
+export interface Began {
+  event: "began";
+  board: number;
+  order: number[];
+}
+
+export interface BoardEnded {
+  event: "board ended";
+  board: number;
+  result: BoardResult;
+}
+
+export interface BoardResult {
+  scores: number[];
+  places: number[];
+  causes: ("aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "timeout" | "unreadable")[];
+}
+
 export interface Bot {
   name: string;
   /** A game. */
@@ -74,6 +97,11 @@ export interface DuelProfile {
   boards: PlayerBoard[];
 }
 
+export interface Ended {
+  event: "ended";
+  result: Result;
+}
+
 export interface Entrant {
   /** The name of a bot that the server can call. */
   bot: string;
@@ -87,6 +115,32 @@ export interface Entry {
 
 export interface Error {
   error: string;
+}
+
+export interface FilmFrame {
+  t: number;
+  event: Began | Played | Refused | Late | Out | Left | Returned | Amended | BoardEnded | Ended;
+  view?: Record<string, unknown>;
+  change?: Record<string, unknown>;
+}
+
+export interface FilmHeader {
+  film: number;
+  match: string | null;
+  game: string;
+  players: FilmPlayer[];
+  contest: string | null;
+  started: number | null;
+  options: Record<string, unknown>;
+  terms: Terms;
+  result: Result | null;
+}
+
+export interface FilmPlayer {
+  name: string;
+  owner?: string;
+  rating?: number;
+  protocol?: string;
 }
 
 export interface Game {
@@ -110,6 +164,17 @@ export interface GameOption {
 
 export interface Games {
   games: Game[];
+}
+
+export interface Late {
+  event: "late";
+  player: number;
+  by: number;
+}
+
+export interface Left {
+  event: "left";
+  player: number;
 }
 
 export interface Live {
@@ -172,6 +237,13 @@ export interface NewBot {
   url: string | null;
 }
 
+export interface Out {
+  event: "out";
+  player: number;
+  cause: "aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "timeout" | "unreadable";
+  detail: string;
+}
+
 export interface Outcome {
   /** null: a draw. */
   victor: string | null;
@@ -184,6 +256,12 @@ export interface Pace {
   first: number | null;
   beat: boolean;
   pause: number;
+}
+
+export interface Played {
+  event: "played";
+  step: number;
+  moves: Record<string, unknown>;
 }
 
 export interface PlayerBoard {
@@ -212,10 +290,30 @@ export interface Rank {
   score: number;
 }
 
+export interface Refused {
+  event: "refused";
+  player: number;
+  why: string;
+  move: unknown;
+  strikes: number;
+}
+
 export interface RegisteredBot {
   bot: Bot;
   /** The bot's token. It is shown this once. */
   password: string;
+}
+
+export interface Result {
+  places: number[];
+  scores: number[];
+  causes: ("aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "timeout" | "unreadable")[];
+  boards: BoardResult[];
+}
+
+export interface Returned {
+  event: "returned";
+  player: number;
 }
 
 export interface Seat {

@@ -1,32 +1,14 @@
 /** Film: a match as a list of frames. The viewer shows nothing else, whether the match is live, stored or in a file. */
+import type { BoardResult, FilmFrame, FilmPlayer } from '../api/types';
+
+export type { BoardResult, FilmPlayer, Result } from '../api/types';
 
 /** What the public may know of a position; each game has keys of its own. */
 export type View = Record<string, unknown>;
-export type Cause =
-  | 'complete' | 'illegal moves' | 'timeout' | 'disconnect' | 'crash' | 'flood' | 'unreadable' | 'expelled' | 'aborted';
-
-export interface BoardResult {
-  scores: number[];
-  places: number[];
-  causes: Cause[];
-}
-
-export interface Result extends BoardResult {
-  boards: BoardResult[];
-}
-
+/** Why it ended for a player. */
+export type Cause = BoardResult['causes'][number];
 /** What happened. Players are numbers: places in the list of players of the match. */
-export type MatchEvent =
-  | { event: 'began'; board: number; order: number[] }
-  | { event: 'played'; step: number; moves: Record<string, unknown> }
-  | { event: 'refused'; player: number; why: string; move?: unknown; strikes: number }
-  | { event: 'late'; player: number; by: number }
-  | { event: 'out'; player: number; cause: Cause; detail: string }
-  | { event: 'left'; player: number }
-  | { event: 'returned'; player: number }
-  | { event: 'amended'; options: Record<string, unknown> }
-  | { event: 'board ended'; board: number; result: BoardResult }
-  | { event: 'ended'; result: Result };
+export type MatchEvent = FilmFrame['event'];
 
 export interface Frame {
   /** Milliseconds since the match began. */
@@ -38,20 +20,14 @@ export interface Frame {
   order: readonly number[];
 }
 
-export interface FilmPlayer {
-  name: string;
-  owner?: string | null;
-  protocol?: string | null;
-  rating?: number | null;
-}
-
 export interface FilmHeader {
-  match: string;
+  /** Its id on the server; null: the film was made from a file. */
+  match: string | null;
   game: string;
   players: FilmPlayer[];
   contest: string | null;
-  /** Milliseconds since 1970. */
-  started: number;
+  /** Milliseconds since 1970; null: that is not known. */
+  started: number | null;
   options: Record<string, unknown>;
   /** Milliseconds for a move; null: there is no limit. */
   limit: number | null;

@@ -1,0 +1,66 @@
+"""Write the films that the tests of the pages show, from the golden match files and from one in which everything goes wrong.
+
+python -m tools.web_films
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from botdrome.api.films import filmed
+from botdrome.formats import FORMATS, restored
+from botdrome.games.game import View
+from botdrome.match.film import SNAPSHOTS
+from botdrome.match.match import Match
+from botdrome.match.reader import retold
+from botdrome.match.record import written
+
+ROOT = Path(__file__).parents[1]
+TARGET = ROOT / "web" / "test" / "films"
+GOLDEN = ROOT / "tests" / "golden" / "version_2"
+
+
+def films() -> Iterator[tuple[Path, bytes]]:
+    """Each file, with what should be in it."""
+    views = {}
+    for name, data in [*((name, (GOLDEN / f"{name}.jsonl").read_bytes()) for name in FORMATS), ("troubles", troubles())]:
+        yield TARGET / f"{name}.jsonl", filmed(data)
+        views[name] = some_views(data)
+    yield TARGET / "views.json", msgspec.json.encode(views) + b"\n"
+
+
+def some_views(data: bytes) -> dict[int, View]:
+    """The views of some frames as the game tells them: the last before each snapshot, and the very last."""
+    views = [position.view(None) for _, news in retold(*restored(data)) for _, position in news]
+    wanted = {*range(SNAPSHOTS - 1, len(views), SNAPSHOTS), len(views) - 1}
+    return {index: views[index] for index in sorted(wanted)}
+
+
+def troubles() -> bytes:
+    """A match of battleship with refused and late moves, in which players leave, return and are put out."""
+    row = FORMATS["battleship"]
+    match = Match(row.game, 3, row.terms, 2)
+    match.start()
+    match.submit(0, {"board": ["A"]}, 1000)
+    match.leave(1, 2000)
+    match.wake(60_000)
+    match.submit(0, {"target": 1, "x": 2, "y": 3}, 61_000)
+    match.rejoin(1, 62_000)
+    match.submit(1, {"target": 1, "x": 0, "y": 0}, 63_000)
+    match.submit(1, {"target": 0, "x": 0, "y": 0}, 123_500)
+    match.expel(2, "crash", 130_000, "it fell over")
+    match.abort(140_000)
+    return written(match, ["ada", "bob", "<b>cy</b>"])
+
+
+def main() -> int:
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for file, film in films():
+        file.write_bytes(film)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
