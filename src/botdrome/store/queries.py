@@ -35,6 +35,15 @@ NAMES_TAKEN = select(bots.c.name).where(Listed(bots.c.name, "names"))
 
 _of_book = notes.c.book == bindparam("book", type_=Text)
 NOTES = select(notes).where(_of_book).order_by(notes.c.name)
+NOTE = select(notes).where(_of_book, notes.c.name == bindparam("name", type_=Text))
+LATEST_NOTES = (
+    select(notes)
+    .where(_of_book)
+    .order_by(notes.c.name.desc())
+    .limit(bindparam("limit", type_=BigInteger))
+    .offset(bindparam("offset", type_=BigInteger))
+)
+NOTES_COUNTED = select(func.count()).select_from(notes).where(_of_book)
 NOTES_KEPT = select(notes.c.name).where(_of_book, Listed(notes.c.name, "names"))
 STRIKE_NOTES: Delete = delete(notes).where(_of_book, Listed(notes.c.name, "names"))
 
@@ -72,8 +81,11 @@ MEETINGS = (
 
 
 @cache
-def bots_of(game: bool, owner: bool, limited: bool) -> Select[*tuple[object, ...]]:
-    query = _of(select(bots).order_by(bots.c.registered, bots.c.name), game, owner)
+def bots_of(
+    game: bool, owner: bool, limited: bool, order: str = "registered", falling: bool = False
+) -> Select[*tuple[object, ...]]:
+    by = bots.c[order]
+    query = _of(select(bots).order_by(by.desc() if falling else by, bots.c.name), game, owner)
     return query.limit(bindparam("limit", type_=BigInteger)).offset(bindparam("offset", type_=BigInteger)) if limited else query
 
 

@@ -10,9 +10,11 @@ from botdrome.store.changes import Change, Outcome
 from botdrome.store.journal import Journal
 from botdrome.store.likeness import look_alike
 from botdrome.store.outage import Outage
+from botdrome.store.reports import Reports
 from botdrome.store.rows import bot_entry, like, match_entry, note_entry, players_in, unpacked
 from botdrome.store.store import (
     BotEntry,
+    BotOrder,
     ContestLine,
     Epoch,
     Finish,
@@ -53,6 +55,7 @@ class SqlStore:
         self._journal = Journal(database.carry_out)
         self._reading = Outage("read")
         self._closed = False
+        self.reports = Reports(self._fetch)
 
     @property
     def trouble(self) -> str:
@@ -110,10 +113,16 @@ class SqlStore:
         return [bot for bot in alike if look_alike(name, bot.name)]
 
     async def bots(
-        self, game: str | None = None, owner: str | None = None, limit: int | None = None, offset: int = 0
+        self,
+        game: str | None = None,
+        owner: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        order: BotOrder = "registered",
+        falling: bool = False,
     ) -> list[BotEntry]:
         limited = limit is not None or bool(offset)
-        query = queries.bots_of(game is not None, owner is not None, limited)
+        query = queries.bots_of(game is not None, owner is not None, limited, order, falling)
         values = {"game": key(game or ""), "owner": key(owner or ""), "limit": EVERYTHING if limit is None else limit}
         return [bot_entry(row) for row in await self._fetch(query, {**values, "offset": offset})]
 

@@ -1,17 +1,21 @@
 """Store: what lasts. Bots, matches with their records, and what contests have played."""
 
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
 from botdrome.match.events import Result
 from botdrome.match.record import Seed
 
+if TYPE_CHECKING:
+    from botdrome.store.reports import Reports
+
 Epoch = int
 """Milliseconds since 1970."""
 
 Status = Literal["running", "ended", "aborted"]
+BotOrder = Literal["registered", "name", "owner", "game"]
 
 
 class NameTaken(Exception):
@@ -114,7 +118,7 @@ class Finish(Struct, frozen=True):
 
 
 class Wanted(Struct, frozen=True):
-    """Which matches: all conditions must hold. Newest first."""
+    """Which matches: all conditions must hold."""
 
     game: str | None = None
     contest: str | None = None
@@ -123,6 +127,13 @@ class Wanted(Struct, frozen=True):
     any_of: Sequence[str] = ()
     """Players of whom one took part."""
     status: Status | None = None
+    winner: str | None = None
+    """The player that won alone."""
+    since: Epoch | None = None
+    """When they started, at the earliest."""
+    until: Epoch | None = None
+    """Before when they started."""
+    oldest_first: bool = False
     limit: int | None = None
     offset: int = 0
 
@@ -153,6 +164,8 @@ class Store(Protocol):
     While the store cannot be written, `begin`, `finish` and `keep(..., retry=True)` wait until it can, in their order. All other
     changes fail at once with StoreUnavailable.
     """
+
+    reports: "Reports"
 
     @property
     def trouble(self) -> str:
@@ -188,9 +201,14 @@ class Store(Protocol):
         """Those whose names people would take for this one, by the time of registration; not the bot of that name itself."""
 
     async def bots(
-        self, game: str | None = None, owner: str | None = None, limit: int | None = None, offset: int = 0
-    ) -> list[BotEntry]:
-        """By the time of registration."""
+        self,
+        game: str | None = None,
+        owner: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        order: BotOrder = "registered",
+        falling: bool = False,
+    ) -> list[BotEntry]: ...
 
     async def count_bots(self, game: str | None = None, owner: str | None = None) -> int: ...
 

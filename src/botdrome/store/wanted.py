@@ -1,6 +1,6 @@
 """Which matches are wanted, as a query. One is made for each combination of conditions, not for each question.
 
-A page of a long list comes straight from an index, newest first, and costs no more than the page. For that the query has to
+A page of a long list comes straight from an index, by time, and costs no more than the page. For that the query has to
 set out from the right end: from the seats of a player who has few, from all matches where players have many.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import BigInteger, ColumnElement, Executable, Select, Text, bindparam, distinct, exists, func, select
+from sqlalchemy import BigInteger, ColumnElement, Executable, Select, Table, Text, bindparam, distinct, exists, func, select
 
 from botdrome.store.listed import Listed
 from botdrome.store.queries import HAS_STATUS, MATCH
@@ -41,6 +41,10 @@ class Shape(Struct, frozen=True):
     any_of: bool
     busy: bool
     """Those of whom one is wanted have played so much that one comes across them anyway."""
+    winner: bool
+    since: bool
+    until: bool
+    oldest_first: bool
     limit: bool
 
 
@@ -73,7 +77,7 @@ _SEATS = select(func.count()).select_from(select(seats.c.number).where(Listed(se
 def _one_player(wanted: Wanted) -> str | None:
     if wanted.all_of:
         return wanted.all_of[0]
-    return wanted.any_of[0] if len(wanted.any_of) == 1 else None
+    return wanted.any_of[0] if len(wanted.any_of) == 1 else wanted.winner
 
 
 def _shape(wanted: Wanted, busy: bool) -> Shape:
@@ -87,6 +91,10 @@ def _shape(wanted: Wanted, busy: bool) -> Shape:
         len(wanted.all_of) > 1,
         len(wanted.any_of) > 1 or bool(wanted.any_of and wanted.all_of),
         busy,
+        wanted.winner is not None,
+        wanted.since is not None,
+        wanted.until is not None,
+        wanted.oldest_first,
         wanted.limit is not None,
     )
 
@@ -99,6 +107,9 @@ def _values(wanted: Wanted) -> dict[str, Any]:
         "all_of": [key(name) for name in wanted.all_of],
         "how_many": len(set(wanted.all_of)),
         "any_of": [key(name) for name in wanted.any_of],
+        "winner": key(wanted.winner or ""),
+        "since": wanted.since or 0,
+        "until": wanted.until or 0,
         "limit": min(wanted.limit or 0, FARTHEST),
         "offset": min(wanted.offset, FARTHEST),
     }
@@ -106,11 +117,12 @@ def _values(wanted: Wanted) -> dict[str, Any]:
 
 @cache
 def _chosen(shape: Shape) -> Select[*tuple[Any, ...]]:
-    clock = matches
-    query = select(*MATCH)
+    clock, query = _clock(shape), select(*MATCH)
     if shape.player:
-        clock, query = seats, query.join(seats, seats.c.number == matches.c.number).where(_first_seat_of_that_name())
-    query = query.where(*_of_match(shape), *_of_players(shape)).order_by(clock.c.started.desc(), clock.c.number.desc())
+        query = query.join(seats, seats.c.number == matches.c.number).where(_first_seat_of_that_name())
+    order = (clock.c.started, clock.c.number)
+    query = query.where(*_of_match(shape), *_of_players(shape), *_of_time(shape))
+    query = query.order_by(*(order if shape.oldest_first else (column.desc() for column in order)))
     query = query.offset(bindparam("offset", type_=BigInteger))
     return query.limit(bindparam("limit", type_=BigInteger)) if shape.limit else query
 
@@ -118,11 +130,25 @@ def _chosen(shape: Shape) -> Select[*tuple[Any, ...]]:
 @cache
 def _counted(shape: Shape) -> Select[*tuple[Any, ...]]:
     """Where nothing is asked of the matches themselves, the seats alone are counted."""
-    of_match = _of_match(shape)
+    of_match, conditions = _of_match(shape), [*_of_players(shape), *_of_time(shape)]
     if not shape.player:
-        return select(func.count()).select_from(matches).where(*of_match, *_of_players(shape))
-    query = select(func.count(distinct(seats.c.number))).where(*of_match, *_of_players(shape))
+        return select(func.count()).select_from(matches).where(*of_match, *conditions)
+    query = select(func.count(distinct(seats.c.number))).where(*of_match, *conditions)
     return query.join(matches, matches.c.number == seats.c.number) if of_match else query
+
+
+def _clock(shape: Shape) -> Table:
+    """The table whose index leads the way through time."""
+    return seats if shape.player else matches
+
+
+def _of_time(shape: Shape) -> list[ColumnElement[bool]]:
+    started, conditions = _clock(shape).c.started, []
+    if shape.since:
+        conditions.append(started >= bindparam("since", type_=BigInteger))
+    if shape.until:
+        conditions.append(started < bindparam("until", type_=BigInteger))
+    return conditions
 
 
 def _of_match(shape: Shape) -> list[ColumnElement[bool]]:
@@ -145,6 +171,8 @@ def _of_players(shape: Shape) -> list[ColumnElement[bool]]:
         conditions.append(_all_took_part(match))
     if shape.any_of:
         conditions.append(_one_took_part(match, shape.busy))
+    if shape.winner:
+        conditions.append(_won_alone(match))
     return conditions
 
 
@@ -166,3 +194,9 @@ def _one_took_part(match: ColumnElement[int], busy: bool) -> ColumnElement[bool]
     if busy:
         return exists().where(some.c.number == match, Listed(some.c.name, "any_of"))
     return match.in_(select(some.c.number).where(Listed(some.c.name, "any_of")))
+
+
+def _won_alone(match: ColumnElement[int]) -> ColumnElement[bool]:
+    winner, firsts = seats.alias("winner"), seats.alias("firsts")
+    won = exists().where(winner.c.number == match, winner.c.place == 1, winner.c.name == bindparam("winner", type_=Text))
+    return won & (select(func.count()).where(firsts.c.number == match, firsts.c.place == 1).scalar_subquery() == 1)

@@ -1,0 +1,134 @@
+"""Tallies: results counted over many matches, as queries and as what they come to."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+from sqlalchemy import BigInteger, ColumnElement, Select, Text, bindparam, case, distinct, func, select
+
+from botdrome.store.listed import Listed
+from botdrome.store.queries import HAS_STATUS
+from botdrome.store.tables import matches, seats
+
+Epoch = int
+OpponentOrder = Literal["games", "name", "wins", "losses", "last"]
+ContestOrder = Literal["last", "first", "name", "game", "matches"]
+
+
+class Opponent(Struct, frozen=True):
+    """What one player has to show against another."""
+
+    name: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    last: Epoch
+    """When their last match started."""
+
+
+class ContestSummary(Struct, frozen=True):
+    game: str
+    name: str
+    matches: int
+    """Those that run and aborted ones are among them."""
+    first: Epoch
+    last: Epoch
+
+
+class Seating(Struct, frozen=True):
+    """A seat of a match that has ended."""
+
+    match: str
+    name: str
+    place: int
+    started: Epoch
+
+
+class Meeting(Struct, frozen=True):
+    """A player and one of its opponents, in a match that has ended."""
+
+    number: int
+    """Of the match: the same for all opponents of one table."""
+    started: Epoch
+    place: int
+    opponent: str
+    opponents_place: int
+
+
+def _tally(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))
+
+
+_mine, _theirs = seats.alias("mine"), seats.alias("theirs")
+_ahead, _level, _behind = (_mine.c.place < _theirs.c.place, _mine.c.place == _theirs.c.place, _mine.c.place > _theirs.c.place)
+_met = (
+    (_mine.c.name == bindparam("name", type_=Text))
+    & (_mine.c.started >= bindparam("since", type_=BigInteger))
+    & (_theirs.c.name != _mine.c.name)
+    & HAS_STATUS["ended"]
+)
+_both = _mine.join(_theirs, _theirs.c.number == _mine.c.number).join(matches, matches.c.number == _mine.c.number)
+_games, _last = func.count(), func.max(_mine.c.started)
+OPPONENT_ORDERS: dict[str, ColumnElement[Any]] = {
+    "games": _games, "name": _theirs.c.name, "wins": _tally(_ahead), "losses": _tally(_behind), "last": _last,
+}  # fmt: skip
+OPPONENTS_COUNTED = select(func.count(distinct(_theirs.c.name))).select_from(_both).where(_met)
+
+
+def opponents(order: OpponentOrder, falling: bool) -> Select[*tuple[object, ...]]:
+    by = OPPONENT_ORDERS[order]
+    counts = (_games, _tally(_ahead), _tally(_level), _tally(_behind), _last)
+    query = select(_theirs.c.name, func.min(_theirs.c.name_whole), *counts).select_from(_both).where(_met)
+    query = query.group_by(_theirs.c.name).order_by(by.desc() if falling else by, _theirs.c.name)
+    return query.limit(bindparam("limit", type_=BigInteger)).offset(bindparam("offset", type_=BigInteger))
+
+
+CAUSES = (
+    select(seats.c.cause, func.count())
+    .where(
+        seats.c.name == bindparam("name", type_=Text),
+        seats.c.started >= bindparam("since", type_=BigInteger),
+        seats.c.cause.is_not(None),
+    )
+    .group_by(seats.c.cause)
+    .order_by(seats.c.cause)
+)
+
+_ended_of_game = (matches.c.game == bindparam("game", type_=Text)) & HAS_STATUS["ended"] & seats.c.place.is_not(None)
+_seatings = (
+    select(matches.c.id, seats.c.name, seats.c.name_whole, seats.c.place, seats.c.started)
+    .join(matches, matches.c.number == seats.c.number)
+    .where(_ended_of_game)
+    .order_by(seats.c.number, seats.c.player)
+)
+SEATINGS_BETWEEN = _seatings.where(
+    matches.c.number > bindparam("after", type_=BigInteger), matches.c.number <= bindparam("last", type_=BigInteger)
+)
+SEATINGS_OF = _seatings.where(Listed(matches.c.id, "ids"))
+RUNNING_IDS = select(matches.c.id).where(
+    HAS_STATUS["running"],
+    matches.c.game == bindparam("game", type_=Text),
+    matches.c.number <= bindparam("last", type_=BigInteger),
+)
+MEETINGS_OF_ONE = (
+    select(_mine.c.number, _mine.c.started, _mine.c.place, _theirs.c.name, _theirs.c.name_whole, _theirs.c.place)
+    .select_from(_both)
+    .where(_met)
+    .order_by(_mine.c.started.desc(), _mine.c.number.desc())
+    .limit(bindparam("limit", type_=BigInteger))
+)
+
+_contest = matches.c.contest
+CONTEST_ORDERS: dict[str, ColumnElement[Any]] = {
+    "last": func.max(matches.c.started), "first": func.min(matches.c.started), "name": _contest, "game": matches.c.game,
+    "matches": func.count(),
+}  # fmt: skip
+
+
+def contest_summaries(game: bool, order: ContestOrder, falling: bool) -> Select[*tuple[object, ...]]:
+    by = CONTEST_ORDERS[order]
+    figures = (func.count(), func.min(matches.c.started), func.max(matches.c.started))
+    query = select(matches.c.game, _contest, func.min(matches.c.contest_whole), *figures).where(_contest.is_not(None))
+    if game:
+        query = query.where(matches.c.game == bindparam("game", type_=Text))
+    return query.group_by(matches.c.game, _contest).order_by(by.desc() if falling else by, matches.c.game, _contest)
