@@ -154,7 +154,7 @@ async def test_matches_are_filtered_and_counted(http: httpx.AsyncClient, store: 
         ("matches?offset=99999999999999999999", 400, "offset is a number from 0 to 2147483647, not '99999999999999999999'"),
         ("matches?limit=%D9%A3", 400, "limit is a number from 1 to 1000, not '٣'"),
         ("matches?status=lost", 400, "status is one of running, ended, aborted, not 'lost'"),
-        ("bots?colour=red", 400, "there is no parameter 'colour'; there are game, owner, limit, offset"),
+        ("bots?colour=red", 400, "there is no parameter 'colour'; there are game, owner, sort, limit, offset"),
         ("matches?game=chess", 404, "there is no game 'chess'; there are " + ", ".join(FORMATS)),
         ("matches?bot=a%00b", 400, "a text must not contain the character NUL"),
         ("matches/a%00b", 400, "a text must not contain the character NUL"),
@@ -206,11 +206,11 @@ async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncCli
     ann, bob = await register(http, "Ann"), await register(http, "Bob")
     owners = tuple([bot_owner(bot) for bot in await store.bots()])
     flight = Flight(1000)
-    flight.came(7, b"[]", "accepted")
+    flight.came(7, b"[]", "accepted", 3)
     await played_noughts(
         store, entry_of("m", "Ann", "Bob", owners=owners), LEFT_COLUMN, flights=(b'{"early":1}\n', flight.packed("complete"))
     )
-    shown = ('{"early":1}\n', '{"t":7,"dir":"in","message":"[]","verdict":"accepted","used":7}\n{"cause":"complete"}\n')
+    shown = ('{"early":1}\n', '{"t":7,"dir":"in","message":"[]","verdict":"accepted","used":7,"step":3}\n{"cause":"complete"}\n')
     for seat, token in enumerate((ann, bob)):
         response = await http.get(f"/api/v1/matches/m/seats/{seat}/log", headers={"Authorization": f"Bearer {token}"})
         assert (response.status_code, response.headers["content-type"]) == (200, "application/x-ndjson")

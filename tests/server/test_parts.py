@@ -21,32 +21,30 @@ from botdrome.store.tokens import hashed
 
 def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None:
     flight = Flight(10_000)
-    flight.out(100, [b'{"state":1}'])
-    flight.came(350, b'{"mark":"X"}', "illegal: space [2, 2] is taken")
-    flight.came(1380, b"\xff", "late by 37 ms")
+    flight.out(100, [b'{"state":1}'], 4)
+    flight.came(350, b'{"mark":"X"}', "illegal: space [2, 2] is taken", 4)
+    flight.came(1380, b"\xff", "late by 37 ms", 5)
     assert [json.loads(line) for line in written(flight.packed("timeout")).splitlines()] == [
-        {"t": 100, "dir": "out", "message": '{"state":1}'},
-        {"t": 350, "dir": "in", "message": '{"mark":"X"}', "verdict": "illegal: space [2, 2] is taken", "used": 250},
-        {"t": 1380, "dir": "in", "message": "�", "verdict": "late by 37 ms", "used": 1280},
+        {"t": 100, "dir": "out", "message": '{"state":1}', "step": 4},
+        {"t": 350, "dir": "in", "message": '{"mark":"X"}', "verdict": "illegal: space [2, 2] is taken", "used": 250, "step": 4},
+        {"t": 1380, "dir": "in", "message": "�", "verdict": "late by 37 ms", "used": 1280, "step": 5},
         {"cause": "timeout"},
     ]
 
 
 def test_a_flight_record_of_an_early_store_is_read_as_well() -> None:
-    flight = Flight(10_000)
-    flight.out(100, [b'{"state":1}'])
-    flight.came(350, b'{"mark":"X"}', "accepted")
     one, other = (100, False, b'{"state":1}', ""), (350, True, b'{"mark":"X"}', "accepted")
     by_entry, in_one_row = (msgspec.msgpack.encode((0, parts, "complete")) for parts in ((one, other), one + other))
-    lines = written(flight.packed("complete"))
-    assert written(by_entry) == written(in_one_row) == lines == written(lines)
+    lines = written(by_entry)
+    assert [json.loads(line).get("used") for line in lines.splitlines()] == [None, 250, None]
+    assert written(in_one_row) == lines == written(lines)
     assert written(Flight(10).packed("aborted"), "the host left") == b'{"cause":"aborted","reason":"the host left"}\n'
 
 
 def test_of_a_long_message_the_beginning_and_the_end_are_kept_and_the_cut_is_marked() -> None:
     flight = Flight(10_000)
-    flight.out(1, [b"b" * 300 + b"m" * 1000 + b"e" * 200])
-    flight.came(2, b"x" * 400, "accepted")
+    flight.out(1, [b"b" * 300 + b"m" * 1000 + b"e" * 200], 0)
+    flight.came(2, b"x" * 400, "accepted", 0)
     long, whole, _ = [json.loads(line)["message"] for line in written(flight.packed("complete")).splitlines()[:-1]] + [""]
     assert long == "b" * 250 + " [... 1100 bytes ...] " + "e" * 150
     assert whole == "x" * 400
@@ -54,12 +52,12 @@ def test_of_a_long_message_the_beginning_and_the_end_are_kept_and_the_cut_is_mar
 
 def test_a_logbook_says_who_let_the_time_run_out_and_that_what_came_then_was_late() -> None:
     logbook, position = Logbook(2, 10_000), NoughtsAndCrosses().start(2, Chance(1))
-    logbook.silence([0], 5003, 5000)
+    logbook.silence([0], 5003, 5000, 3)
     refused = (Refused(0, "it is not your turn", {}, 0), position)
-    logbook.move(0, 5012, b"mine", [refused])
-    logbook.move(0, 5020, b"again", [refused])
-    logbook.silence([1], 6000, 6000)
-    logbook.move(1, 9000, b"right", [(Played(1, {}), position)])
+    logbook.move(0, 5012, b"mine", [refused], 3)
+    logbook.move(0, 5020, b"again", [refused], 3)
+    logbook.silence([1], 6000, 6000, 4)
+    logbook.move(1, 9000, b"right", [(Played(1, {}), position)], 5)
     zero, one = (written(packed).splitlines() for packed in logbook.packed(("complete", "timeout")))
     assert [json.loads(line).get("verdict") for line in zero] == [
         "no answer in time", "late by 12 ms; illegal: it is not your turn", "illegal: it is not your turn", None,
@@ -70,7 +68,7 @@ def test_a_logbook_says_who_let_the_time_run_out_and_that_what_came_then_was_lat
 def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
     flight = Flight(2000)
     for number in range(1000):
-        flight.came(number, b"x" * 5000, "accepted")
+        flight.came(number, b"x" * 5000, "accepted", number)
     packed = flight.packed("complete")
     assert len(packed) < 2000
     first, *entries, last = [json.loads(line) for line in written(packed).splitlines()]
@@ -84,13 +82,13 @@ def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
 def test_of_a_long_match_most_of_what_there_is_room_for_is_kept(entries: int, message: bytes, verdict: str) -> None:
     flight = Flight(65_536)
     for number in range(entries):
-        flight.came(number, message % number, verdict)
+        flight.came(number, message % number, verdict, number)
     assert 0.8 * 65_536 < len(flight.packed("complete")) <= 65_536 + 20
 
 
 def test_of_much_that_is_said_at_once_the_last_is_kept() -> None:
     flight = Flight(1024)
-    flight.out(0, [b"%099d" % number for number in range(20)])
+    flight.out(0, [b"%099d" % number for number in range(20)], 0)
     first, *entries, _ = [json.loads(line) for line in written(flight.packed("complete")).splitlines()]
     assert [int(entry["message"]) for entry in entries] == list(range(first["lost"], 20))
     assert len(entries) > 5

@@ -10,7 +10,7 @@ BEGINNING, ENDING = 250, 150
 """Bytes kept of a long message: of games with large boards the end says what a turn was worth."""
 SHOWN = BEGINNING + ENDING
 """A message that is no longer is kept whole."""
-ENTRY = 4
+ENTRY = 5
 """The parts of an entry."""
 OVERHEAD = 20
 """What an entry takes beside its message and the verdict on it."""
@@ -23,9 +23,9 @@ PACK = msgspec.msgpack.Encoder().encode
 class Flight:
     """Bounded: of a long match the last part is kept.
 
-    The parts of an entry (when, whether it came in, the message or its beginning and end, the verdict) stand in one row with
-    those of the others; full rows are packed, each to a sheet. So there is nothing that the garbage collector would have to look
-    at, and little to do when the match is over: all other matches wait for that.
+    The parts of an entry (when, whether it came in, the message or its beginning and end, the verdict, how many steps had been
+    played) stand in one row with those of the others; full rows are packed, each to a sheet. So there is nothing that the
+    garbage collector would have to look at, and little to do when the match is over: all other matches wait for that.
     """
 
     __slots__ = ("_bytes", "_lost", "_room", "_row", "_row_bytes", "_sheets")
@@ -37,16 +37,17 @@ class Flight:
         """With the number of their entries."""
         self._room, self._lost = limit, 0
 
-    def out(self, now: Milliseconds, messages: list[bytes]) -> None:
+    def out(self, now: Milliseconds, messages: list[bytes], step: int) -> None:
         for message in messages:
-            self._enter(now, False, message, "")
+            self._enter(now, False, message, "", step)
 
-    def came(self, now: Milliseconds, message: bytes, verdict: str) -> None:
-        self._enter(now, True, message, verdict)
+    def came(self, now: Milliseconds, message: bytes, verdict: str, step: int) -> None:
+        """`step`: how many had been played before."""
+        self._enter(now, True, message, verdict, step)
 
-    def _enter(self, now: Milliseconds, came: bool, message: bytes, verdict: str) -> None:
+    def _enter(self, now: Milliseconds, came: bool, message: bytes, verdict: str, step: int) -> None:
         said = message if len(message) <= SHOWN else _shortened(message)
-        self._row.extend((now, came, said, verdict))
+        self._row.extend((now, came, said, verdict, step))
         self._row_bytes += len(said) + len(verdict) + OVERHEAD
         if self._row_bytes > self._bytes:
             self._turn_over()
@@ -65,7 +66,7 @@ class Flight:
         """As it is stored: every match has flight records, and few of them are ever read."""
         if self._row:
             self._turn_over()
-        return PACK((self._lost, [msgspec.Raw(sheet) for _, sheet in self._sheets], cause))
+        return PACK((self._lost, [msgspec.Raw(sheet) for _, sheet in self._sheets], cause, ENTRY))
 
 
 def _shortened(message: bytes) -> bytes:

@@ -7,9 +7,10 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.match.terms import Milliseconds
-from botdrome.server.flight import ENTRY
 
-LINES, UNPACKER = msgspec.json.Encoder(), msgspec.msgpack.Decoder(tuple[int, list[Any], str])
+LINES, UNPACKER = msgspec.json.Encoder(), msgspec.msgpack.Decoder(tuple[Any, ...])
+WITHOUT_STEPS = 4
+"""The parts of an entry in stores of before entries had a step."""
 
 
 class FlightLine(Struct, frozen=True, omit_defaults=True):
@@ -21,22 +22,25 @@ class FlightLine(Struct, frozen=True, omit_defaults=True):
     verdict: str = ""
     used: Milliseconds | None = None
     """How long the bot took for this answer."""
+    step: int | None = None
+    """How many steps had been played: of an answer, before it."""
 
 
 def written(packed: bytes, reason: str = "") -> bytes:
     """JSON lines: the entries, then the cause of the end, and the reason if the match was broken off.
 
-    Early stores have them as lines already, or without sheets.
+    Early stores have them as lines already, or without sheets, or without steps.
     """
     if packed.startswith(b"{"):
         return packed
-    lost, sheets, cause = UNPACKER.decode(packed)
+    lost, sheets, cause, *rest = UNPACKER.decode(packed)
+    size = rest[0] if rest else WITHOUT_STEPS
     parts = list(chain.from_iterable(sheets)) if sheets and isinstance(sheets[0], list) else sheets
     lines: list[Any] = [{"lost": lost}] if lost else []
     asked = 0
-    for at in range(0, len(parts), ENTRY):
-        t, came, message, verdict = parts[at : at + ENTRY]
-        text = message.decode(errors="replace")
-        lines.append(FlightLine(t, "in", text, verdict, t - asked) if came else FlightLine(t, "out", text))
+    for at in range(0, len(parts), size):
+        t, came, message, verdict, *steps = parts[at : at + size]
+        text, step = message.decode(errors="replace"), steps[0] if steps else None
+        lines.append(FlightLine(t, "in", text, verdict, t - asked, step) if came else FlightLine(t, "out", text, step=step))
         asked = asked if came else t
     return LINES.encode_lines([*lines, {"cause": cause, "reason": reason} if reason else {"cause": cause}])

@@ -16,18 +16,18 @@ class Logbook:
         self._missed: dict[Player, Milliseconds] = {}
         """Who let its time run out, and when that was: what it sends next was meant for that step."""
 
-    def move(self, player: Player, now: Milliseconds, message: bytes, news: News) -> None:
-        """What a player sent, and the news that it led to."""
+    def move(self, player: Player, now: Milliseconds, message: bytes, news: News, step: int) -> None:
+        """What a player sent after so many steps, and the news that it led to."""
         verdict = _verdict(player, news)
         if self._missed:
             verdict = self._in_view_of_the_time(player, verdict, now)
-        self.flights[player].came(now, message, verdict)
+        self.flights[player].came(now, message, verdict, step)
 
-    def silence(self, players: Iterable[Player], now: Milliseconds, due: Milliseconds) -> None:
-        """They let their time run out, and are here."""
+    def silence(self, players: Iterable[Player], now: Milliseconds, due: Milliseconds, step: int) -> None:
+        """They let their time run out after so many steps, and are here."""
         for player in players:
             self._missed[player] = due
-            self.flights[player].came(now, b"", "no answer in time")
+            self.flights[player].came(now, b"", "no answer in time", step)
 
     def packed(self, causes: Sequence[Cause]) -> tuple[bytes, ...]:
         return tuple([flight.packed(cause) for flight, cause in zip(self.flights, causes, strict=True)])

@@ -85,13 +85,14 @@ class Table:
         now, due = self.now(), self.match.deadline
         if due is not None and now > due:
             self._note_lateness(now - due)
+        step = self.match.steps
         news = self.match.submit(player, raw, now, move)
-        self._logbook.move(player, now, message, news)
+        self._logbook.move(player, now, message, news, step)
         return self._publish(news, now)
 
     def leave(self, player: Player) -> None:
         self._seats.listeners.pop(player, None)
-        self._flights[player].came(self.now(), b"", "gone")
+        self._flights[player].came(self.now(), b"", "gone", self.match.steps)
         self._inform(lambda now: self.match.leave(player, now))
 
     def rejoin(self, player: Player, listener: Listener, tongue: Tongue) -> bool:
@@ -114,7 +115,7 @@ class Table:
 
     def note(self, player: Player, message: bytes, verdict: str) -> None:
         """Something for the flight record that is no move."""
-        self._flights[player].came(self.now(), message, verdict)
+        self._flights[player].came(self.now(), message, verdict, self.match.steps)
 
     def abort(self, reason: str) -> None:
         if self.match.result is None:  # else it may still have to be written down
@@ -195,7 +196,7 @@ class Table:
         self.shown = news[-1][1]
         for player, messages in self._seats.words(news, standing(self.match, now)).items():
             if (listener := self._seats.listeners.get(player)) is not None:
-                self._flights[player].out(now, messages)
+                self._flights[player].out(now, messages, self.match.steps)
                 listener.tell(messages)
         self._show(news, now)
 
@@ -221,9 +222,10 @@ class Table:
         if due is not None and now >= due:
             self._note_lateness(now - due)
         awaited = set() if self.match.terms.pace.beat or self.match.resting else set(self.match.awaited)
+        step = self.match.steps
         news = self.match.wake(now)
         if news and due is not None:
-            self._logbook.silence(awaited & self._seats.listeners.keys(), now, due)
+            self._logbook.silence(awaited & self._seats.listeners.keys(), now, due, step)
         self._publish(news, now) if news else self._let_look(now)
 
     def _note_lateness(self, late: Milliseconds) -> None:
@@ -290,4 +292,4 @@ class Table:
         except Exception:
             log.exception("there are no words for the end of a match", match=self.entry.id)
         for player, messages in self._last_words.items():
-            self._flights[player].out(now, messages)
+            self._flights[player].out(now, messages, self.match.steps)
