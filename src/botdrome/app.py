@@ -21,7 +21,7 @@ from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
 from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import Turnstile
-from botdrome.server.arena import Arena
+from botdrome.server.arena import Arena, Whereabouts
 from botdrome.server.board_ids import open_board_ids
 from botdrome.server.boats.books import open_books
 from botdrome.server.boats.harbour import Harbours
@@ -98,6 +98,12 @@ class House:
         scheme = "https" if self.settings.tls_cert else "http"
         return f"{scheme}://{self.host}:{self.port}"
 
+    @property
+    def whereabouts(self) -> Whereabouts:
+        """As clients are told."""
+        public = self.settings.public_url.split(",")[0].strip().rstrip("/")
+        return Whereabouts(public or None, bool(self.settings.tls_cert), self.ports, self.settings.house)
+
     async def close(self) -> None:
         """No new matches; running ones get their time, and whoever asks how it goes is still answered."""
         await self.desk.close()
@@ -138,6 +144,7 @@ async def open_house(settings: Settings) -> House:
         await _listen_all(settings, parts, servers)
         house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
         parts.callers.listen_on(house.ports.values())
+        parts.arena.whereabouts = house.whereabouts
         await parts.url_bots.open()
     except Exception:
         for server in servers.values():
@@ -174,7 +181,9 @@ async def _furnish(settings: Settings, store: Store) -> Parts:
     boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
     url_bots = UrlBots(desk, callers)
     registrations = Buckets(settings.registration_rate, settings.registration_burst)
-    arena = Arena(store, desk.floor, desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers)
+    arena = Arena(
+        store, desk.floor, desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers, desk
+    )
     cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
     bomber = BomberApi(desk, crowd, origins)
     return Parts(desk, arena, make_app(arena), callers, duel, boats, cube, bomber, url_bots, crowd, origins)

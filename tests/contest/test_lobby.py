@@ -207,3 +207,18 @@ def test_contests_that_nobody_is_in_are_not_kept() -> None:
         lobby.open_book("gomoku", f"named {number}", ContestBook(1, {}))
     kept = [name for name in ("playing", "waiting", "named 0", f"named {BOOKS - 2}") if lobby.book(Wish("gomoku", contest=name))]
     assert kept == ["playing", "waiting", f"named {BOOKS - 2}"]
+
+
+def test_those_who_wait_are_listed_and_what_contests_still_have_to_see() -> None:
+    lobby, cup, quiet = Lobby(), Wish("gomoku", contest="cup"), Wish("gomoku", contest="quiet")
+    lobby.open_book("gomoku", "cup", ContestBook(1, {("ada", "bob"): 1}, {("bob", "ada"): 1}))
+    lobby.open_book("gomoku", "quiet", ContestBook(1, {("ada", "bob"): 1}))
+    for ticket, (name, wish) in enumerate((("cid", cup), ("zoe", Wish("battleship")), ("dan", cup))):
+        lobby.seek(Seeker(ticket, name, wish))
+    assert [seeker.name for seeker in lobby.everybody()] == ["zoe"]
+    assert list(lobby.unplayed()) == [
+        (("gomoku", "cup"), names, 2)
+        for names in (("ada", "cid"), ("ada", "dan"), ("bob", "cid"), ("bob", "dan"), ("cid", "dan"))
+    ]
+    lobby.seek(Seeker(9, "ada", quiet))
+    assert (("gomoku", "quiet"), ("ada", "bob"), 1) in list(lobby.unplayed())

@@ -53,7 +53,7 @@ async def test_nothing_is_told_or_shown_before_it_is_stored(tmp_path: Path, monk
             assert not any(message.done() for message in heard)
             await held.write()
             assert [(await message)["event"] for message in heard] == ["win", "lose"]
-            assert len(finish.notes) == 4
+            assert len(finish.notes) == 5
             if board == 1:
                 await play_but_hear_nothing(two, one, await two.expect("get_move"))
         assert await shown(house) == {one.name: (1, 2), two.name: (1, 2)}

@@ -75,10 +75,10 @@ async def test_results_are_read_on_from_where_they_were_left(store: Store) -> No
     store.begin(a_match("b"))
     store.begin(a_match("other", game="gomoku"))
     last = await store.reports.last_number()
-    assert await store.reports.running(GAME, last) == {"b"}
+    assert await store.reports.running(GAME, last) == {"b": 2}
     assert await store.reports.seatings(GAME, 0, last) == [Seating("a", "ada", 1, 1000), Seating("a", "bob", 2, 1000)]
     await play(store, a_match("b"), 1, 1)
-    assert await store.reports.running(GAME, last) == set()
+    assert await store.reports.running(GAME, last) == {}
     assert [seat.place for seat in await store.reports.seatings_of(GAME, ["b", "other"])] == [1, 1]
     assert await store.reports.seatings(GAME, last, await store.reports.last_number()) == []
 
@@ -95,6 +95,21 @@ async def test_contests_of_all_games(store: Store) -> None:
     assert await store.reports.contests(None, "last", True, 10, 0) == ([cup, long], 2)
     assert await store.reports.contests(None, "matches", False, 1, 1) == ([cup], 2)
     assert await store.reports.contests("gomoku", "name", False, 10, 0) == ([long], 1)
+
+
+async def test_a_crosstable(store: Store) -> None:
+    await play(store, a_match("a", contest="cup"), 1, 2)
+    await play(store, a_match("b", ("bob", "ada", "cid"), contest="cup"), 1, 2, 2)
+    await play(store, a_match("c", contest="other"), 1, 2)
+    store.begin(a_match("d", contest="cup"))
+    assert await store.reports.crosstable(GAME, "cup") == {
+        ("ada", "bob"): (1, 0, 1),
+        ("bob", "ada"): (1, 0, 1),
+        ("ada", "cid"): (0, 1, 0),
+        ("cid", "ada"): (0, 1, 0),
+        ("bob", "cid"): (1, 0, 0),
+        ("cid", "bob"): (0, 0, 1),
+    }
 
 
 async def test_search_finds_what_begins_so(store: Store) -> None:

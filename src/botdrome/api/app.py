@@ -28,8 +28,8 @@ class Api(Starlette):
     def __init__(self, arena: Arena) -> None:
         self._arena, away = arena, Away(arena)
         routes = [
-            *page_routes(),
             *duel_pages(arena),
+            *page_routes(),
             *_graphql(away),
             *rest_routes(away),
             *_watching(away),

@@ -62,6 +62,9 @@ def errands(arena: Arena) -> Errands:
     async def view(match_id: str) -> View | None:
         return glance(arena.tables, match_id)
 
+    async def contest_games() -> int:
+        return arena.queue.contest_games
+
     async def enter(bot: BotEntry, contest: str) -> None:
         await arena.outreach.enter(bot, contest)
 
@@ -77,6 +80,7 @@ def errands(arena: Arena) -> Errands:
         "move": arena.move,
         "rotate": arena.rotate,
         "revoke": arena.revoke,
+        "contest_games": contest_games,
         "enter": enter,
         "withdraw": withdraw,
     }

@@ -17,3 +17,9 @@ def javascript(epoch: Epoch) -> str:
 def iso(epoch: Epoch) -> str:
     """`2026-11-15T02:27:15.123Z`."""
     return datetime.fromtimestamp(epoch / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def epoch(text: str) -> Epoch:
+    """What `iso` wrote, or a date alone. Without an offset it is in UTC. ValueError where it is neither."""
+    at = datetime.fromisoformat(text)
+    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -5,6 +5,7 @@ from html import escape
 from typing import Annotated
 from urllib.parse import quote
 
+import msgspec
 from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -15,8 +16,9 @@ from botdrome.api.pages import CSP
 from botdrome.api.problems import Problem
 from botdrome.api.rest.answers import Moment
 from botdrome.api.rest.endpoint import Asked
+from botdrome.api.rest.reach import Reach
 from botdrome.server.arena import Arena
-from botdrome.server.duel_lines import DuelBoard, DuelLine
+from botdrome.server.duel_lines import BOARDS, DuelBoard, DuelLine, board_name
 from botdrome.server.duel_table import DuelTable
 
 COLUMNS = ("User", "Rating", "Score", "Online Time", "Total Boards", "Invalid Moves")
@@ -62,6 +64,40 @@ class PlayerBoard(Struct):
 class DuelProfile(Struct):
     player: DuelPlayer
     boards: Annotated[list[PlayerBoard], Meta(description="The last hundred, the latest first.")]
+
+
+class DuelBoards(Struct):
+    boards: list[PlayerBoard]
+    total: int
+    limit: int
+    offset: int
+
+
+class NumberedBoard(Struct):
+    board: PlayerBoard
+    number: Annotated[int, Meta(description="Which board of its match it is, from 0.")]
+
+
+async def duelboards(reach: Reach, asked: Asked) -> DuelBoards:
+    found, total = await reach.store.reports.latest_notes(BOARDS, asked.limit, asked.offset)
+    boards = [_board(msgspec.convert(value, DuelBoard)) for value in found]
+    return DuelBoards(boards, total, asked.limit, asked.offset)
+
+
+async def duelboard(reach: Reach, asked: Asked) -> NumberedBoard:
+    board_id = asked.path("id")
+    board = await _noted(reach, board_id)
+    if board is None:
+        raise Problem(f"there is no board {board_id}; boards are numbered by the server, and told when they end", 404)
+    number = 0
+    while (before := await _noted(reach, board_id - number - 1)) is not None and before.match == board.match:
+        number += 1
+    return NumberedBoard(_board(board), number)
+
+
+async def _noted(reach: Reach, board_id: int) -> DuelBoard | None:
+    found = await reach.store.reports.note(BOARDS, board_name(board_id))
+    return None if found is None else msgspec.convert(found, DuelBoard)
 
 
 async def duellists(arena: Arena, asked: Asked) -> DuelPlayers:
@@ -137,7 +173,7 @@ def _page(rows: list[str]) -> str:
 
 def _row(table: DuelTable, name: str, line: DuelLine) -> str:
     mark = "online" if table.online(name) else "offline"
-    user = f'[{mark}] <a href="/api/v1/duel/players/{quote(name, safe="")}">{escape(name)}</a>'
+    user = f'[{mark}] <a href="/profile/{quote(name, safe="")}">{escape(name)}</a>'
     cells = (user, round(line.rating), line.wins, online_time(line.total_seconds), line.total_games, line.invalid_moves)
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 

@@ -19,7 +19,22 @@ CSP = _CSP + "'none'"
 EMBED = "/embed/"
 """Other sites may show what is under this path in a frame, and nothing else."""
 EMBED_CSP = _CSP + "*"
-SECTIONS = ("play", "matches", "bots", "games", "contests", "tv", "organise", "open", "search", "duel", "embed")
+SECTIONS = (
+    "play",
+    "matches",
+    "bots",
+    "games",
+    "contests",
+    "tv",
+    "organise",
+    "open",
+    "search",
+    "duel",
+    "profile",
+    "history",
+    "board",
+    "embed",
+)
 """The first part of the path of a page. Which page a path leads to is decided in the browser: `web/src/router.ts`."""
 NOT_BUILT = "The pages have not been built. Run `make setup` where the sources are, or install the wheel.\n"
 FOR_EVER = "public, max-age=31536000, immutable"

@@ -100,6 +100,15 @@ class ContestBook:
         companies = combinations(others, players - 1)
         return len(others) >= players - 1 and all(self._done((name, *company)) for company in companies)
 
+    def unplayed(self) -> Iterator[tuple[Names, int]]:
+        """Those who have still to meet, and how often; of very many groups not all are looked at."""
+        for players, names in sorted(self._names.items()):
+            for company in islice(combinations(sorted(names), players), TRIED):
+                together = frozenset(company)
+                left = sum(max(0, self._each_way - self._met[first, together]) for first in company)
+                if left:
+                    yield company, left
+
     def _done(self, names: Names) -> bool:
         company = frozenset(names)
         return all(self._ended[first, company] >= self._each_way for first in names)
@@ -141,6 +150,18 @@ class Lobby:
             if seeker is not newcomer:
                 self.leave(seeker)
         return table
+
+    def everybody(self) -> list[Seeker]:
+        """Those who wait, the longest wait first."""
+        groups = (group for pool in self._pools.values() for group in pool.values())
+        return sorted((seeker for group in groups for seeker in group.values()), key=_arrival)
+
+    def unplayed(self) -> Iterator[tuple[tuple[str, str], Names, int]]:
+        """What is left to play in contests in which somebody waits or plays: game and contest, names, and how often."""
+        used = {(wish.game, wish.contest) for wish in self._pools}
+        for contest, book in self._books.items():
+            if contest in used or not book.idle:
+                yield from ((contest, names, left) for names, left in book.unplayed())
 
     def waiting(self, wish: Wish) -> list[Seeker]:
         """Those who take any opponent, of each name the first, the longest wait first."""

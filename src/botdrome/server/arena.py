@@ -10,6 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from botdrome.contest.lobby import Seeker
 from botdrome.server.asker import ASKER
 from botdrome.server.audience import Spectator
 from botdrome.server.bucket import Buckets
@@ -94,6 +95,50 @@ class Nobody:
         """There are none."""
 
 
+class Unplayed(Struct, frozen=True):
+    """Players who have still to meet in a contest."""
+
+    game: str
+    contest: str
+    players: tuple[str, ...]
+    left: int
+
+
+class Queue(Protocol):
+    """Those who wait for a table, and what contests still have to see."""
+
+    @property
+    def contest_games(self) -> int:
+        """Games each way for every pair in a contest."""
+
+    def seekers(self, most: int) -> list[Seeker]:
+        """The longest wait first."""
+
+    def unplayed(self, most: int) -> list[Unplayed]: ...
+
+
+class NoQueue:
+    """Nobody waits."""
+
+    contest_games = 5
+
+    def seekers(self, most: int) -> list[Seeker]:
+        return []
+
+    def unplayed(self, most: int) -> list[Unplayed]:
+        return []
+
+
+class Whereabouts(Struct, frozen=True):
+    """Where the server is reached."""
+
+    url: str | None = None
+    """None: where a client has reached it already."""
+    tls: bool = False
+    ports: dict[str, int] = {}
+    house: bool = False
+
+
 class Arena:
     def __init__(
         self,
@@ -105,12 +150,15 @@ class Arena:
         registrations: Buckets | None = None,
         guesses: Guesses | None = None,
         workers: Workers | None = None,
+        queue: Queue | None = None,
     ) -> None:
         """`outreach` is for bots with an address; without `registrations` bots may be registered as fast as you like."""
         self.store, self.tables, self._registry = store, tables, registry
         self.duel = duel or DuelTable(store, {})
         self.outreach, self._registrations = outreach or Nobody(), registrations
         self.workers, self._guesses = workers or Workers(), guesses or Guesses()
+        self.queue: Queue = queue or NoQueue()
+        self.whereabouts = Whereabouts()
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """A new bot and its token, which is shown this once. BadName, TooMany, NameTaken or CallFailed where it cannot be."""

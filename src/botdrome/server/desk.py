@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from itertools import count
+from itertools import count, islice
 from random import randrange
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.server import metrics
+from botdrome.server.arena import Unplayed
 from botdrome.server.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.failures import log_failure
 from botdrome.server.floor import Floor, Sitter
@@ -246,6 +247,19 @@ class Desk:
         """Whether it has met all others of the contest as often as it may, and all these matches are stored as ended."""
         book = self._lobby.book(wish)
         return book is not None and book.complete_for(name, wish.players)
+
+    # Those who ask what comes next.
+
+    @property
+    def contest_games(self) -> int:
+        return self.settings.contest_games
+
+    def seekers(self, most: int) -> list[Seeker]:
+        return self._lobby.everybody()[:most]
+
+    def unplayed(self, most: int) -> list[Unplayed]:
+        left = (Unplayed(game, contest, names, times) for (game, contest), names, times in self._lobby.unplayed())
+        return list(islice(left, most))
 
     # The end.
 

@@ -12,6 +12,8 @@ from botdrome.store.store import Epoch, Note
 
 KEPT = 100
 """Boards kept for each player."""
+BOARDS = "duel boards by id"
+"""The book that has all of them."""
 
 
 class DuelLine(Struct, frozen=True):
@@ -75,6 +77,11 @@ Look = Callable[[str], DuelLine | None]
 """The line of a player of that name, if there is one."""
 
 
+def board_name(board_id: int) -> str:
+    """Names are sorted as texts: ids of one length are sorted as numbers."""
+    return f"{board_id:015}"
+
+
 def book_of(name: str) -> str:
     """Where the last boards of a player are."""
     return f"duel boards of {name}"
@@ -88,6 +95,7 @@ def reckoned(look: Look, match: str, first_id: int, boards: Sequence[PlayedBoard
         before = [lines.get(name) or look(name) or DuelLine() for name in board.names]
         shown = msgspec.to_builtins(_shown(match, first_id + number, board, before))
         after = _after(board, before)
+        notes.append(Note(BOARDS, board_name(first_id + number), shown))
         for name, line, new in zip(board.names, before, after, strict=True):
             notes.append(Note(book_of(name), str(line.boards % KEPT), shown))
             lines[name] = new

@@ -25,9 +25,9 @@ class Reports:
         """Of the match that began last."""
         return int((await self._fetch(queries.LAST_NUMBER, {}))[0][0] or 0)
 
-    async def running(self, game: str, last: int) -> set[str]:
-        """The ids of matches that run, up to the one of this number."""
-        return {row[0] for row in await self._fetch(tallies.RUNNING_IDS, {"game": key(game), "last": last})}
+    async def running(self, game: str, last: int) -> dict[str, int]:
+        """The numbers of matches that run, by their ids; those up to this number."""
+        return {row[0]: int(row[1]) for row in await self._fetch(tallies.RUNNING, {"game": key(game), "last": last})}
 
     async def seatings(self, game: str, after: int, last: int) -> list[Seating]:
         """The seats of the matches that have ended, of those with these numbers; the seats of one match in a row."""
@@ -64,6 +64,14 @@ class Reports:
         rows = await self._fetch(_contests(game is not None, order, falling), {"game": key(game or "")})
         page = rows[offset : offset + limit]
         return [ContestSummary(of, whole(name, rest), *map(int, figures)) for of, name, rest, *figures in page], len(rows)
+
+    async def crosstable(self, game: str, contest: str) -> dict[tuple[str, str], tuple[int, int, int]]:
+        """Wins, draws and losses of each against each."""
+        rows = await self._fetch(tallies.CROSSTABLE, {"game": key(game), "contest": key(contest)})
+        return {
+            (whole(one, one_rest), whole(two, two_rest)): (int(wins), int(draws), int(losses))
+            for one, one_rest, two, two_rest, wins, draws, losses in rows
+        }
 
     # Names and notes.
 

@@ -105,7 +105,7 @@ SEATINGS_BETWEEN = _seatings.where(
     matches.c.number > bindparam("after", type_=BigInteger), matches.c.number <= bindparam("last", type_=BigInteger)
 )
 SEATINGS_OF = _seatings.where(Listed(matches.c.id, "ids"))
-RUNNING_IDS = select(matches.c.id).where(
+RUNNING = select(matches.c.id, matches.c.number).where(
     HAS_STATUS["running"],
     matches.c.game == bindparam("game", type_=Text),
     matches.c.number <= bindparam("last", type_=BigInteger),
@@ -117,6 +117,22 @@ MEETINGS_OF_ONE = (
     .order_by(_mine.c.started.desc(), _mine.c.number.desc())
     .limit(bindparam("limit", type_=BigInteger))
 )
+
+_one, _two = seats.alias("one"), seats.alias("two")
+CROSSTABLE = (
+    select(
+        _one.c.name, func.min(_one.c.name_whole), _two.c.name, func.min(_two.c.name_whole),
+        _tally(_one.c.place < _two.c.place), _tally(_one.c.place == _two.c.place), _tally(_one.c.place > _two.c.place),
+    )
+    .select_from(_one.join(_two, _two.c.number == _one.c.number).join(matches, matches.c.number == _one.c.number))
+    .where(
+        matches.c.game == bindparam("game", type_=Text),
+        matches.c.contest == bindparam("contest", type_=Text),
+        HAS_STATUS["ended"],
+        _one.c.name != _two.c.name,
+    )
+    .group_by(_one.c.name, _two.c.name)
+)  # fmt: skip
 
 _contest = matches.c.contest
 CONTEST_ORDERS: dict[str, ColumnElement[Any]] = {

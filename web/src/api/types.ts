@@ -5,6 +5,13 @@ export interface Address {
   url: string | null;
 }
 
+export interface AllContests {
+  contests: ContestLine[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
 export interface Amended {
   event: "amended";
   options: Record<string, unknown>;
@@ -56,11 +63,43 @@ export interface Contest {
   gameType: string;
   /** How many have ended. */
   matches: number;
+  running: number;
+  /** How many there will be, if nobody else comes. */
+  planned: number;
   rankings: Rank[];
+}
+
+export interface ContestLine {
+  /** A game. */
+  game: string;
+  /** The same game as the native protocol calls it. */
+  gameType: string;
+  name: string;
+  matches: number;
+  /** A moment in UTC, as in ISO 8601. */
+  first: string;
+  /** A moment in UTC, as in ISO 8601. */
+  last: string;
 }
 
 export interface Contests {
   contests: string[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface Crosstable {
+  /** The best first; 100 at most. */
+  bots: string[];
+  /** How many bots there are. */
+  total: number;
+  /** Wins, draws and losses of each against each; null: they have not met. */
+  rows: ((number[] | null)[])[];
+}
+
+export interface DuelBoards {
+  boards: PlayerBoard[];
   total: number;
   limit: number;
   offset: number;
@@ -143,6 +182,12 @@ export interface FilmPlayer {
   protocol?: string;
 }
 
+export interface FoundContest {
+  /** A game. */
+  game: string;
+  name: string;
+}
+
 export interface Game {
   /** A game. */
   name: string;
@@ -170,6 +215,41 @@ export interface Late {
   event: "late";
   player: number;
   by: number;
+}
+
+export interface Leaderboard {
+  /** A game. */
+  game: string;
+  /** The same game as the native protocol calls it. */
+  gameType: string;
+  bots: LeaderboardLine[];
+  /** Rated matches: those between registered bots or bots of the house. */
+  matches: number;
+  /** When the ratings were computed. */
+  rated: string | null;
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface LeaderboardLine {
+  /** null: it has played no rated match. */
+  place: number | null;
+  name: string;
+  owner: string;
+  /** A bot of the house. */
+  house: boolean;
+  rating: number | null;
+  /** The lower end of the 95 % interval; null: there is none. */
+  low: number | null;
+  /** The upper end of the 95 % interval; null: there is none. */
+  high: number | null;
+  /** Ratings of different groups cannot be compared: they have never met. */
+  group: number | null;
+  games: number;
+  wins: number;
+  draws: number;
+  losses: number;
 }
 
 export interface Left {
@@ -237,6 +317,36 @@ export interface NewBot {
   url: string | null;
 }
 
+export interface NextMatches {
+  /** Players without an opponent, the longest wait first; 100 at most. */
+  waiting: Waiting[];
+  /** What contests in which somebody waits or plays still have to see; 100 at most. */
+  unplayed: Unplayed[];
+}
+
+export interface NumberedBoard {
+  board: PlayerBoard;
+  /** Which board of its match it is, from 0. */
+  number: number;
+}
+
+export interface OpponentLine {
+  name: string;
+  games: number;
+  wins: number;
+  draws: number;
+  losses: number;
+  /** A moment in UTC, as in ISO 8601. */
+  last: string;
+}
+
+export interface Opponents {
+  opponents: OpponentLine[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
 export interface Out {
   event: "out";
   player: number;
@@ -281,6 +391,19 @@ export interface PlayerBoard {
   winner: string | null;
 }
 
+export interface Profile {
+  name: string;
+  /** null: the name is not registered. */
+  bot: Bot | null;
+  rating: LeaderboardLine | null;
+  /** Its results up to then against the present ratings of its opponents; 100 at most. */
+  history: RatingPoint[];
+  /** All of its matches. */
+  matches: number;
+  /** Why its matches ended for it; all but `complete` are faults. */
+  causes: Record<string, number>;
+}
+
 export interface Rank {
   bot: string;
   wins: number;
@@ -288,6 +411,19 @@ export interface Rank {
   losses: number;
   played: number;
   score: number;
+}
+
+export interface RatingPoint {
+  /** A moment in UTC, as in ISO 8601. */
+  at: string;
+  /** Rated matches until then. */
+  games: number;
+  /** In Elo points; 1500 is the mean of all who have met, directly or through others. */
+  rating: number;
+  /** The lower end of the 95 % interval; null: there is none. */
+  low: number | null;
+  /** The upper end of the 95 % interval; null: there is none. */
+  high: number | null;
 }
 
 export interface Refused {
@@ -316,6 +452,15 @@ export interface Returned {
   player: number;
 }
 
+export interface SearchResult {
+  bots: string[];
+  /** Names in matches that are not registered, such as guests'. */
+  players: string[];
+  contests: FoundContest[];
+  /** Ids. */
+  matches: string[];
+}
+
 export interface Seat {
   /** From 0, in the order of the players. */
   seat: number;
@@ -325,6 +470,18 @@ export interface Seat {
   score: number | null;
   /** Why it ended for this bot. */
   cause: string | null;
+}
+
+export interface ServerAddress {
+  version: string;
+  /** Where people and bots reach the server; null: where you did. */
+  url: string | null;
+  /** HTTP and WebSockets are encrypted; the ports of the other protocols never are. */
+  tls: boolean;
+  /** By protocol: http (also WebSockets and socket.io), duel, xbs, bomber, cube; others: rooms for boats. */
+  ports: Record<string, number>;
+  /** House bots play those who find no opponent. */
+  house: boolean;
 }
 
 export interface Table {
@@ -350,4 +507,24 @@ export interface Terms {
   gone: "out" | "pass" | "wait";
   absence: number;
   boards: number;
+}
+
+export interface Unplayed {
+  /** A game. */
+  game: string;
+  contest: string;
+  players: string[];
+  /** Matches that these have still to play. */
+  left: number;
+}
+
+export interface Waiting {
+  name: string;
+  /** A game. */
+  game: string;
+  contest: string | null;
+  /** At its table, itself among them. */
+  players: number;
+  /** The only one that it wants to meet; null: any. */
+  opponent: string | null;
 }

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from botdrome.api.rankings import Rank
 from botdrome.match.terms import Terms
 
 Moment = Annotated[str, Meta(description="A moment in UTC, as in ISO 8601.", examples=["2026-11-15T02:27:15.123Z"])]
@@ -102,14 +101,6 @@ class Contests(Struct):
     total: int
     limit: int
     offset: int
-
-
-class Contest(Struct):
-    name: str
-    game: GameName
-    gameType: GameType  # noqa: N815
-    matches: Annotated[int, Meta(description="How many have ended.")]
-    rankings: list[Rank]
 
 
 class Table(Struct):

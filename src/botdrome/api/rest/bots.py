@@ -19,7 +19,8 @@ def shown(bot: BotEntry) -> Bot:
 async def bots(reach: Reach, asked: Asked) -> Bots:
     wanted, owner = asked.text("game"), asked.text("owner")
     game = None if wanted is None else game_called(wanted)
-    page = await reach.store.bots(game, owner, asked.limit, asked.offset)
+    order, falling = asked.order("registered")
+    page = await reach.store.bots(game, owner, asked.limit, asked.offset, order, falling)  # type: ignore[arg-type]
     return Bots([shown(bot) for bot in page], await reach.store.count_bots(game, owner), asked.limit, asked.offset)
 
 

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from botdrome.api.away import Away
 from botdrome.api.bodies import bearer, whole_body
+from botdrome.api.dates import epoch
 from botdrome.api.paging import LONGEST_LIST, SHORT_LIST
 from botdrome.api.pieces import InPieces
 from botdrome.api.problems import Problem
@@ -36,6 +37,12 @@ PAGING = (
     Parameter("limit", f"How many at most: {SHORT_LIST} if nothing is said, {LONGEST_LIST} at the utmost.", "integer"),
     Parameter("offset", "How many to leave out at the beginning.", "integer"),
 )
+
+
+def sorted_by(*columns: str) -> Parameter:
+    """The parameter by which a list is sorted."""
+    choices = tuple(sign + column for column in columns for sign in ("", "-"))
+    return Parameter("sort", "By which column; with a minus, the largest or latest first.", choices=choices)
 
 
 class Call(Struct, frozen=True):
@@ -76,6 +83,21 @@ class Asked:
 
     def texts(self, name: str) -> tuple[str, ...]:
         return tuple(self._query.getlist(name))
+
+    def moment(self, name: str) -> int | None:
+        """In milliseconds since 1970."""
+        text = self._query.get(name)
+        if text is None:
+            return None
+        try:
+            return epoch(text)
+        except ValueError:
+            raise Problem(f"{name} is a date or a moment as in ISO 8601, such as 2026-11-15T02:27:15Z, not {text!r}") from None
+
+    def order(self, default: str) -> tuple[str, bool]:
+        """By which column, and whether the largest comes first."""
+        sort = self._query.get("sort", default)
+        return sort.removeprefix("-"), sort.startswith("-")
 
     @property
     def limit(self) -> int:

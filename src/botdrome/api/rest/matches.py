@@ -1,4 +1,4 @@
-"""Matches, contests and live tables over REST."""
+"""Matches and live tables over REST."""
 
 from typing import Any
 
@@ -9,8 +9,7 @@ from botdrome.api.games import game_called
 from botdrome.api.live import live_tables
 from botdrome.api.outcomes import first_view, native_state
 from botdrome.api.problems import Problem, no_match
-from botdrome.api.rankings import Method, ranked
-from botdrome.api.rest.answers import Contest, Contests, Live, Match, Matches, MatchInFull, Outcome, Seat, Table
+from botdrome.api.rest.answers import Live, Match, Matches, MatchInFull, Outcome, Seat, Table
 from botdrome.api.rest.endpoint import Asked
 from botdrome.api.rest.reach import Reach
 from botdrome.server.arena import Arena, LiveTable
@@ -29,6 +28,10 @@ async def matches(reach: Reach, asked: Asked) -> Matches:
         all_of=asked.texts("bot"),
         any_of=asked.texts("any_bot"),
         status=STATUSES.get(asked.text("status") or ""),
+        winner=asked.text("winner"),
+        since=asked.moment("since"),
+        until=asked.moment("until"),
+        oldest_first=asked.order("-started") == ("started", False),
         limit=asked.limit,
         offset=asked.offset,
     )
@@ -122,20 +125,6 @@ async def flight(reach: Reach, asked: Asked) -> bytes:
         words = "runs still; its flight records come when it is over" if entry.status == "running" else "left no flight records"
         raise Problem(f"match {entry.id} {words}", 404)
     return written(found, entry.reason)
-
-
-async def contests(reach: Reach, asked: Asked) -> Contests:
-    names = await reach.store.contests(game_called(asked.path("game")))
-    return Contests(names[asked.offset : asked.offset + asked.limit], len(names), asked.limit, asked.offset)
-
-
-async def contest(reach: Reach, asked: Asked) -> Contest:
-    game, name = game_called(asked.path("game")), asked.path("name")
-    method = Method[(asked.text("method") or "ambitious").upper()]
-    if not await reach.store.count(Wanted(game=game, contest=name)):
-        raise Problem(f"nobody has played in a contest {name!r} of {game}", 404)
-    ended = await reach.store.count(Wanted(game=game, contest=name, status="ended"))
-    return Contest(name, game, game_type(game), ended, ranked(await reach.store.contest_lines(game, name), method))
 
 
 async def live(arena: Arena, asked: Asked) -> Live:

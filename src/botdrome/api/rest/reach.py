@@ -15,3 +15,7 @@ class Reach:
     async def present_view(self, match_id: str) -> View | None:
         view: View | None = await self._home.ask("view", match_id)
         return view
+
+    async def contest_games(self) -> int:
+        """Games each way for every pair in a contest."""
+        return int(await self._home.ask("contest_games"))

@@ -8,12 +8,11 @@ from botdrome.api import duel
 from botdrome.api.away import Away
 from botdrome.api.pages import page
 from botdrome.api.rankings import Method
-from botdrome.api.rest import bots, catalogue, matches
+from botdrome.api.rest import bots, catalogue, contests, hall, matches, ratings, reports
 from botdrome.api.rest.answers import (
     Address,
     Bot,
     Bots,
-    Contest,
     Contests,
     Entrant,
     Entry,
@@ -24,10 +23,11 @@ from botdrome.api.rest.answers import (
     NewBot,
     RegisteredBot,
 )
-from botdrome.api.rest.endpoint import NDJSON, PAGING, Endpoint, Parameter
+from botdrome.api.rest.endpoint import NDJSON, PAGING, Endpoint, Parameter, sorted_by
 from botdrome.api.rest.openapi import document
 from botdrome.formats import FORMATS
 from botdrome.match.film import FilmFrame, FilmHeader
+from botdrome.store.tallies import CONTEST_ORDERS, OPPONENT_ORDERS
 
 BASE = "/api/v1"
 GAME = Parameter("game", f"One of {', '.join(FORMATS)}.")
@@ -43,7 +43,7 @@ ENDPOINTS = (
     Endpoint("GET", "/games", "The games on offer, with their options and terms.", catalogue.games, Games),
     Endpoint(
         "GET", "/bots", "The registered bots, by the time of their registration.", bots.bots, Bots,
-        (GAME, Parameter("owner", "Whose bots."), *PAGING), away=True,
+        (GAME, Parameter("owner", "Whose bots."), sorted_by("registered", "name", "owner", "game"), *PAGING), away=True,
     ),
     Endpoint(
         "POST", "/bots", "Register a bot.", bots.register, RegisteredBot, body=NewBot, status=201,
@@ -64,6 +64,10 @@ ENDPOINTS = (
             Parameter("bot", "A bot that took part. If there are several, all of them did.", many=True),
             Parameter("any_bot", "If there are several, one of them took part.", many=True),
             Parameter("status", "How far they are.", choices=("running", "ended", "aborted")),
+            Parameter("winner", "The player that won alone."),
+            Parameter("since", "When they started, at the earliest: a date or a moment as in ISO 8601."),
+            Parameter("until", "Before when they started."),
+            sorted_by("started"),
             *PAGING,
         ), away=True,
     ),
@@ -86,13 +90,51 @@ ENDPOINTS = (
         problems=((401, "There is no token."), (403, "It is not the token of the bot at that seat."), NO_MATCH), away=True,
     ),
     Endpoint(
-        "GET", "/contests/{game}", "The contests of a game, by their first match.", matches.contests, Contests, PAGING,
+        "GET", "/games/{game}/leaderboard", "The bots of a game with their ratings, the best first.",
+        ratings.leaderboard, reports.Leaderboard, (sorted_by(*ratings.ORDERS), *PAGING),
         problems=((404, "There is no such game."),), away=True,
     ),
     Endpoint(
-        "GET", "/contests/{game}/{name:path}", "A contest and its ranking.", matches.contest, Contest,
+        "GET", "/profiles/{name:path}", "A bot in full: its rating over time, and why its matches ended.",
+        ratings.profile, reports.Profile, problems=((404, "Nobody of that name has played."),), away=True,
+    ),
+    Endpoint(
+        "GET", "/opponents/{name:path}", "What a player has to show against each of its opponents.",
+        ratings.opponents, reports.Opponents, (sorted_by(*OPPONENT_ORDERS), *PAGING), away=True,
+    ),
+    Endpoint(
+        "GET", "/contests", "The contests of all games, the one with the latest match first.",
+        contests.contestlist, reports.AllContests, (GAME, sorted_by(*CONTEST_ORDERS), *PAGING), away=True,
+    ),
+    Endpoint(
+        "GET", "/contests/{game}", "The contests of a game, by their first match.", contests.contests, Contests, PAGING,
+        problems=((404, "There is no such game."),), away=True,
+    ),
+    Endpoint(
+        "GET", "/contests/{game}/{name:path}", "A contest and its ranking.", contests.contest, reports.Contest,
         (Parameter("method", "Points for a win and a draw: 3 and 1, 2 and 1, 3 and 2.", choices=METHODS),),
         problems=((404, "There is no such contest."),), away=True,
+    ),
+    Endpoint(
+        "GET", "/crosstables/{game}/{name:path}", "The results of each against each in a contest.",
+        contests.crosstable, reports.Crosstable, problems=((404, "There is no such contest."),), away=True,
+    ),
+    Endpoint(
+        "GET", "/search", "Bots, other players, contests and matches by the beginning of their names or ids.",
+        hall.search, reports.SearchResult, (Parameter("q", "What they begin with."),), away=True,
+    ),
+    Endpoint(
+        "GET", "/next", "Those who wait for an opponent, and what contests still have to see.",
+        hall.upcoming, reports.NextMatches,
+    ),
+    Endpoint("GET", "/server", "Where the server is reached, by protocol.", hall.server, reports.ServerAddress),
+    Endpoint(
+        "GET", "/duel/boards", "Boards that were played over duel arena, the latest first.", duel.duelboards, duel.DuelBoards,
+        PAGING, away=True,
+    ),
+    Endpoint(
+        "GET", "/duel/boards/{id:int}", "One of them.", duel.duelboard, duel.NumberedBoard,
+        problems=((404, "There is no such board."),), away=True,
     ),
     Endpoint(
         "GET", "/duel/players", "Those who play over duel arena, the most boards won first.", duel.duellists, duel.DuelPlayers,

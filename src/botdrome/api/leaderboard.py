@@ -1,0 +1,129 @@
+"""Leaderboard: the ratings of the bots of a game, kept up to date in each worker process.
+
+A match is counted once: what began after the last look is read, and what ran then and is over now. To rate everybody anew
+takes a time that grows with the number of bots, so that is done for a twentieth of the time at most; until then, the ratings
+of the last time stand.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import combinations, groupby
+from time import monotonic, process_time, time
+
+from msgspec import Struct
+
+from botdrome.contest.strength import Score, Strength, strengths
+from botdrome.store.store import BotEntry, Epoch, Store
+from botdrome.store.tallies import Seating
+
+AT_ONCE = 20_000
+"""Matches that are read at once."""
+PAUSES = 20
+"""So many times as long as a rating took, nobody is rated anew."""
+HOUSE = "house:"
+_COPY = re.compile(r"(house:.+) \d+")
+
+
+class Line(Struct):
+    """A bot's rated matches: those at which another rated bot sat."""
+
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    crowded: bool = False
+    """It sat at tables of more than two, whose results are not independent of each other: they make no interval."""
+
+
+def rated_name(name: str) -> str:
+    """Copies of a house bot at one table are one bot."""
+    copy = _COPY.fullmatch(name)
+    return copy[1] if copy else name
+
+
+class GameResults:
+    def __init__(self, game: str) -> None:
+        self.game = game
+        self.bots: dict[str, BotEntry] = {}
+        self.lines: dict[str, Line] = {}
+        self.matches = 0
+        self.rated_at: Epoch = 0
+        self._scores: dict[tuple[str, str], Score] = {}
+        self._last = 0
+        """All matches up to this number are counted, but for those that ran."""
+        self._running: set[str] = set()
+        self._strengths: dict[str, Strength] = {}
+        self._rated_matches, self._rest_until = 0, 0.0
+
+    async def refresh(self, store: Store) -> None:
+        """A request may be cancelled wherever it waits: between two such places, what is counted agrees with what is noted."""
+        reports, game = store.reports, self.game
+        last = await reports.last_number()
+        running = await reports.running(game, last)
+        self.bots = {bot.name: bot for bot in await store.bots(game)}
+        over = self._running - running.keys()
+        if over:
+            seatings = await reports.seatings_of(game, over)
+            self._count(seatings)
+            self._running -= over
+        while self._last < last:
+            end = min(self._last + AT_ONCE, last)
+            seatings = await reports.seatings(game, self._last, end)
+            self._count(seatings)
+            counted = {seating.match for seating in seatings}
+            self._running |= {match for match, number in running.items() if self._last < number <= end} - counted
+            self._last = end
+
+    def _count(self, seatings: Sequence[Seating]) -> None:
+        for _, seats in groupby(seatings, lambda seating: seating.match):
+            self._count_match(list(seats))
+
+    def _count_match(self, seats: Sequence[Seating]) -> None:
+        places: dict[str, int] = {}
+        for seat in seats:
+            name = rated_name(seat.name)
+            if self._is_rated(name, seat.started):
+                places[name] = min(seat.place, places.get(name, seat.place))
+        if len(places) < 2:
+            return
+        self.matches += 1
+        alone = sum(seat.place == 1 for seat in seats) == 1
+        for name, place in places.items():
+            line = self.lines.setdefault(name, Line())
+            line.games += 1
+            line.wins += place == 1 and alone
+            line.draws += place == 1 and not alone
+            line.losses += place > 1
+            line.crowded |= len(seats) > 2
+        for one, two in combinations(sorted(places), 2):
+            wins, draws, losses = self._scores.get((one, two), (0, 0, 0))
+            first, second = places[one], places[two]
+            self._scores[one, two] = wins + (first < second), draws + (first == second), losses + (first > second)
+
+    def _is_rated(self, name: str, started: Epoch) -> bool:
+        """A name may have been a guest's before it was registered."""
+        bot = self.bots.get(name)
+        return name.startswith(HOUSE) if bot is None else bot.registered <= started
+
+    def strengths(self) -> dict[str, Strength]:
+        if self._rated_matches != self.matches and monotonic() >= self._rest_until:
+            began = process_time()
+            self._strengths = strengths(self._scores)
+            self._rated_matches, self.rated_at = self.matches, int(time() * 1000)
+            self._rest_until = monotonic() + PAUSES * (process_time() - began)
+        return self._strengths
+
+
+_kept: dict[str, GameResults] = {}
+_store: Store | None = None
+
+
+async def results_of(game: str, store: Store) -> GameResults:
+    """Up to date. A process has the results of one store."""
+    global _store
+    if store is not _store:
+        _kept.clear()
+        _store = store
+    results = _kept.setdefault(game, GameResults(game))
+    await results.refresh(store)
+    return results

@@ -1,0 +1,195 @@
+"""REST for pages: ratings, contests, the search, and the server itself."""
+
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from botdrome.contest.lobby import Seeker, Wish
+from botdrome.server.arena import Arena, Unplayed, Whereabouts
+from botdrome.server.duel_lines import BOARDS, DuelBoard, board_name
+from botdrome.store.store import BotEntry, Note, Store
+from tests.api.tables import NOON, entry_of
+from tests.api.test_rest import error, get
+from tests.store.entries import an_end
+
+pytestmark = pytest.mark.anyio
+GAME = "gomoku"
+
+
+async def register(store: Store, *names: str, registered: int = NOON) -> None:
+    for name in names:
+        await store.register(BotEntry(name, GAME, f"owner of {name}", registered, None))
+
+
+async def play(store: Store, match_id: str, players: str, places: tuple[int, ...], **rest: Any) -> None:
+    entry = entry_of(match_id, *players.split(), game=GAME, **rest)
+    store.begin(entry)
+    await store.finish(an_end(match_id, places, view=None))
+
+
+def names(page: dict[str, Any]) -> str:
+    return " ".join(line["name"] for line in page["bots"])
+
+
+# Ratings.
+
+
+async def test_a_leaderboard_counts_matches_between_registered_bots_and_the_house(http: httpx.AsyncClient, store: Store) -> None:
+    await register(store, "ada", "bob", "idle")
+    await register(store, "late", registered=NOON + 50)
+    for number in range(4):
+        await play(store, f"m{number}", "ada bob", (1, 2))
+    await play(store, "draw", "bob house:best", (1, 1))
+    await play(store, "guest", "ada guest", (2, 1))
+    await play(store, "not yet registered", "ada late", (2, 1))
+    board = await get(http, f"games/{GAME}/leaderboard")
+    assert (names(board), board["total"], board["matches"]) == ("ada house:best bob idle late", 5, 5)
+    ada, house, bob, idle, _ = board["bots"]
+    assert (ada["place"], ada["games"], ada["wins"], ada["owner"], ada["house"]) == (1, 4, 4, "owner of ada", False)
+    assert ada["low"] < ada["rating"] < ada["high"] and ada["rating"] > bob["rating"]
+    assert (bob["wins"], bob["draws"], bob["losses"]) == (0, 1, 4)
+    assert house["house"] and house["low"] is None
+    assert (idle["place"], idle["rating"], idle["games"], idle["group"]) == (None, None, 0, None)
+    assert board["rated"].endswith("Z")
+
+
+async def test_a_leaderboard_is_sorted_and_paged(http: httpx.AsyncClient, store: Store) -> None:
+    await register(store, "ada", "bob", "cid")
+    await play(store, "a", "ada bob", (1, 2))
+    await play(store, "b", "ada cid", (1, 2))
+    assert names(await get(http, f"games/{GAME}/leaderboard", sort="-name", limit=2)) == "cid bob"
+    assert names(await get(http, f"games/{GAME}/leaderboard", sort="games", offset=2)) == "ada"
+    assert names(await get(http, f"games/{GAME}/leaderboard", sort="rating", limit=1)) in ("bob", "cid")
+    status, words = await error(http, f"games/{GAME}/leaderboard?sort=colour")
+    assert status == 400 and words.startswith("sort is one of rating, -rating, name, ")
+    assert (await error(http, "games/chess/leaderboard"))[0] == 404
+
+
+async def test_a_leaderboard_goes_on_with_matches_that_end_later(http: httpx.AsyncClient, store: Store) -> None:
+    await register(store, "ada", "bob")
+    store.begin(entry_of("long", "ada", "bob", game=GAME))
+    await play(store, "short", "ada bob", (1, 2))
+    assert (await get(http, f"games/{GAME}/leaderboard"))["matches"] == 1
+    await store.finish(an_end("long", (2, 1), view=None))
+    await play(store, "next", "ada bob", (1, 2))
+    for _ in range(2):
+        board = await get(http, f"games/{GAME}/leaderboard")
+        assert (board["matches"], board["bots"][0]["games"]) == (3, 3)
+
+
+async def test_there_is_no_interval_for_tables_of_more_than_two(http: httpx.AsyncClient, store: Store) -> None:
+    await register(store, "ada", "bob", "cid")
+    for number in range(3):
+        await play(store, f"m{number}", "ada bob cid house:best house:best", (1, 2, 2, 4, 5))
+    ada = (await get(http, f"games/{GAME}/leaderboard"))["bots"][0]
+    assert (ada["name"], ada["low"], ada["high"]) == ("ada", None, None)
+    profile = await get(http, "profiles/ada")
+    assert [point["low"] for point in profile["history"]] == [None] * 3
+
+
+async def test_a_bot_in_full(http: httpx.AsyncClient, store: Store) -> None:
+    await register(store, "ada", "bob")
+    for number in range(250):
+        await play(store, f"m{number}", "ada bob", (1, 2) if number % 3 else (2, 1), started=NOON + number)
+    await play(store, "guests", "ada guest", (1, 2), started=NOON - 5)
+    profile = await get(http, "profiles/ada")
+    assert (profile["name"], profile["bot"]["owner"], profile["matches"]) == ("ada", "owner of ada", 251)
+    history = profile["history"]
+    assert len(history) <= 100 and history[-1]["games"] == 250
+    assert history[-1]["rating"] == pytest.approx(profile["rating"]["rating"], abs=0.1)
+    assert history[0]["high"] - history[0]["low"] > history[-1]["high"] - history[-1]["low"]
+    assert profile["causes"] == {"complete": 166, "timeout": 84}
+    assert (await get(http, "opponents/ada"))["opponents"] == [
+        {"name": "bob", "games": 250, "wins": 166, "draws": 0, "losses": 84, "last": "2026-11-14T23:46:40.249Z"}
+    ]
+    guest = await get(http, "profiles/guest")
+    assert (guest["bot"], guest["rating"], guest["history"], guest["matches"]) == (None, None, [], 1)
+    assert await error(http, "profiles/nobody") == (404, "there is no bot 'nobody', and nobody of that name has played")
+    assert (await get(http, "opponents/nobody"))["total"] == 0
+
+
+# Matches and contests.
+
+
+async def test_matches_by_winner_and_date(http: httpx.AsyncClient, store: Store) -> None:
+    day = 24 * 3600 * 1000
+    await play(store, "old", "ada bob", (1, 2), started=NOON - 2 * day)
+    await play(store, "new", "ada bob", (1, 2), started=NOON)
+    await play(store, "other", "ada bob", (2, 1), started=NOON + 1)
+
+    async def found(**params: str) -> list[str]:
+        return [match["id"] for match in (await get(http, "matches", **params))["matches"]]
+
+    assert await found(winner="ada") == ["new", "old"]
+    assert await found(sort="started") == ["old", "new", "other"]
+    assert await found(since="2026-11-14") == ["other", "new"]
+    assert await found(until="2026-11-14T23:46:40.001Z", since="2026-11-14T23:00:00") == ["new"]
+    words = "since is a date or a moment as in ISO 8601, such as 2026-11-15T02:27:15Z, not 'monday'"
+    assert await error(http, "matches?since=monday") == (400, words)
+
+
+async def test_a_contest_tells_how_much_of_it_is_played(http: httpx.AsyncClient, store: Store) -> None:
+    await play(store, "a", "ada bob", (1, 2), contest="cup")
+    await play(store, "b", "bob cid", (1, 1), contest="cup")
+    store.begin(entry_of("c", "ada", "cid", game=GAME, contest="cup"))
+    cup = await get(http, f"contests/{GAME}/cup")
+    assert (cup["matches"], cup["running"], cup["planned"]) == (2, 1, 30)
+    assert [rank["bot"] for rank in cup["rankings"]] == ["ada", "cid", "bob"]
+    table = await get(http, f"crosstables/{GAME}/cup")
+    assert table == {
+        "bots": ["ada", "cid", "bob"],
+        "total": 3,
+        "rows": [[None, None, [1, 0, 0]], [None, None, [0, 1, 0]], [[0, 0, 1], [0, 1, 0], None]],
+    }
+    assert await error(http, f"crosstables/{GAME}/none") == (404, f"nobody has played in a contest 'none' of {GAME}")
+    listed = await get(http, "contests", sort="-matches", game=GAME)
+    assert [(one["game"], one["name"], one["matches"]) for one in listed["contests"]] == [(GAME, "cup", 3)]
+
+
+# The hall.
+
+
+async def test_search(http: httpx.AsyncClient, store: Store) -> None:
+    await register(store, "Ada")
+    await play(store, "adf00", "Ada ada%", (1, 2), contest="ad hoc")
+    assert await get(http, "search", q=" ad ") == {
+        "bots": ["Ada"], "players": ["ada%"], "contests": [{"game": GAME, "name": "ad hoc"}], "matches": ["adf00"],
+    }  # fmt: skip
+    assert (await get(http, "search", q="a\u1fff%'\"_"))["bots"] == []
+    assert await error(http, "search?q=%20") == (400, "q is a text of 1 to 100 characters, not one of 0")
+    assert (await error(http, "search?q=" + "x" * 101))[0] == 400
+
+
+class OneQueue:
+    contest_games = 2
+
+    def seekers(self, most: int) -> list[Seeker]:
+        return [Seeker(1, "ada", Wish(GAME, contest="cup"), opponent="bob")][:most]
+
+    def unplayed(self, most: int) -> list[Unplayed]:
+        return [Unplayed(GAME, "cup", ("ada", "bob"), 3)][:most]
+
+
+async def test_what_comes_next_and_where_the_server_is(http: httpx.AsyncClient, arena: Arena) -> None:
+    assert await get(http, "next") == {"waiting": [], "unplayed": []}
+    arena.queue, arena.whereabouts = OneQueue(), Whereabouts("https://bots.example.org", True, {"http": 443, "duel": 5232}, True)
+    assert await get(http, "next") == {
+        "waiting": [{"name": "ada", "game": GAME, "contest": "cup", "players": 2, "opponent": "bob"}],
+        "unplayed": [{"game": GAME, "contest": "cup", "players": ["ada", "bob"], "left": 3}],
+    }
+    server = await get(http, "server")
+    assert server.pop("version")
+    assert server == {"url": "https://bots.example.org", "tls": True, "ports": {"http": 443, "duel": 5232}, "house": True}
+
+
+async def test_boards_of_duel_arena_by_their_numbers(http: httpx.AsyncClient, store: Store) -> None:
+    boards = [DuelBoard(9 + n, f"m{n // 2}", "ada", "bob", 1200, 1200, NOON, NOON + 1, 5, "ada") for n in range(3)]
+    await store.keep([Note(BOARDS, board_name(board.id), msgspec.to_builtins(board)) for board in boards])
+    page = await get(http, "duel/boards", limit=2)
+    assert ([board["id"] for board in page["boards"]], page["total"]) == ([11, 10], 3)
+    found = await get(http, "duel/boards/10")
+    assert (found["number"], found["board"]["match"], found["board"]["winner"]) == (1, "m0", "ada")
+    assert (await get(http, "duel/boards/11"))["number"] == 0
+    assert (await error(http, "duel/boards/12"))[0] == 404
