@@ -22,7 +22,7 @@ async function buildPages(target) {
 
 /** The viewer in one classic script, for match files that are exported as a page; Battlecube's has three.js in it. */
 async function buildStandalone(pages) {
-  const entries = { standalone: 'src/standalone.tsx', 'standalone-cube': 'src/standalone-cube.tsx' };
+  const entries = { standalone: 'src/standalone.tsx', 'standalone-battlecube': 'src/standalone-battlecube.tsx' };
   const entryPoints = Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file)));
   await build({ ...pages, entryPoints, format: 'iife' });
 }

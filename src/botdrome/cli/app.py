@@ -60,11 +60,14 @@ def replay(
     file: Annotated[Path, typer.Argument(help="A match file.")],
     turn: Annotated[int | None, typer.Option(help="Print the position after this many inputs, and end.")] = None,
     speed: Annotated[float, typer.Option(min=0.1, help="Positions a second while it plays.")] = 2.0,
+    html: Annotated[
+        Path | None, typer.Option(metavar="PAGE", help="Write one HTML file that shows the match in any browser, and end.")
+    ] = None,
 ) -> None:
-    """Show a match again: step, go back, jump, or let it play."""
+    """Show a match again: step, go back, jump, or let it play; or write it as a page."""
     from botdrome.cli.replay import show_match
 
-    raise typer.Exit(show_match(file, turn, speed))
+    raise typer.Exit(show_match(file, turn, speed, html))
 
 
 @app.command()

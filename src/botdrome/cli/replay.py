@@ -2,23 +2,31 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
+from botdrome.api.pages import WEB
+from botdrome.cli.film_page import NoViewer, film_page
 from botdrome.cli.keys import next_keys, single_keys
 from botdrome.cli.problems import complain
 from botdrome.cli.reel import Frame, drawn, frames
 from botdrome.cli.terminal import Terminal
 from botdrome.cli.viewer import HELP, Viewer
 from botdrome.formats import restored
-from botdrome.match.record import BadRecord
+from botdrome.games.game import Game
+from botdrome.match.film import film_lines, header_of
+from botdrome.match.film import frames as film_frames
+from botdrome.match.record import BadRecord, Record
 
 
-def show_match(file: Path, turn: int | None, speed: float) -> int:
+def show_match(file: Path, turn: int | None, speed: float, html: Path | None = None) -> int:
     try:
         record, game = restored(file.read_bytes())
+        if html is not None:
+            return _write_page(record, game, html)
         reel = frames(record, game)
     except (BadRecord, OSError) as problem:
         complain(f"{file}: {problem}")
@@ -29,6 +37,18 @@ def show_match(file: Path, turn: int | None, speed: float) -> int:
         _browse(game.name, reel, speed)
     else:
         _print_all(game.name, reel)
+    return 0
+
+
+def _write_page(record: Record, game: Game[Any], file: Path) -> int:
+    header = header_of(record)
+    try:
+        page = film_page(header, b"".join(film_lines(header, film_frames(record, game))), WEB)
+        file.write_bytes(page)
+    except (NoViewer, OSError) as problem:
+        complain(f"{file} cannot be written: {problem}")
+        return 1
+    Terminal(stderr=True).print(Text(f"{file}: {len(page) / 1e6:.1f} MB; open it in any browser"), soft_wrap=True)
     return 0
 
 
