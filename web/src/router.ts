@@ -19,6 +19,9 @@ export interface Found {
 
 const ROUTES: Route[] = [
   route('/', () => import('./pages/front')),
+  route('/matches/{id}', () => import('./pages/match')),
+  route('/embed/{id}', () => import('./pages/embed')),
+  route('/open', () => import('./pages/open')),
 ];
 
 /** The address that is shown: path and query. */

@@ -1,0 +1,72 @@
+/** One match: live or from its record. */
+import { useEffect, useMemo } from 'preact/hooks';
+import { Problem } from '../parts/problem';
+import type { Film } from '../replay/film';
+import { go, path, query, type Params } from '../router';
+import { linksOf, type Links } from '../viewer/links';
+import { MatchSource } from '../viewer/match-source';
+import { resultOf } from '../viewer/result';
+import { MatchViewer } from '../viewer/viewer';
+import { resultInWords } from '../viewer/words';
+
+export default function MatchPage({ params }: { params: Params }) {
+  const match = params['id'] ?? '';
+  const source = useSource(match);
+  const step = useMemo(wantedStep, [match]);
+  const loading = source.loading.value;
+  if (loading.state === 'loading') return <p class="quiet" role="status">Loading the match …</p>;
+  if (loading.state === 'failed') return <Missing words={loading.words} missing={loading.missing} />;
+  const { film, live } = loading;
+  const links = linksOf(match, location.origin, film.over, film.header.game, film.header.contest);
+  return (
+    <>
+      <MatchHead film={film} links={links} />
+      <MatchViewer film={film} live={live} step={step} links={links} onStep={rememberStep} />
+    </>
+  );
+}
+
+export function useSource(match: string): MatchSource {
+  const source = useMemo(() => new MatchSource(match), [match]);
+  useEffect(() => () => source.stop(), [source]);
+  return source;
+}
+
+/** The `?step=` of the address. */
+export function wantedStep(): number | null {
+  const step = Number(query.value.get('step') ?? NaN);
+  return Number.isInteger(step) && step >= 0 ? step : null;
+}
+
+/** Keep the step in the address, so that it can be shared and comes back with the page. */
+export function rememberStep(step: number | null): void {
+  go(step === null ? path.value : `${path.value}?step=${step}`, true);
+}
+
+function MatchHead({ film, links }: { film: Film; links: Links }) {
+  const { game, players, contest, started } = film.header;
+  const names = players.map(({ name }) => name);
+  const shown = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} others`] : names;
+  const result = resultOf(film);
+  useEffect(() => void (document.title = `${shown.join(' – ')} · Botdrome`), [shown.join()]);
+  return (
+    <header class="match-head">
+      <h1>{shown.map((name, place) => [place ? ' – ' : '', <bdi key={place}>{name}</bdi>])}</h1>
+      <p>
+        <a href={`/games/${game}`}>{game}</a>
+        {contest !== null && <> · <a href={links.contest ?? ''}><bdi>{contest}</bdi></a></>}
+        {started !== null && <> · {new Date(started).toLocaleString()}</>}
+        {result && <> · {resultInWords(film.header, result)}</>}
+      </p>
+    </header>
+  );
+}
+
+export function Missing({ words, missing }: { words: string; missing: boolean }) {
+  return (
+    <>
+      <Problem words={words} {...(missing ? {} : { retry: () => location.reload() })} />
+      {missing && <p>Perhaps the link is incomplete. <a href="/matches">All matches</a> are in the list; a match file can be <a href="/open">opened here</a>.</p>}
+    </>
+  );
+}

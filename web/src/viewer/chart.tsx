@@ -1,0 +1,152 @@
+/** A chart over the frames of a match: it shows where the viewer is, and leads it elsewhere. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
+import { signOf } from '../renderers/renderer';
+import { theme } from '../theme';
+
+export interface Series {
+  player: number;
+  name: string;
+  values: (number | null)[];
+}
+
+export interface ChartData {
+  /** Frames. */
+  x: number[];
+  series: Series[];
+}
+
+interface ChartProps {
+  title: string;
+  /** The same in words, for those who do not see it. */
+  summary: string;
+  data: () => ChartData;
+  /** Changes when there are more data. */
+  version: number;
+  at: number;
+  length: number;
+  bars?: boolean;
+  /** A value of the vertical axis, as it is written. */
+  unit: (value: number) => string;
+  /** A frame, as it is written on the horizontal axis. */
+  label: (index: number) => string;
+  onSeek: (index: number) => void;
+}
+
+const HEIGHT = 150;
+/** Dashes, so that lines can be told apart without colour. */
+const DASHES: number[][] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+/** Milliseconds between two redraws of a live match. */
+const REDRAW = 500;
+
+export function Chart(props: ChartProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const needle = useRef<HTMLElement>(null);
+  const plot = usePlot(box, props);
+  useEffect(() => {
+    if (plot && needle.current) needle.current.style.transform = `translateX(${place(plot, props.at)}px)`;
+  }, [plot, props.at, props.version]);
+  const seek = (event: PointerEvent) => plot && event.buttons === 1 && props.onSeek(pointed(plot, event, props.length));
+  return (
+    <figure class="chart">
+      <figcaption>{props.title}</figcaption>
+      <div class="chart-box" ref={box} role="img" aria-label={`${props.title}. ${props.summary}`} onPointerDown={seek} onPointerMove={seek}>
+        <i class="chart-needle" ref={needle} aria-hidden="true" />
+      </div>
+    </figure>
+  );
+}
+
+/** The plot, made anew for another theme, and filled as data come. */
+function usePlot(box: { current: HTMLDivElement | null }, props: ChartProps): uPlot | null {
+  const [plot, setPlot] = useState<uPlot | null>(null);
+  const near = useNear(box);
+  const colours = theme.value;
+  const series = props.data().series.length;
+  useEffect(() => {
+    if (!near) return;
+    let made: uPlot | null = null;
+    let wanted = true;
+    const resize = new ResizeObserver(() => box.current && made?.setSize({ width: box.current.clientWidth, height: HEIGHT }));
+    void import('uplot').then(({ default: Plot }) => {
+      if (!wanted || !box.current) return;
+      made = new Plot(options(box.current, props), aligned(props.data()), box.current);
+      resize.observe(box.current);
+      setPlot(made);
+    });
+    return () => {
+      wanted = false;
+      resize.disconnect();
+      made?.destroy();
+      setPlot(null);
+    };
+  }, [near, colours, series]);
+  useRedraw(plot, props);
+  return plot;
+}
+
+function useRedraw(plot: uPlot | null, props: ChartProps): void {
+  const latest = useRef(props);
+  latest.current = props;
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => {
+    if (!plot || timer.current) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      plot.setData(aligned(latest.current.data()));
+    }, REDRAW);
+  }, [plot, props.version]);
+  useEffect(() => () => {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+  }, [plot]);
+}
+
+/** Whether an element has come near to what is seen of the page. */
+function useNear(box: { current: HTMLDivElement | null }): boolean {
+  const [near, setNear] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setNear(true), { rootMargin: '200px' });
+    if (box.current) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return near;
+}
+
+function options(box: HTMLElement, { data, unit, label, bars }: ChartProps): uPlot.Options {
+  const colour = (name: string) => getComputedStyle(box).getPropertyValue(name).trim() || '#888';
+  const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, font: '12px system-ui' };
+  return {
+    width: box.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { show: !bars } },
+    scales: { x: { time: false } },
+    axes: [
+      { ...axis, size: 24, values: (_, values) => values.map((value) => (Number.isInteger(value) ? label(value) : '')) },
+      { ...axis, size: 56, values: (_, values) => values.map(unit) },
+    ],
+    series: [{}, ...data().series.map(({ player, name }) => ({
+      label: `${signOf(player)} ${name}`,
+      stroke: colour(`--seat-${player % 10}`),
+      width: bars ? 0 : 1.8,
+      dash: DASHES[player % DASHES.length] ?? [],
+      spanGaps: true,
+      points: bars ? { show: true, size: 4, fill: colour(`--seat-${player % 10}`) } : { show: false },
+    }))],
+  };
+}
+
+function aligned({ x, series }: ChartData): uPlot.AlignedData {
+  return [x, ...series.map(({ values }) => values)];
+}
+
+/** The distance of a frame from the left side of the chart. */
+function place(plot: uPlot, index: number): number {
+  return plot.over.offsetLeft + Math.max(0, plot.valToPos(index, 'x'));
+}
+
+function pointed(plot: uPlot, event: PointerEvent, length: number): number {
+  const { left } = plot.over.getBoundingClientRect();
+  return Math.max(0, Math.min(length - 1, Math.round(plot.posToVal(event.clientX - left, 'x'))));
+}

@@ -1,0 +1,149 @@
+/** Digest: what the viewer shows beside the board, collected from all frames of a film once, a few at a time as they come. */
+import type { Film, Frame, MatchEvent } from '../replay/film';
+import type { Mark, Renderer, Seat } from '../renderers/renderer';
+
+/** A mark, and the frame that it belongs to. */
+export interface Placed extends Mark {
+  index: number;
+}
+
+/** How long a player took for a move. */
+export interface Thought {
+  index: number;
+  player: number;
+  milliseconds: number;
+}
+
+export class Digest {
+  readonly times: number[] = [];
+  readonly events: (MatchEvent | null)[] = [];
+  /** How many steps of the match were played, frame by frame. */
+  readonly steps: number[] = [];
+  /** Since when the present step runs, frame by frame. */
+  readonly opened: number[] = [];
+  readonly marks: Placed[] = [];
+  readonly thoughts: Thought[] = [];
+  /** Player by player; null: this game has no scores before its end. */
+  readonly scores: (readonly (number | null)[] | null)[] = [];
+  /** The frames with which boards end. */
+  readonly ends: number[] = [];
+  #before: Frame | null = null;
+
+  constructor(
+    readonly film: Film,
+    readonly renderer: Renderer,
+  ) {}
+
+  get length(): number {
+    return this.events.length;
+  }
+
+  /** Take in up to so many frames; whether there are more. */
+  read(most = Infinity): boolean {
+    const end = Math.min(this.film.length, this.length + most);
+    while (this.length < end) this.#take(this.film.frame(this.length), this.length);
+    return this.length < this.film.length;
+  }
+
+  /** The first frame after so many steps; the last frame if there are not so many. */
+  indexOf(step: number): number {
+    let low = 0;
+    let high = Math.max(0, this.length - 1);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.steps[middle] ?? 0) >= step) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** The frame with which the board ends that is shown at `index`; null: it has not ended. */
+  endOf(index: number): number | null {
+    return this.ends.find((end) => end >= index) ?? null;
+  }
+
+  #take(frame: Frame, index: number): void {
+    const { t, event, view } = frame;
+    this.times.push(t);
+    this.events.push(event);
+    this.#count(event);
+    this.#time(frame, index);
+    const scores = this.renderer.scores?.(view) ?? null;
+    this.scores.push(scores && byPlayer(scores, frame.order));
+    if (event?.event === 'board ended' || event?.event === 'ended') this.ends.push(index);
+    this.#mark(frame, index);
+    this.#before = frame;
+  }
+
+  #count(event: MatchEvent | null): void {
+    const played = event?.event === 'played' ? event.step : null;
+    if (played !== null && this.steps[0] === UNKNOWN) this.steps.fill(played);
+    this.steps.push(played !== null ? played + 1 : (this.steps.at(-1) ?? (event ? 0 : UNKNOWN)));
+  }
+
+  #time({ t, event }: Frame, index: number): void {
+    const since = this.opened.at(-1) ?? t;
+    if (event?.event === 'played' && this.#before) {
+      for (const player of movers(event.moves, this.#before)) this.thoughts.push({ index, player, milliseconds: t - since });
+    }
+    this.opened.push(event === null || event.event === 'played' || event.event === 'began' ? t : since);
+  }
+
+  #mark(frame: Frame, index: number): void {
+    const { event, view, order } = frame;
+    const named = (player: number) => this.film.header.players[player]?.name ?? `player ${player + 1}`;
+    for (const mark of marksOf(event, named)) this.marks.push({ ...mark, index });
+    if (!this.#before || !this.renderer.marks || event?.event !== 'played') return;
+    const seats: Seat[] = order.map((player) => ({ player, name: named(player) }));
+    for (const mark of this.renderer.marks(view, this.#before.view, seats)) this.marks.push({ ...mark, index });
+  }
+}
+
+/** Steps before a live match was joined are not known until the next one. */
+const UNKNOWN = -1;
+
+/** The marks that are the same in all games. */
+function marksOf(event: MatchEvent | null, named: (player: number) => string): Mark[] {
+  switch (event?.event) {
+    case 'out':
+      return [{ kind: 'out', words: `${named(event.player)} is out: ${event.cause}`, player: event.player }];
+    case 'refused':
+      return [{ kind: 'illegal', words: `${named(event.player)}: illegal move`, player: event.player }];
+    case 'late':
+      return [{ kind: 'late', words: `${named(event.player)}: ${event.by} ms late`, player: event.player }];
+    case 'board ended':
+      return [{ kind: 'board', words: `Board ${event.board + 1} ends` }];
+    case 'ended':
+      return [{ kind: 'end', words: 'The match is over' }];
+    default:
+      return [];
+  }
+}
+
+/** The players whose moves a step was; where they are secret, those that were to move. */
+function movers(moves: Record<string, unknown>, before: Frame): number[] {
+  const told = Object.keys(moves).map(Number);
+  if (told.length) return told;
+  const awaited = before.view['toMove'];
+  return Array.isArray(awaited) ? awaited.flatMap((seat) => before.order[Number(seat)] ?? []) : [];
+}
+
+/** From seat by seat to player by player. */
+export function byPlayer(values: readonly number[], order: readonly number[]): (number | null)[] {
+  const found: (number | null)[] = order.map(() => null);
+  order.forEach((player, seat) => (found[player] = values[seat] ?? null));
+  return found;
+}
+
+/** Of the marks that would lie on each other on a seek bar with so many places, the one that matters most. */
+export function thinned(marks: readonly Placed[], length: number, places: number): Placed[] {
+  const best = new Map<number, Placed>();
+  for (const mark of marks) {
+    const place = Math.round((mark.index / Math.max(1, length - 1)) * places);
+    const there = best.get(place);
+    if (!there || WEIGHT[mark.kind] > WEIGHT[there.kind]) best.set(place, mark);
+  }
+  return [...best.values()].sort((one, other) => one.index - other.index);
+}
+
+const WEIGHT: Record<Mark['kind'], number> = { end: 7, out: 6, board: 5, illegal: 4, late: 3, bomb: 2, capture: 1 };

@@ -1,0 +1,85 @@
+/** LiveFilm: a film that grows by the messages of the spectator stream. */
+import type { Film, FilmHeader, Frame, MatchEvent, View } from '../replay/film';
+
+/** What a spectator is sent first, and again after a lost connection. */
+export interface Snapshot {
+  match: string;
+  game: string;
+  players: string[];
+  contest: string | null;
+  started: number;
+  snapshot: true;
+  t: number;
+  /** The names of the players by their seats on this board. */
+  bots: string[];
+  view: View;
+}
+
+/** Something that happened, with the position that it led to. */
+export interface News {
+  match: string;
+  t: number;
+  event: MatchEvent;
+  view: View;
+}
+
+export interface Refusal {
+  error: string;
+}
+
+export type Message = Snapshot | News | Refusal;
+
+export class LiveFilm implements Film {
+  over = false;
+  /** When the last message came, by the clock of this page. */
+  heard = 0;
+  #frames: Frame[] = [];
+
+  constructor(public header: FilmHeader) {}
+
+  get length(): number {
+    return this.#frames.length;
+  }
+
+  frame(index: number): Frame {
+    const frame = this.#frames[index];
+    if (!frame) throw new RangeError(`there is no frame ${index}: the film has ${this.length}`);
+    return frame;
+  }
+
+  add(message: Snapshot | News, now: number): void {
+    this.heard = now;
+    if ('snapshot' in message) this.#join(message);
+    else this.#go(message);
+  }
+
+  /** A snapshot from before the last frame: the match is shown again from its start. */
+  #join({ t, view, bots }: Snapshot): void {
+    const last = this.#frames.at(-1);
+    if (last && t < last.t) this.#frames = [];
+    if (last && t === last.t) return;
+    this.#frames.push({ t, event: null, view, order: seatOrder(this.header.players.map(({ name }) => name), bots) });
+  }
+
+  #go({ t, event, view }: News): void {
+    const last = this.#frames.at(-1);
+    if (event.event === 'began' && last?.event === null && last.t === t) this.#frames.pop(); // its snapshot shows no more
+    const order = event.event === 'began' ? event.order : (last?.order ?? this.header.players.map((_, player) => player));
+    this.#frames.push({ t, event, view, order });
+    if (event.event === 'ended') this.over = true;
+  }
+}
+
+/** The header, as far as a spectator is told it. */
+export function headerOf({ match, game, players, contest, started }: Snapshot): FilmHeader {
+  return { match, game, players: players.map((name) => ({ name })), contest, started, options: {}, limit: null };
+}
+
+/** The numbers of the players by their seats, from names: of those with the same name the first goes first. */
+export function seatOrder(players: readonly string[], bots: readonly string[]): number[] {
+  const free = players.map((name, player) => ({ name, player }));
+  return bots.map((name) => {
+    const at = free.findIndex((one) => one.name === name);
+    return at < 0 ? 0 : free.splice(at, 1)[0]!.player;
+  });
+}

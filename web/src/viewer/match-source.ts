@@ -1,0 +1,96 @@
+/** MatchSource: the film of a match on the server, stored or live, whichever it is now. */
+import { signal, type Signal } from '@preact/signals';
+import { askText, RestError } from '../api/rest';
+import type { Film } from '../replay/film';
+import { readFilm } from '../replay/stored';
+import { headerOf, LiveFilm, type News, type Snapshot } from './live-film';
+import { follow, streamUrl, type Connection } from './stream';
+import type { Live } from './viewer';
+
+const RUNS_STILL = 409;
+const NOT_THERE = 404;
+/** A match that has just ended takes a moment to be stored. */
+const ATTEMPTS = 4;
+const BETWEEN = 400;
+
+export type Loading =
+  | { state: 'loading' }
+  | { state: 'shown'; film: Film; live: Live | null }
+  | { state: 'failed'; words: string; missing: boolean };
+
+export class MatchSource {
+  readonly loading: Signal<Loading> = signal({ state: 'loading' });
+  #stop: () => void = () => {};
+  #stopped = false;
+  #film: LiveFilm | null = null;
+  #waiting: (Snapshot | News)[] = [];
+  readonly #grown = signal(0);
+  readonly #connection = signal<Connection>({ state: 'connecting' });
+
+  constructor(readonly match: string) {
+    void this.#load(0);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#stop();
+  }
+
+  /** The stored film; the live match if it runs still. `after`: how often it was asked for since the live match ended. */
+  async #load(after: number): Promise<void> {
+    try {
+      const film = readFilm(await askText(`/matches/${encodeURIComponent(this.match)}/film`));
+      if (!this.#stopped) this.loading.value = { state: 'shown', film, live: null };
+    } catch (error) {
+      if (!this.#stopped) this.#failed(error, after);
+    }
+  }
+
+  #failed(error: unknown, after: number): void {
+    const status = error instanceof RestError ? error.status : -1;
+    if (after && after < ATTEMPTS) return void setTimeout(() => this.#load(after + 1), BETWEEN * after);
+    if (this.#film) return; // What was seen live stays.
+    if (status === RUNS_STILL) return this.#watch();
+    this.loading.value = { state: 'failed', words: error instanceof Error ? error.message : String(error), missing: status === NOT_THERE };
+  }
+
+  #watch(): void {
+    this.#stop = follow(streamUrl(this.match), {
+      news: (message) => {
+        this.#waiting.push(message);
+        if (this.#waiting.length === 1) soon(() => this.#take());
+      },
+      connection: (connection) => this.#connected(connection),
+    });
+  }
+
+  /** All that came since the last picture. */
+  #take(): void {
+    const messages = this.#waiting.splice(0);
+    const now = performance.now();
+    for (const message of messages) {
+      if ('snapshot' in message) this.#film ??= new LiveFilm(headerOf(message));
+      this.#film?.add(message, now);
+    }
+    this.#grown.value += 1;
+    if (this.#film && this.loading.value.state !== 'shown') this.loading.value = { state: 'shown', film: this.#film, live: this.#live(this.#film) };
+  }
+
+  #live(film: LiveFilm): Live {
+    const time = () => film.frame(film.length - 1).t + performance.now() - film.heard;
+    return { grown: this.#grown, connection: this.#connection, time };
+  }
+
+  #connected(connection: Connection): void {
+    this.#connection.value = connection;
+    if (connection.state === 'over') void this.#load(1);
+    if (connection.state === 'refused' && !this.#film) this.loading.value = { state: 'failed', words: connection.words, missing: true };
+  }
+}
+
+/** Before the next picture; where the page is not seen, a little later. */
+function soon(act: () => void): void {
+  if (document.hidden) setTimeout(act, 250);
+  else requestAnimationFrame(act);
+}
+

@@ -1,0 +1,40 @@
+/** The position in words: to be read at any time, and told to screen readers when the user stops or steps. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Showing } from './showing';
+import { useSeats } from './stage';
+
+/** Milliseconds of rest before the position is told, so that a screen reader is not flooded. */
+const REST = 400;
+
+export function PositionText({ film, renderer, playback, inWords, visible }: Showing & { visible: boolean }) {
+  const index = Math.min(playback.index.value, film.length - 1);
+  const frame = film.frame(index);
+  const seats = useSeats(film, frame);
+  const [open, setOpen] = useState(false);
+  const runs = playback.playing.value || playback.following.value;
+  const told = useRested(runs ? null : index);
+  const describe = (at: number) => renderer.describe(film.frame(Math.min(at, film.length - 1)).view, seats);
+  return (
+    <>
+      <p class="hidden" aria-live="polite">{told === null ? '' : `${inWords(told)} ${describe(told)}`}</p>
+      {visible && (
+        <details class="position-text" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>The position in words</summary>
+          {open && <p>{describe(index)}</p>}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** The value that has not changed for a while; null at first. */
+function useRested(value: number | null): number | null {
+  const [rested, setRested] = useState<number | null>(null);
+  const [first] = useState(value);
+  useEffect(() => {
+    if (value === first && rested === null) return;
+    const timer = setTimeout(() => setRested(value), REST);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return rested;
+}

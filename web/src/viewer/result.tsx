@@ -1,0 +1,41 @@
+/** How the match ended, in words, and what can be downloaded of it. */
+import type { Film, Result } from '../replay/film';
+import { CAUSES } from '../replay/words';
+import { colourOf, signOf } from '../renderers/renderer';
+import type { Showing } from './showing';
+import { number, resultInWords } from './words';
+
+export function ResultBox({ film, links }: Showing) {
+  const result = resultOf(film);
+  if (!result) return null;
+  const ranked = film.header.players.map((_, player) => player).sort((one, other) => result.places[one]! - result.places[other]!);
+  return (
+    <section class="result" aria-label="Result">
+      <h2>{resultInWords(film.header, result)}</h2>
+      <table>
+        <thead>
+          <tr><th>Place</th><th>Player</th><th class="number">Score</th><th>Ended</th>{links?.why && <th>For its owner</th>}</tr>
+        </thead>
+        <tbody>
+          {ranked.map((player) => (
+            <tr key={player}>
+              <td>{result.places[player]}</td>
+              <td><span class="sign" style={{ '--seat': colourOf(player) }} aria-hidden="true">{signOf(player)}</span> <bdi>{film.header.players[player]?.name}</bdi></td>
+              <td class="number">{number(result.scores[player] ?? 0)}</td>
+              <td>{CAUSES[result.causes[player] ?? 'complete']}</td>
+              {links?.why && <td><a href={links.why(player)}>Flight record</a></td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {links?.record && <p><a class="button" href={links.record} download={`${film.header.match}.jsonl`}>Download the match file</a></p>}
+    </section>
+  );
+}
+
+/** null: the match is not over. */
+export function resultOf(film: Film): Result | null {
+  if (!film.over || film.length === 0) return null;
+  const { event } = film.frame(film.length - 1);
+  return event?.event === 'ended' ? event.result : null;
+}

@@ -1,0 +1,96 @@
+/** Showing: all that the parts of the viewer share while they show one match. */
+import { effect } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Film } from '../replay/film';
+import type { Renderer } from '../renderers/renderer';
+import type { Digest } from './digest';
+import type { Links } from './links';
+import { Playback } from './playback';
+import { useDigest, usePlaying } from './use';
+import { frameInWords } from './words';
+
+export interface Showing {
+  film: Film;
+  renderer: Renderer;
+  playback: Playback;
+  digest: Digest;
+  /** Changes as the digest grows. */
+  version: number;
+  links: Links | null;
+  /** A frame in one line. */
+  inWords: (index: number) => string;
+}
+
+interface Wanted {
+  film: Film;
+  renderer: Renderer;
+  grown: number;
+  step?: number | null;
+  links?: Links | null;
+  onStep?: ((step: number | null) => void) | undefined;
+}
+
+/** Milliseconds of rest before a step is told: browsers allow few changes of the address. */
+const REST = 200;
+
+export function useShowing({ film, renderer, grown, step = null, links = null, onStep }: Wanted): Showing {
+  const { digest, version } = useDigest(film, renderer, grown, step ?? 0);
+  const playback = useMemo(() => new Playback(film, step === null ? (film.over ? 0 : film.length - 1) : digest.indexOf(step)), []);
+  useSameMoment(playback, digest);
+  usePlaying(playback);
+  useEffect(() => playback.grow(), [grown]);
+  useTelling(playback, digest, onStep);
+  const inWords = useMemo(() => remembered((index) => frameInWords(film.header, film.frame(index), renderer)), [film, renderer]);
+  return { film, renderer, playback, digest, version, links, inWords };
+}
+
+/** How many steps are played at a frame. */
+export function stepOf({ steps }: Digest, index: number): number {
+  return Math.max(0, steps[index] ?? 0);
+}
+
+/** Where a live film gives way to the stored one of the same match, stay at the same step. */
+function useSameMoment(playback: Playback, digest: Digest): void {
+  const before = useRef(digest);
+  if (before.current === digest) return;
+  const index = Math.min(playback.index.value, before.current.length - 1);
+  const atEnd = index >= before.current.length - 1;
+  const step = stepOf(before.current, index);
+  before.current = digest;
+  if (!atEnd) digest.read();
+  playback.replace(digest.film, atEnd ? digest.film.length - 1 : digest.indexOf(step));
+}
+
+/** Tell where the user has come to rest; null: a live match is followed. */
+function useTelling(playback: Playback, digest: Digest, tell: ((step: number | null) => void) | undefined): void {
+  useEffect(() => {
+    if (!tell) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let first = true;
+    const stop = effect(() => {
+      const [index, plays, follows] = [playback.index.value, playback.playing.value, playback.following.value];
+      clearTimeout(timer);
+      if (!first && !plays) timer = setTimeout(() => tell(follows ? null : stepOf(digest, index)), REST);
+      first = false;
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [playback, digest, tell]);
+}
+
+/** Keeps what was computed for an index, a few hundred at a time. */
+function remembered(compute: (index: number) => string): (index: number) => string {
+  const kept = new Map<number, string>();
+  return (index) => {
+    const found = kept.get(index);
+    if (found !== undefined) return found;
+    if (kept.size > MOST_KEPT) kept.clear();
+    const words = compute(index);
+    kept.set(index, words);
+    return words;
+  };
+}
+
+const MOST_KEPT = 500;

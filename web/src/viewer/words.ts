@@ -1,0 +1,43 @@
+/** Words of the viewer that are the same for all games. */
+import type { FilmHeader, Frame, Result } from '../replay/film';
+import { eventInWords } from '../replay/words';
+import type { Renderer } from '../renderers/renderer';
+
+export function nameOf(header: FilmHeader, player: number): string {
+  return header.players[player]?.name ?? `player ${player + 1}`;
+}
+
+/** One line about a frame. */
+export function frameInWords(header: FilmHeader, { event, view }: Frame, renderer: Renderer): string {
+  if (!event) return 'From here on, the match is seen live.';
+  const named = (player: number) => nameOf(header, player);
+  return eventInWords(event, named, (move) => renderer.moveInWords?.(move, view) ?? short(move));
+}
+
+/** Who won, in one sentence. */
+export function resultInWords(header: FilmHeader, result: Result): string {
+  if (result.causes.includes('aborted')) return 'The match was aborted.';
+  const first = result.places.flatMap((place, player) => (place === 1 ? [nameOf(header, player)] : []));
+  if (result.places.length === 1) return `${first.join('')} is done with ${number(result.scores[0] ?? 0)} points.`;
+  if (first.length === 1) return `${first[0]} wins.`;
+  return first.length === result.places.length ? 'The match is a draw.' : `${first.slice(0, -1).join(', ')} and ${first.at(-1)} share the first place.`;
+}
+
+/** 12, 12.5 or 12.25. */
+export function number(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}
+
+/** Milliseconds as people read them. */
+export function seconds(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
+  const all = Math.floor(milliseconds / 1000);
+  const parts = [Math.floor(all / 3600), Math.floor(all / 60) % 60, all % 60];
+  return (parts[0] ? parts : parts.slice(1)).map((part, place) => (place ? String(part).padStart(2, '0') : String(part))).join(':');
+}
+
+function short(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
+}
