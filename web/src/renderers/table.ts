@@ -7,6 +7,7 @@ const RENDERERS: Record<string, () => Promise<Renderer>> = {
   gomoku: async () => (await import('./gomoku')).gomoku,
   'noughts-and-crosses': async () => (await import('./noughts_and_crosses')).noughtsAndCrosses,
   bumblebots: async () => (await import('./bumblebots')).bumblebots,
+  bomberman: async () => (await import('./bomberman')).bomberman,
 };
 
 /** A renderer knows the views of its own game, and is given no others. */
