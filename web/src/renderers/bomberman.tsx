@@ -25,7 +25,7 @@ function BombermanBoard(props: Props) {
       <div class="bomber-inner">
         <div>
           <svg
-            class={actions ? 'playing' : undefined} viewBox={`-2 -2 ${view.width * TILE + 4} ${view.height * TILE + 4}`} role="img"
+            class={`bomber-map${actions ? ' playing' : ''}`} viewBox={`-2 -2 ${view.width * TILE + 4} ${view.height * TILE + 4}`} role="img"
             aria-label={`The map in round ${view.round} of ${view.rounds}`}
             onClick={actions ? (event) => actions.touch(tileOf(event)) : undefined}
           >
