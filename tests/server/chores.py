@@ -2,8 +2,10 @@
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
+from botdrome.bots.house import HOUSE
 from botdrome.games.chance import Chance
 from botdrome.server.jobs import Home, Reply
 
@@ -64,3 +66,16 @@ def spin(seconds: float) -> str:
 def broken(view: Any, chance: Chance) -> Any:
     """A house bot."""
     raise RuntimeError("no idea")
+
+
+def dies(view: Any, chance: Chance) -> Any:
+    """A house bot."""
+    os._exit(3)
+
+
+def dies_once(mark: str, view: Any, chance: Chance) -> Any:
+    """A house bot that takes its first worker with it."""
+    if not Path(mark).exists():
+        Path(mark).touch()
+        os._exit(3)
+    return HOUSE["noughts-and-crosses"]["random"](view, chance)

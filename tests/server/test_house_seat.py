@@ -1,17 +1,20 @@
 """Bots of the house think beside the work, and not about what is over."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
+from botdrome.match.terms import Pace
 from botdrome.server.house import HouseSeat
 from botdrome.server.thinking import thought
-from tests.server.chores import broken
+from tests.server.chores import broken, dies, dies_once
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio
@@ -55,6 +58,33 @@ async def test_a_bot_that_fails_is_reported(tmp_path: Path) -> None:
             house.desk.floor.start_table(table, [None, None], 0.0)
             while not any("has failed" in line["event"] for line in logs):
                 await asyncio.sleep(0.01)
+
+
+async def test_a_bot_whose_worker_dies_thinks_again(tmp_path: Path) -> None:
+    """Once for a move: the second worker finds the file that the first has left."""
+    bot = partial(dies_once, str(tmp_path / "died"))
+    async with server(tmp_path) as house:
+        table = house.desk.floor.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
+        over = asyncio.Event()
+        table.on_over.append(lambda _: over.set())
+        for player in range(2):
+            HouseSeat(house.desk.workers, table, player, bot).sit_down()
+        house.desk.floor.start_table(table, [None, None], 0.0)
+        await over.wait()
+        assert table.match.result is not None and set(table.match.result.causes) == {"complete"}
+    assert (tmp_path / "died").exists()
+
+
+async def test_a_bot_whose_worker_always_dies_loses(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        table = house.desk.floor.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
+        over = asyncio.Event()
+        table.on_over.append(lambda _: over.set())
+        HouseSeat(house.desk.workers, table, 0, dies).sit_down()
+        house.desk.floor.start_table(table, [None, None], 0.0)
+        await over.wait()
+        assert table.match.result is not None and table.match.result.causes[0] == "crash"
+        assert table.match.result.winner == 1
 
 
 async def test_a_seed_gives_the_same_moves_as_anywhere_else(tmp_path: Path) -> None:

@@ -3,18 +3,21 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
+from botdrome.server import worker_link
 from botdrome.server import workers as pool
 from botdrome.server.asker import ASKER
 from botdrome.server.jobs import Frames, JobFailed, WorkersBusy, WorkersClosed, frame
-from botdrome.server.worker_link import Errands
+from botdrome.server.worker_link import Errands, Hired
 from botdrome.server.workers import Workers
 
 pytestmark = pytest.mark.anyio
@@ -96,6 +99,32 @@ async def test_a_job_has_the_server_do_errands_on_behalf_of_whom_it_is_for(worke
     assert (await workers.run("me", f"{CHORES}:ask", "whom", "for", errands=errands)).value == "for 10.0.0.1"
     with pytest.raises(LookupError, match="no such thing"):
         await workers.run("me", f"{CHORES}:ask", "broken", errands=errands)
+
+
+async def test_an_answer_that_cannot_be_sent_or_read_ends_the_job(workers: Workers) -> None:
+    async def unsendable() -> object:
+        return lambda: None
+
+    async def stopping() -> None:
+        raise WorkersClosed
+
+    async def unreadable() -> None:
+        raise Unreadable("needs", "two words")
+
+    errands: Errands = {"unsendable": unsendable, "stopping": stopping, "unreadable": unreadable}
+    with pytest.raises(JobFailed, match="the answer of unsendable cannot be sent"):
+        await workers.run("me", f"{CHORES}:ask", "unsendable", errands=errands)
+    with pytest.raises(WorkersClosed, match="The server is stopping"):
+        await workers.run("me", f"{CHORES}:ask", "stopping", errands=errands)
+    with pytest.raises(JobFailed, match="Unreadable: needs two words"):
+        await workers.run("me", f"{CHORES}:ask", "unreadable", errands=errands)
+
+
+class Unreadable(Exception):
+    """What pickle writes of it, it cannot read."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} {other}")
 
 
 async def test_a_job_that_waits_for_a_long_errand_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,6 +240,29 @@ async def test_a_worker_that_cannot_be_started_is_reported(workers: Workers, mon
     with capture_logs() as logs, pytest.raises(JobFailed, match="no more processes"):
         await workers.value("me", f"{CHORES}:add", 1, 1)
     assert logs[0]["log_level"] == "error"
+
+
+async def test_a_worker_that_dies_before_its_first_job_ends_that_job(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hire() -> Hired:
+        ours, theirs = socket.socketpair()
+        theirs.close()
+        return Hired(subprocess.Popen([sys.executable, "-c", ""]), ours)
+
+    loop = asyncio.get_running_loop()
+    connect = loop.create_unix_connection
+
+    async def connect_slowly(*args: Any, **words: Any) -> Any:
+        connected = await connect(*args, **words)
+        for _ in range(9):
+            await asyncio.sleep(0)
+        return connected
+
+    with monkeypatch.context() as patched:
+        patched.setattr(worker_link, "hire", hire)
+        patched.setattr(loop, "create_unix_connection", connect_slowly)
+        with pytest.raises(JobFailed, match="cannot be started: it has ended at once"):
+            await workers.value("me", f"{CHORES}:add", 1, 1)
+    assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2
 
 
 SERVER = """

@@ -7,15 +7,17 @@ import structlog
 
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.games.chance import SEED_BITS, Chance
-from botdrome.games.game import View
+from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
-from botdrome.server.jobs import WorkersClosed
+from botdrome.server.jobs import JobFailed, WorkersClosed
 from botdrome.server.table import Table
 from botdrome.server.workers import Workers
 
 log = structlog.get_logger()
 
 THOUGHT = "botdrome.server.thinking:thought"
+ATTEMPTS = 3
+"""To think about one move."""
 
 
 def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
@@ -62,13 +64,26 @@ class HouseSeat:
 
     async def _answer(self, step: int, view: View) -> None:
         try:
-            move, self._chance = await self._workers.value(self._table.entry.id, THOUGHT, self._bot, view, self._chance)
+            move, self._chance = await self._thought(view)
         except WorkersClosed:
             return
         except Exception:
             log.exception("a bot of the house has failed", match=self._table.entry.id)
+            self._thinking = None
+            self._table.expel(self._player, "crash", "the house bot has failed")
             return
         self._thinking = None
         match = self._table.match
         if match.steps == step and match.result is None:
             self._table.submit(self._player, move, b"")
+
+    async def _thought(self, view: View, attempts: int = ATTEMPTS) -> tuple[Raw, Chance]:
+        """Ask again if a worker dies, for that need not be the bot's fault."""
+        try:
+            thought: tuple[Raw, Chance] = await self._workers.value(self._table.entry.id, THOUGHT, self._bot, view, self._chance)
+            return thought
+        except JobFailed as problem:
+            if attempts == 1 or isinstance(problem, WorkersClosed):
+                raise
+            log.warning("a house bot has to think again", match=self._table.entry.id, problem=str(problem))
+        return await self._thought(view, attempts - 1)

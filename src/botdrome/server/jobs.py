@@ -35,13 +35,22 @@ class WorkersBusy(JobFailed):
 class WorkersClosed(JobFailed):
     """The server is stopping."""
 
-    def __init__(self) -> None:
-        super().__init__("The server is stopping.")
+    def __init__(self, words: str = "The server is stopping.") -> None:
+        super().__init__(words)
 
 
 def frame(*message: Any) -> bytes:
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(data)) + data
+
+
+def portable(problem: Exception) -> Exception:
+    """An exception that can be sent, and read at the other end."""
+    try:
+        list(Frames().feed(frame(problem)))
+    except Exception:
+        return JobFailed(f"{type(problem).__name__}: {problem}")
+    return problem
 
 
 class Frames:

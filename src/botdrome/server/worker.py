@@ -20,7 +20,7 @@ from typing import Any
 
 import structlog
 
-from botdrome.server.jobs import Frames, JobFailed, Reply, WorkersBusy, frame
+from botdrome.server.jobs import Frames, JobFailed, Reply, WorkersBusy, frame, portable
 
 LESS_URGENT = 5
 """By so much a worker is less urgent than the server's event loop, as `nice` counts."""
@@ -90,8 +90,10 @@ class Worker:
             if isinstance(result, Reply):
                 return await self._deliver(job, result, process_time() - began)
             self.say("done", job, result, process_time() - began, False)
+        except MemoryError:
+            self.say("done", job, JobFailed("the job needs more memory than a worker may have"), process_time() - began, False)
         except Exception as problem:
-            self.say("done", job, _portable(problem), process_time() - began, False)
+            self.say("done", job, portable(problem), process_time() - began, False)
 
     async def _deliver(self, job: int, reply: Reply, cost: float) -> None:
         size = sum(map(len, reply.pieces))
@@ -124,15 +126,6 @@ def _resolve(future: asyncio.Future[Any], answer: Any) -> None:
         future.set_exception(answer)
     else:
         future.set_result(answer)
-
-
-def _portable(problem: Exception) -> Exception:
-    """An exception that can be sent."""
-    try:
-        list(Frames().feed(frame(problem)))
-    except Exception:
-        return JobFailed(f"{type(problem).__name__}: {problem}")
-    return JobFailed("the job needs more memory than a worker may have") if isinstance(problem, MemoryError) else problem
 
 
 def _to_the_server(worker: Worker, _: Any, level: str, event: MutableMapping[str, Any]) -> str:

@@ -121,6 +121,7 @@ class Link(asyncio.Protocol):
         self.jobs: dict[int, Job] = {}
         """Those that are not over, with those whose pieces are still being sent."""
         self.running: set[int] = set()
+        self.lost = False
         self.why = "a worker process has ended unexpectedly: try again"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -131,6 +132,7 @@ class Link(asyncio.Protocol):
             self.owner.hear(self, kind, rest)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.lost = True
         self.owner.lose(self)
 
     def say(self, *message: Any) -> None:

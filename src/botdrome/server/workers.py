@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 
 from botdrome.server import metrics, worker_link
-from botdrome.server.jobs import JobFailed, WorkersBusy, WorkersClosed
+from botdrome.server.jobs import JobFailed, WorkersBusy, WorkersClosed, portable
 from botdrome.server.turns import Turns
 from botdrome.server.worker_link import Errands, Job, Link, Result
 
@@ -127,7 +127,12 @@ class Workers:
         while len(self._hiring) < min(jobs, self._most - len(self._links)):
             task = asyncio.create_task(self._hire())
             self._hiring.add(task)
-            task.add_done_callback(self._hiring.discard)
+            task.add_done_callback(self._end_hiring)
+
+    def _end_hiring(self, task: asyncio.Task[None]) -> None:
+        self._hiring.discard(task)
+        if not task.cancelled():
+            self._dispatch()
 
     async def _hire(self) -> None:
         loop = asyncio.get_running_loop()
@@ -135,6 +140,9 @@ class Workers:
             hired = await loop.run_in_executor(None, worker_link.hire)
             link = Link(self, hired)
             await loop.create_unix_connection(lambda: link, sock=hired.connection.dup())
+            if link.lost:
+                self._dismiss(hired)
+                raise OSError("it has ended at once")
         except OSError as problem:
             log.error("a worker process cannot be started", problem=str(problem))
             self._give_up(JobFailed(f"a worker process cannot be started: {problem}"))
@@ -143,7 +151,6 @@ class Workers:
         metrics.WORKERS_STARTED.inc()
         if self._closed:
             link.close()
-        self._dispatch()
 
     def _give_up(self, problem: JobFailed) -> None:
         """All that waits has waited in vain."""
@@ -152,16 +159,21 @@ class Workers:
                 turns.next()[2].end(problem)
 
     def lose(self, link: Link) -> None:
+        if link not in self._links:
+            return  # see _hire
         self._links.remove(link)
         for job in link.jobs.values():
             if job.number in link.running:
                 self._leave_off(job, self._longest)
             job.end(WorkersClosed() if self._closed else JobFailed(link.why))
         link.jobs.clear()
-        dismissing = asyncio.get_running_loop().run_in_executor(None, worker_link.dismiss, link.hired)
+        self._dismiss(link.hired)
+        self.look()
+
+    def _dismiss(self, hired: worker_link.Hired) -> None:
+        dismissing = asyncio.get_running_loop().run_in_executor(None, worker_link.dismiss, hired)
         self._dismissing.add(dismissing)
         dismissing.add_done_callback(self._dismissing.discard)
-        self.look()
 
     # What workers say.
 
@@ -207,7 +219,10 @@ class Workers:
         if link in self._links:
             if waits:
                 self._go_on(job)
-            link.say("answer", number, answer)
+            try:
+                link.say("answer", number, portable(answer) if isinstance(answer, Exception) else answer)
+            except Exception as problem:
+                link.say("answer", number, JobFailed(f"the answer of {errand} cannot be sent to a worker: {problem}"))
 
     # The end.
 
