@@ -99,6 +99,7 @@ async def test_a_match_is_read_in_full(http: httpx.AsyncClient, store: Store) ->
         "gameType": "NOUGHTS_AND_CROSSES",
         "players": ["Ann", "Bob"],
         "contest": "cup",
+        "pace": "usual",
         "status": "ended",
         "started": "2026-11-14T23:46:40.000Z",
         "ended": "2026-11-14T23:46:45.000Z",

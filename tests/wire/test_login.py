@@ -9,6 +9,7 @@ from botdrome.wire.login import LONGEST_CONTEST, BadLogin, read_login
 
 LOGIN = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": "x"}
 BOATS = LOGIN | {"gameType": "BATTLESHIP"}
+GUEST = {"gameType": "GOMOKU", "name": "eve", "guest": True, "secret": "s" * 16}
 
 
 def test_a_plain_login_is_for_two_and_nothing_else() -> None:
@@ -42,10 +43,21 @@ def test_further_keys_are_read() -> None:
         ({"features": ["notices"]}, True),
         ({"opponent": "bob"}, True),
         ({"match": "m1"}, True),
+        ({"invite": "w"}, True),
+        ({"pace": "usual"}, False),
+        ({"pace": "slow"}, True),
+        ({"features": ["frames"]}, True),
+        ({"guest": True, "secret": "s" * 16}, True),
     ],
 )
 def test_notices_are_for_bots_that_cannot_be_clients_of_the_original(extra: dict[str, Any], notices: bool) -> None:
     assert read_login(LOGIN | extra).notices is notices
+
+
+def test_a_guest_shows_a_secret_of_its_own_and_plays_at_a_pace_for_people() -> None:
+    login = read_login(GUEST | {"features": ["frames"], "invite": "w"})
+    assert (login.guest, login.password, login.pace, login.invite, login.frames) == (True, "s" * 16, "slow", "w", True)
+    assert read_login(GUEST | {"pace": "stepped"}).pace == "stepped"
 
 
 def test_options_in_other_words_are_the_same() -> None:
@@ -74,9 +86,19 @@ def test_options_in_other_words_are_the_same() -> None:
         (BOATS | {"options": {"goal": 99}}, "goal: 99 is more than the 17 squares of a fleet"),
         (LOGIN | {"opponent": []}, "opponent is text"),
         (LOGIN | {"match": 7}, "match is text"),
-        (LOGIN | {"features": "notices"}, 'features is a list that may hold "extras" and "notices", not \'notices\''),
-        (LOGIN | {"features": ["news"]}, 'there is no feature \'news\'; features may hold "extras" and "notices"'),
-        (LOGIN | {"features": [[]]}, 'there is no feature []; features may hold "extras" and "notices"'),
+        (LOGIN | {"features": "notices"}, 'features is a list that may hold "extras", "frames" and "notices", not \'notices\''),
+        (LOGIN | {"features": ["news"]}, 'there is no feature \'news\'; features may hold "extras", "frames" and "notices"'),
+        (LOGIN | {"pace": "fast"}, """the pace is "usual" or "slow" or "stepped", not 'fast'"""),
+        (LOGIN | {"pace": None}, 'the pace is "usual" or "slow" or "stepped", not None'),
+        (GUEST | {"pace": "usual"}, """the pace of a guest is "slow" or "stepped", not 'usual'"""),
+        (LOGIN | {"guest": 1}, "guest is true or false, not 1"),
+        (GUEST | {"secret": "s" * 15}, "the secret of a guest is text of 16 to 200 characters"),
+        (GUEST | {"secret": 7}, "the secret of a guest is text of 16 to 200 characters"),
+        (GUEST | {"contest": "cup"}, "a contest is for bots at the usual pace, without an invite"),
+        (LOGIN | {"contest": "cup", "invite": "w"}, "a contest is for bots at the usual pace, without an invite"),
+        (LOGIN | {"invite": "w", "opponent": "bob"}, "a login has an opponent or an invite, not both"),
+        (LOGIN | {"invite": "w" * 65}, "an invite has at most 64 characters, not 65"),
+        (LOGIN | {"features": [[]]}, 'there is no feature []; features may hold "extras", "frames" and "notices"'),
     ],
 )
 def test_what_fails_says_why_only_where_the_original_had_no_such_key(message: Any, why: str) -> None:

@@ -14,7 +14,7 @@ from botdrome.match.events import Played, Player, meant_for
 from botdrome.match.reader import retold
 from botdrome.match.record import BadRecord
 from botdrome.match.terms import Milliseconds
-from botdrome.server.audience import Audience, Billing
+from botdrome.server.audience import Audience, billing_of
 from botdrome.server.jobs import Home, Reply
 from botdrome.store.reading import reader
 from botdrome.store.store import MatchEntry, Source
@@ -60,7 +60,7 @@ class _Shown:
 def performance(entry: MatchEntry, data: bytes) -> Iterator[bytes]:
     """All that a spectator who was there from the first moment was shown."""
     shown = _Shown()
-    audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
+    audience = Audience(billing_of(entry))
     for number, (t, news) in enumerate(replayed(data)):
         if not number:
             audience.join(shown, 0, entry.players, news[0][1].view(None))

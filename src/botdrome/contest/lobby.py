@@ -1,15 +1,17 @@
 """Lobby: who waits for whom. Longest wait first, never against oneself."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from botdrome.contest.schedule import moved_on
+from botdrome.match.terms import PACES, PaceName
 
 Ticket = int
 """Rises with every arrival."""
@@ -18,13 +20,24 @@ Names = tuple[str, ...]
 
 
 class Wish(Struct, frozen=True):
-    """What a bot wants to play. Only equal wishes meet, whatever opponent they name."""
+    """What a bot wants to play. Only equal wishes meet, whatever opponent they name.
+
+    One exception: a bot at the usual pace that takes any opponent plays at the pace of a player that names it.
+    """
 
     game: str
     players: int = 2
     options: str = "{}"
     """The options as `in_a_wish` writes them."""
     contest: str | None = None
+    pace: PaceName = "usual"
+    invite: str | None = None
+    """A word on which players have agreed, so that they meet nobody else."""
+
+    @property
+    def open_to_house(self) -> bool:
+        """Whether a house bot may play where nobody else comes."""
+        return self.contest is None and self.invite is None
 
 
 def in_a_wish(options: Mapping[str, Any]) -> str:
@@ -42,9 +55,17 @@ class Seeker(Struct, frozen=True):
     """At its table chance decides who begins; otherwise whoever waits longest does."""
 
     def accepts(self, other: "Seeker") -> bool:
-        return self.name != other.name and self.opponent in (None, other.name)
+        if self.name == other.name or self.opponent not in (None, other.name):
+            return False
+        return self.wish == other.wish or self.sets_pace_for(other) or other.sets_pace_for(self)
+
+    def sets_pace_for(self, other: "Seeker") -> bool:
+        """Whether it names the other one, which wants the same at the usual pace."""
+        return self.opponent == other.name and other.wish == replace(self.wish, pace="usual") != self.wish
 
 
+Pool = dict[tuple[str, str | None], dict[Ticket, Seeker]]
+"""The seekers with one wish, by their names and the opponents that they name."""
 _arrival = attrgetter("ticket")
 BOOKS = 1000
 """Contests that are kept at hand, though nobody may wait or play there now."""
@@ -116,7 +137,7 @@ class ContestBook:
 
 class Lobby:
     def __init__(self) -> None:
-        self._pools: dict[Wish, dict[tuple[str, str | None], dict[Ticket, Seeker]]] = {}
+        self._pools: dict[Wish, Pool] = {}
         self._books: dict[tuple[str, str], ContestBook] = {}
         self._most_books = BOOKS
 
@@ -176,8 +197,9 @@ class Lobby:
         return [seeker for group in groups for seeker in group.values()]
 
     def named(self, game: str, name: str) -> Seeker | None:
-        """Who waits under this name for any opponent and no contest, whatever else it wishes."""
-        groups = (pool.get((name, None)) for wish, pool in self._pools.items() if wish.game == game and wish.contest is None)
+        """The bot that waits under this name for any opponent, at the usual pace and in no contest; its options do not matter."""
+        wishes = (wish for wish in self._pools if wish.game == game and wish.open_to_house and wish.pace == "usual")
+        groups = (self._pools[wish].get((name, None)) for wish in wishes)
         return next((next(iter(group.values())) for group in groups if group), None)
 
     def leave(self, seeker: Seeker) -> None:
@@ -210,10 +232,21 @@ class Lobby:
 
     def _waiting_for(self, newcomer: Seeker) -> Iterator[Seeker]:
         """Those with whom the newcomer may sit, the longest wait first; of each name the first alone."""
-        pool = self._pools.get(newcomer.wish, {})
-        heads = [next(iter(group.values())) for group in pool.values()]
+        heads = [next(iter(group.values())) for pool in self._pools_for(newcomer.wish) for group in pool.values()]
         heads.sort(key=_arrival)
         return (head for head in heads if head.accepts(newcomer) and newcomer.accepts(head))
+
+    def _pools_for(self, wish: Wish) -> Iterator[Pool]:
+        """The pool of the wish; and those of the same wish at other paces, where a player may have named the other."""
+        if wish.contest is not None:
+            return iter([self._pools.get(wish, {})])
+        paces = (replace(wish, pace=pace) for pace in (PACES if wish.pace == "usual" else (wish.pace, "usual")))
+        return (self._pools.get(paced, {}) for paced in paces)
+
+
+def table_wish(seekers: Sequence[Seeker]) -> Wish:
+    """The wish of those who meet: at the pace of a player that named another."""
+    return next((seeker.wish for seeker in seekers if seeker.wish.pace != "usual"), seekers[0].wish)
 
 
 def _seated(table: tuple[Seeker, ...], book: ContestBook | None) -> tuple[Seeker, ...] | None:

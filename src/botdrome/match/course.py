@@ -150,7 +150,7 @@ class Course:
 
     def _set_deadline(self, base: Milliseconds) -> None:
         allowed = self._allowed if self.steps else self.terms.pace.allowed(0)
-        if self._away and self.awaited and self._away.issuperset(self.awaited):
+        if self._away and self.awaited and not self._beat and self._away.issuperset(self.awaited):
             allowed = self._patience() if allowed is None else min(allowed, self._patience())
         self.deadline = None if allowed is None else base + allowed
 

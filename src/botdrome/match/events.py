@@ -9,7 +9,9 @@ from botdrome.games.game import Raw, Seat
 Player = int
 """A place in the match's list of players. On the first board it is the seat too; on later boards the seats move on."""
 
-Cause = Literal["complete", "illegal moves", "timeout", "disconnect", "crash", "flood", "unreadable", "expelled", "aborted"]
+Cause = Literal[
+    "complete", "illegal moves", "timeout", "disconnect", "resigned", "crash", "flood", "unreadable", "expelled", "aborted"
+]  # fmt: skip
 """Why a match ended for a player: `complete` is the rules, all else the discipline."""
 
 

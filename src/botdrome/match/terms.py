@@ -6,6 +6,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 Milliseconds = int
+PaceName = Literal["usual", "slow", "stepped"]
+"""usual: the terms of the game as they are. slow and stepped are for people: see `paced`."""
+
+PACES: tuple[PaceName, ...] = ("usual", "slow", "stepped")
+
+SLOW_TICK, FIRST_TICK = 2_000, 10_000
+"""Milliseconds of a tick at the slow pace; the first one is longer, for a look at the board."""
+LONG_LIMIT = 300_000
+"""Milliseconds for a move that people make."""
+RETURN_LIMIT = 60_000
+"""Milliseconds within which a person whose connection was lost may come back before its move is late."""
+SLOW_PATIENCE = 3
+"""Moves in a row that a person may miss where a late move is a pass."""
 
 
 class Pace(Struct, frozen=True):
@@ -51,3 +64,16 @@ def offline(terms: Terms) -> Terms:
     limit = terms.pace.limit
     pace = replace(terms.pace, beat=False, first=None if limit is None else max(limit, 10_000))
     return replace(terms, pace=pace, patience=terms.patience or (10 if terms.late == "pass" else None))
+
+
+def paced(terms: Terms, name: PaceName) -> Terms:
+    """The same terms at a pace for people: minutes for a move, illegal moves are free, and a lost player may come back.
+
+    At the slow pace a beat stays a beat and waits longer. At the stepped pace a step ends with the last answer.
+    """
+    if name == "usual":
+        return terms
+    beat = terms.pace.beat and name == "slow"
+    pace = replace(terms.pace, limit=SLOW_TICK, first=FIRST_TICK) if beat else Pace(LONG_LIMIT, pause=terms.pace.pause)
+    patience = SLOW_PATIENCE if terms.late == "pass" and not beat else terms.patience
+    return replace(terms, pace=pace, strikes=None, hasty="free", patience=patience, gone="wait", absence=RETURN_LIMIT)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
+from botdrome.match.terms import PaceName
 from botdrome.server.asker import ASKER
 from botdrome.server.audience import Spectator
 from botdrome.server.bucket import Buckets
@@ -44,6 +45,7 @@ class LiveTable(Struct, frozen=True):
     started: int
     steps: int
     spectators: int
+    pace: PaceName = "usual"
 
 
 class Tables(Protocol):

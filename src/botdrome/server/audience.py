@@ -6,7 +6,8 @@ import msgspec
 
 from botdrome.games.game import View
 from botdrome.match.events import Event
-from botdrome.match.terms import Milliseconds
+from botdrome.match.terms import Milliseconds, PaceName
+from botdrome.store.store import MatchEntry
 
 
 class Spectator(Protocol):
@@ -25,6 +26,11 @@ class Billing(msgspec.Struct, frozen=True):
     players: tuple[str, ...]
     contest: str | None
     started: int
+    pace: PaceName = "usual"
+
+
+def billing_of(entry: MatchEntry) -> Billing:
+    return Billing(entry.id, entry.game, entry.players, entry.contest, entry.started, entry.pace)
 
 
 class Audience:

@@ -8,16 +8,19 @@ from typing import Any, Protocol
 
 import msgspec
 
-from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish
+from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish, table_wish
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
+from botdrome.match.events import Player
+from botdrome.match.terms import paced
 from botdrome.server import metrics
 from botdrome.server.arena import Unplayed
 from botdrome.server.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.failures import log_failure
 from botdrome.server.floor import Floor, Sitter
 from botdrome.server.house import HouseSeat, house_bot, house_names
-from botdrome.server.owners import NOBODY
+from botdrome.server.logins import Logins
+from botdrome.server.owners import NOBODY, is_guests, is_of_guest
 from botdrome.server.registry import Registry
 from botdrome.server.settings import Settings
 from botdrome.server.table import Table
@@ -63,6 +66,8 @@ class Desk:
         self.store, self.settings = store, settings
         self.registry, self.tasks, self.floor = Registry(store), Tasks(), Floor(store, settings)
         self.workers = self.floor.workers
+        self.guest_sessions = Logins()
+        """The sessions of guests, by what they wait for or where they sit: of several, the newest stays."""
         self.closing = False
         """The server stops."""
         self.on_closing: list[Callable[[], None]] = []
@@ -88,7 +93,7 @@ class Desk:
         """Give a bot a table, or let it wait."""
         if refusal := self.refusal:
             return guest.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
-        if problem := self._cannot_meet(name, wish, opponent):
+        if problem := self._cannot_meet(name, wish, opponent) or self._name_waits(guest, name, wish):
             return guest.turn_away({"error": problem})
         seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent, by_lot)
         self._guests[seeker.ticket] = guest
@@ -108,6 +113,11 @@ class Desk:
         if known is not None and known.game != wish.game:
             return f"{opponent} plays {known.game}"
         return ""
+
+    def _name_waits(self, guest: Guest, name: str, wish: Wish) -> str:
+        """Two players of one name never meet: a guest need not wait to find that out."""
+        waiting = is_of_guest(guest.owner) and any(seeker.name == name for seeker in self._lobby.waiting(wish))
+        return f"another player with the name {name} waits there; choose another name" if waiting else ""
 
     async def _open_book(self, wish: Wish, seeker: Seeker, guest: Guest) -> None:
         assert wish.contest is not None
@@ -129,10 +139,10 @@ class Desk:
         return self._let_wait(seeker, guest)
 
     def _let_wait(self, seeker: Seeker, guest: Guest) -> None:
-        settings, contest = self.settings, seeker.wish.contest
+        settings = self.settings
         if self.complete(seeker.wish, seeker.name):
             self._loop.call_later(settings.contest_wait, self._close_contest_for, seeker, guest)
-        elif settings.house and contest is None and seeker.opponent is None:
+        elif settings.house and seeker.wish.open_to_house and seeker.opponent is None:
             self._loop.call_later(settings.house_wait, self._call_the_house, seeker, guest)
         if settings.waiting_limit:
             guest.wait_at_most(settings.waiting_limit, f"no opponent came within {settings.waiting_limit:g} seconds")
@@ -149,12 +159,14 @@ class Desk:
         if seeker is not None and self._guests.pop(seeker.ticket, None) is not None:
             self._lobby.leave(seeker)
 
-    def come_back(self, guest: Guest, match_id: str) -> None:
-        """To a seat that was left and belongs to this guest, whatever names the players have."""
+    def come_back(self, guest: Guest, match_id: str, secret: str = "") -> None:
+        """To a seat that was left and belongs to this guest, or to whoever knows its secret, whatever names the players have."""
         table = self.floor[match_id]
-        if table is None or guest.owner == NOBODY or guest.owner not in table.entry.owners or not table.open:
+        player = None if table is None or not table.open else _seat_of(table, guest.owner, secret)
+        if table is None or player is None:
             return guest.turn_away({"error": f"you have no seat in a running match {match_id}"})
-        player = table.entry.owners.index(guest.owner)
+        if secret and table.match.terms.gone == "wait":
+            self.guest_sessions.end(seat_key(table, player))
         if not table.rejoin(player, guest, guest.tongue):
             return guest.turn_away({"error": f"there is no coming back to match {match_id}"})
         return guest.sit_down(table, player)
@@ -194,7 +206,7 @@ class Desk:
             seekers = seekers[first:] + seekers[:first]
         guests = [self._guests.pop(seeker.ticket) for seeker in seekers]
         names = tuple(seeker.name for seeker in seekers)
-        wish = seekers[0].wish
+        wish = table_wish(seekers)
         table = self._set(wish, names, tuple(guest.owner for guest in guests))
         if book := self._lobby.book(wish):
             book.note(names)
@@ -216,7 +228,8 @@ class Desk:
 
     def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
         row, options = FORMATS[wish.game], msgspec.json.decode(wish.options)
-        return self.floor.set_table(with_options(row.game, options), row.terms, names, owners, options, wish.contest)
+        game, terms = with_options(row.game, options), paced(row.terms, wish.pace)
+        return self.floor.set_table(game, terms, names, owners, options, wish.contest, wish.pace)
 
     # Those who set tables of their own and may want some who wait here, or can call somebody to meet them.
 
@@ -271,3 +284,13 @@ class Desk:
         for guest in list(self._guests.values()):
             guest.turn_away({"error": "the server is stopping"}, GOING)
         await self.floor.close()
+
+
+def seat_key(table: Table, player: Player) -> str:
+    return f"{table.entry.id} {player}"
+
+
+def _seat_of(table: Table, owner: str, secret: str) -> Player | None:
+    """Whose seat it is: an owner's, or that of a guest with this secret."""
+    owners = enumerate(table.entry.owners)
+    return next((player for player, seat in owners if (seat and seat == owner) or is_guests(seat, secret)), None)

@@ -148,9 +148,9 @@ class DuelHall:
     # Their matches.
 
     def look_after(self, table: Table) -> None:
-        """Until it is over; its books are ours."""
-        if table.bookkeeper is None:
-            table.bookkeeper = self
+        """Until it is over; its books are ours, unless it is played at a pace for people."""
+        if table.entry.id not in self._counted:
+            table.bookkeeper = self if table.entry.pace == "usual" else None
             table.on_over.append(self._forget)
             self._counted[table.entry.id] = Counted(since=table.entry.started)
 

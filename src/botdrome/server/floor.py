@@ -16,7 +16,7 @@ from botdrome.games.game import Game
 from botdrome.match.events import Player
 from botdrome.match.match import Match
 from botdrome.match.record import seed_of
-from botdrome.match.terms import Terms
+from botdrome.match.terms import PaceName, Terms
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.audience import Spectator
@@ -69,13 +69,15 @@ class Floor:
         owners: tuple[str, ...],
         options: Mapping[str, Any] | None = None,
         contest: str | None = None,
+        pace: PaceName = "usual",
     ) -> Table:
         """A table for these players, noted as running. `owners`: to whom their seats belong, in the same order (see `owners`).
-        `options` are those that the game was made with."""
+        `options` are those that the game was made with, and `pace` is the name of that of the terms."""
         match = Match(game, len(names), terms, secrets.randbits(SEED_BITS))
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
         of_game = dict(options or {})
-        entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed=seed_of(match), owners=owners)
+        seed = seed_of(match)
+        entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed=seed, owners=owners, pace=pace)
         table = Table(entry, match, self._store, self._settings.flight_bytes, self.metronome)
         table.on_over.append(self._clear)
         self._tables[match_id] = table

@@ -10,20 +10,23 @@ from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Player
 from botdrome.server import metrics
+from botdrome.server.audience import billing_of
 from botdrome.server.bucket import Bucket
 from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER, Connection
-from botdrome.server.desk import Desk
+from botdrome.server.desk import Desk, seat_key
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.guesses import TooMany
 from botdrome.server.listener import Tongue
 from botdrome.server.logins import TOKEN_CHANGED, no_login
 from botdrome.server.owners import NOBODY, bot_owner
+from botdrome.server.registry import Denied
 from botdrome.server.table import Table
 from botdrome.store.store import BotEntry, MatchEntry, StoreUnavailable
 from botdrome.wire.battlebot import Battlebot
 from botdrome.wire.features import EXTRAS
 from botdrome.wire.half_pairs import value_of
 from botdrome.wire.login import FAILED, BadLogin, Login, read_login
+from botdrome.wire.player_frames import BadAction, PlayerFrames, read_action
 
 log = structlog.get_logger()
 
@@ -39,8 +42,12 @@ def battlebot_with_extras(entry: MatchEntry) -> Battlebot:
     return Battlebot(entry.game, entry.players, entry.started, entry.id, extras=True)
 
 
+def player_frames(entry: MatchEntry) -> PlayerFrames:
+    return PlayerFrames(msgspec.to_builtins(billing_of(entry)))
+
+
 def _wish(login: Login) -> Wish:
-    return Wish(login.format.name, login.players, in_a_wish(login.options), login.contest)
+    return Wish(login.format.name, login.players, in_a_wish(login.options), login.contest, login.pace, login.invite)
 
 
 class NativeSession:
@@ -63,7 +70,11 @@ class NativeSession:
     @property
     def tongue(self) -> Tongue:
         login = self._login
-        return battlebot_with_extras if login is not None and EXTRAS in login.features else battlebot
+        if login is None or not login.features:
+            return battlebot
+        if login.frames:
+            return player_frames
+        return battlebot_with_extras if EXTRAS in login.features else battlebot
 
     @property
     def _explains(self) -> bool:
@@ -82,12 +93,32 @@ class NativeSession:
         except UNREADABLE as error:
             return self._malformed(message, str(error))
         table = self._table
-        if table is not None:
+        if self._login is not None and self._login.frames:
+            self._act(value, message)
+        elif table is not None:
             self._desk.floor.metronome.catch_up()
             if table.open:
                 table.submit(self._player, value, message)
         elif self._login is None:
             self._read_login(value)
+        return None
+
+    def _act(self, value: Any, message: bytes) -> None:
+        """What a player with frames sends: a move has a name there, so that there may be other messages."""
+        try:
+            action, raw = read_action(value)
+        except BadAction as problem:
+            return self._explain({"error": str(problem)})
+        table = self._table
+        if action == "ping":
+            self._explain({"pong": raw})
+        elif table is not None and table.open:
+            self._desk.floor.metronome.catch_up()
+            if action == "move":
+                table.submit(self._player, raw, message)
+            else:
+                table.note(self._player, message, "resigned")
+                table.expel(self._player, "resigned", "")
         return None
 
     def lost(self) -> None:
@@ -120,6 +151,8 @@ class NativeSession:
             login = self._login = read_login(value)
         except BadLogin as problem:
             return self._fail(problem.answer())
+        if login.guest:
+            return self._desk.tasks.start(self._admit(login))
         known = self._desk.registry.recognised(login.name, login.password)
         if known is not None:
             return self._authenticated(login, known)
@@ -142,16 +175,43 @@ class NativeSession:
             return self._fail(FAILED)
         return self._authenticated(login, bot)
 
+    async def _admit(self, login: Login) -> None:
+        """A guest."""
+        try:
+            admission = await self._desk.registry.admit_guest(login.name, login.password)
+        except Denied as problem:
+            return self._fail(BadLogin(str(problem)).answer())
+        except StoreUnavailable:
+            return self.turn_away({"error": STORE_AWAY}, TRY_LATER)
+        if self._over:
+            return None
+        self.owner = admission.owner
+        wish = _wish(login)
+        self._replace_session(f"{login.password} {wish}")
+        return self._welcome(login, wish, login.password)
+
+    def _replace_session(self, key: str) -> None:
+        """Of several sessions of a guest that wait for the same, or sit on one seat, the newest stays."""
+        self._log_out()
+        self._desk.guest_sessions.end(key)
+        self._log_out = self._desk.guest_sessions.enter(key, self._give_way)
+
+    def _give_way(self) -> None:
+        self.turn_away({"error": "you have logged in again from another window, which goes on in place of this one"})
+
     def _authenticated(self, login: Login, bot: BotEntry) -> None:
         if bot.game != login.format.name:
             return self._fail(FAILED)
-        self._stop_timer()
         self.owner = bot_owner(bot)
         self._log_out = self._desk.registry.logins.enter(bot.name, self._lose_token)
+        return self._welcome(login, _wish(login))
+
+    def _welcome(self, login: Login, wish: Wish, secret: str = "") -> None:
+        self._stop_timer()
         self._connection.send([login.answer()])
         if login.match is not None:
-            return self._desk.come_back(self, login.match)
-        return self._desk.seek(self, login.name, _wish(login), login.opponent)
+            return self._desk.come_back(self, login.match, secret)
+        return self._desk.seek(self, login.name, wish, login.opponent)
 
     def _lose_token(self) -> None:
         """The token was changed: what follows is the same as after a lost connection."""
@@ -187,6 +247,8 @@ class NativeSession:
     def sit_down(self, table: Table, player: Player) -> None:
         self._stop_timer()
         self._table, self._player = table, player
+        if self._login is not None and self._login.guest:
+            self._replace_session(seat_key(table, player))
 
     @property
     def present(self) -> bool:
@@ -198,6 +260,7 @@ class NativeSession:
     def dismiss(self, failed: bool) -> None:
         self._table = None
         if failed:
+            self._explain({"error": "the result could not be stored"})
             self._end(INTERNAL, "the result could not be stored")
         elif self._desk.closing:
             self._end()  # a server that stops may be gone before the usual moment is over

@@ -36,6 +36,11 @@ def is_guests(owner: str, secret: str) -> bool:
     return any(hmac.compare_digest(known, _hashed(salt, secret)) for known in hashes)
 
 
+def is_of_guest(owner: str) -> bool:
+    """Whether the seat belongs to a guest with a secret."""
+    return owner.startswith(f"{GUEST} ")
+
+
 def is_another_bots(owner: str, other: str) -> bool:
     """Whether `owner` is a registered bot, and not the owner of the other seat."""
     return owner.startswith(f"{BOT} ") and owner != other

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from botdrome.server.arena import GUEST, BadName, check_name, holds, looks_like_guest
+from botdrome.server.arena import GUEST, BadName, check_name, check_spelling, holds, looks_like_guest
 from botdrome.server.guesses import Guesses, TooMany
 from botdrome.server.logins import Logins
 from botdrome.server.owners import NOBODY, bot_owner, guest_owner
@@ -104,6 +104,21 @@ class Registry:
         if bot.game != game:
             raise Denied(f"{name} is registered for {bot.game}")
         return Admission(name, bot, bot_owner(bot))
+
+    async def admit_guest(self, name: str, secret: str) -> Admission:
+        """A person with a secret of its own choice; Denied unless its name can be taken for no registered bot's."""
+        try:
+            check_name(name)
+            check_spelling(name)
+        except BadName as problem:
+            raise Denied(str(problem)) from None
+        if written_out(name) != name:
+            raise Denied("a name has single spaces, and only between its words")
+        if await self.find(name) is not None:
+            raise Denied(f"{name} is a registered bot; choose another name")
+        if await self._store.bots_like(name):
+            raise Denied(f"{name} looks like the name of a registered bot; choose another name")
+        return Admission(name, owner=guest_owner(secret))
 
     async def _house_name(self, name: str) -> str:
         """Of a guest. It can be taken for no registered bot's, and what cannot be seen in it is written out."""

@@ -15,7 +15,7 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
-from botdrome.server.audience import Audience, Billing, Spectator
+from botdrome.server.audience import Audience, Spectator, billing_of
 from botdrome.server.board_break import BoardBreak
 from botdrome.server.bookkeeper import Bookkeeper
 from botdrome.server.listener import Listener, Tongue
@@ -32,7 +32,7 @@ log = structlog.get_logger()
 class Table:
     def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int, metronome: Metronome) -> None:
         self.entry, self.match = entry, match
-        self.audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
+        self.audience = Audience(billing_of(entry))
         self.on_over: list[Callable[[Table], None]] = []
         self.bookkeeper: Bookkeeper | None = None
         self.watchers: list[Callable[[], None]] = []
@@ -142,7 +142,8 @@ class Table:
 
     def live(self) -> LiveTable:
         entry = self.entry
-        return LiveTable(entry.id, entry.game, entry.players, entry.contest, entry.started, self.match.steps, len(self.audience))
+        steps, spectators = self.match.steps, len(self.audience)
+        return LiveTable(entry.id, entry.game, entry.players, entry.contest, entry.started, steps, spectators, entry.pace)
 
     # How it goes on.
 

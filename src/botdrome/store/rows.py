@@ -89,6 +89,7 @@ def match_row(match: MatchEntry) -> Row:
         as_json(match.options),
         as_json(match.players),
         as_json(match.owners) if match.owners else None,
+        None if match.pace == "usual" else match.pace,
         *end_row(match),
     )
 
@@ -106,7 +107,7 @@ def end_row(match: MatchEntry | Finish) -> Row:
 
 def match_entry(row: Sequence[Any]) -> MatchEntry:
     """From all columns but the number."""
-    match_id, game, contest, contest_whole, started, seed, options, players, owners, *end = row
+    match_id, game, contest, contest_whole, started, seed, options, players, owners, pace, *end = row
     status, ended, result, view, reason = end
     if status == "running":  # what is kept of its boards in case of a crash
         result = view = None
@@ -124,6 +125,7 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
         view=None if view is None else _mapping.decode(view),
         reason=reason,
         owners=() if owners is None else players_in(owners),
+        pace=pace or "usual",
     )
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from botdrome.match.events import Result
 from botdrome.match.record import Seed
+from botdrome.match.terms import PaceName
 
 if TYPE_CHECKING:
     from botdrome.store.reports import Reports
@@ -86,6 +87,8 @@ class MatchEntry(Struct, frozen=True):
     """Why it was aborted."""
     owners: tuple[str, ...] = ()
     """To whom each player's seat belongs (see `server/owners.py`); empty: the store is older than that."""
+    pace: PaceName = "usual"
+    """Matches at any other pace are for people, and unrated."""
 
 
 class Note(Struct, frozen=True):

@@ -44,6 +44,7 @@ matches = Table(
     Column("options", Text, nullable=False),
     Column("players", Text, nullable=False),
     Column("owners", Text),
+    Column("pace", SMALL_TEXT),
     Column("status", SMALL_TEXT, nullable=False),
     Column("ended", BigInteger),
     Column("result", Text),

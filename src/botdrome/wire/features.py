@@ -12,6 +12,8 @@ DRAW = "draw"
 """Duel arena: a drawn board is announced as a draw."""
 EXTRAS = "extras"
 """Battlebot: updates have the keys that we added."""
+FRAMES = "frames"
+"""Battlebot: the frames of a spectator, with the player's own view and its legal moves, in place of Battlebot's messages."""
 NOTICES = "notices"
 """Battlebot: messages that say why a wait or a connection ends."""
 
@@ -23,7 +25,8 @@ class BadFeatures(Exception):
 def read_features(login: Mapping[str, Any], known: tuple[str, ...]) -> frozenset[str]:
     """Return the words under `features` in a login, or raise BadFeatures."""
     words = login.get("features", [])
-    allowed = " and ".join(f'"{word}"' for word in known)
+    *others, last = [f'"{word}"' for word in known]
+    allowed = f"{', '.join(others)} and {last}" if others else last
     if not isinstance(words, list):
         raise BadFeatures(f"features is a list that may hold {allowed}, not {shown(words)}")
     for word in words:

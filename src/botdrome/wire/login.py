@@ -8,12 +8,17 @@ from msgspec import Struct
 from botdrome.formats import FORMATS, Format
 from botdrome.games.game import BadOption, Game
 from botdrome.games.options import unusual, with_options
+from botdrome.games.reading import shown
+from botdrome.match.terms import PACES, PaceName
 from botdrome.wire.battlebot import game_type
-from botdrome.wire.features import EXTRAS, NOTICES, BadFeatures, read_features
+from botdrome.wire.features import EXTRAS, FRAMES, NOTICES, BadFeatures, read_features
 
 ENCODER = msgspec.json.Encoder()
 LONGEST_CONTEST = 1000
 """Characters of a contest's name."""
+LONGEST_INVITE = 64
+SHORTEST_SECRET, LONGEST_SECRET = 16, 200
+"""Characters of the secret of a guest: it alone shows to whom a seat belongs."""
 FAILED = b'{"authentication":"failed"}'
 GAMES = {game_type(name): row for name, row in FORMATS.items()}
 
@@ -31,11 +36,20 @@ class Login(Struct, frozen=True):
     opponent: str | None
     match: str | None
     features: frozenset[str]
+    pace: PaceName = "usual"
+    invite: str | None = None
+    guest: bool = False
+    """True: it is no registered bot, and `password` is a secret of its own choice."""
+
+    @property
+    def frames(self) -> bool:
+        return FRAMES in self.features
 
     @property
     def notices(self) -> bool:
         """The bot knows messages that the original never sends: it asked for them, or used a key that the original lacks."""
-        return NOTICES in self.features or self.opponent is not None or self.match is not None
+        asked = not self.features.isdisjoint((NOTICES, FRAMES))
+        return asked or self.guest or self.pace != "usual" or any((self.opponent, self.match, self.invite))
 
     def answer(self) -> bytes:
         """The good one; a contest is echoed just as it was sent."""
@@ -60,15 +74,21 @@ def read_login(message: Any) -> Login:
     row = GAMES.get(_text(message, "gameType"))
     if row is None:
         raise BadLogin
-    contest = _contest(message.get("contest"))
+    contest, guest = _contest(message.get("contest")), _guest(message)
+    pace, invite = _pace(message, guest), _invite(message)
     game, players = _set_up(row, message.get("options"), message.get("players"))
     options = {} if game is row.game else unusual(game)
     opponent, match = _wanted(message, "opponent"), _wanted(message, "match")
     if opponent is not None and players != 2:
         raise BadLogin("an opponent can be named at a table of two only")
-    name, password, features = _text(message, "name"), _text(message, "password"), _features(message)
+    if contest is not None and (pace != "usual" or invite is not None):
+        raise BadLogin("a contest is for bots at the usual pace, without an invite")
+    if opponent is not None and invite is not None:
+        raise BadLogin("a login has an opponent or an invite, not both")
+    name, features = _text(message, "name"), _features(message)
+    password = _secret(message) if guest else _text(message, "password")
     echoed = {key: message[key] for key in ("gameType", "contest") if key in message}
-    return Login(row, name, password, echoed, players, options, contest, opponent, match, features)
+    return Login(row, name, password, echoed, players, options, contest, opponent, match, features, pace, invite, guest)
 
 
 def _text(message: dict[str, Any], key: str) -> str:
@@ -96,9 +116,40 @@ def _wanted(message: dict[str, Any], key: str) -> str | None:
     return value or None
 
 
+def _guest(message: dict[str, Any]) -> bool:
+    value = message.get("guest", False)
+    if not isinstance(value, bool):
+        raise BadLogin(f"guest is true or false, not {shown(value)}")
+    return value
+
+
+def _pace(message: dict[str, Any], guest: bool) -> PaceName:
+    """Guests are people: they play at a pace for people, at which matches are unrated."""
+    value = message.get("pace", "slow" if guest else "usual")
+    for pace in PACES[guest:]:
+        if pace == value:
+            return pace
+    words = " or ".join(f'"{pace}"' for pace in PACES[guest:])
+    raise BadLogin(f"the pace{' of a guest' * guest} is {words}, not {shown(value)}")
+
+
+def _invite(message: dict[str, Any]) -> str | None:
+    invite = _wanted(message, "invite")
+    if invite is not None and len(invite) > LONGEST_INVITE:
+        raise BadLogin(f"an invite has at most {LONGEST_INVITE} characters, not {len(invite)}")
+    return invite
+
+
+def _secret(message: dict[str, Any]) -> str:
+    secret = message.get("secret")
+    if isinstance(secret, str) and SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET:
+        return secret
+    raise BadLogin(f"the secret of a guest is text of {SHORTEST_SECRET} to {LONGEST_SECRET} characters")
+
+
 def _features(message: dict[str, Any]) -> frozenset[str]:
     try:
-        return read_features(message, (EXTRAS, NOTICES))
+        return read_features(message, (EXTRAS, FRAMES, NOTICES))
     except BadFeatures as problem:
         raise BadLogin(str(problem)) from None
 

@@ -4,11 +4,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from botdrome.match.terms import Terms
+from botdrome.match.terms import PaceName, Terms
 
 Moment = Annotated[str, Meta(description="A moment in UTC, as in ISO 8601.", examples=["2026-11-15T02:27:15.123Z"])]
 GameName = Annotated[str, Meta(description="A game.", examples=["noughts-and-crosses"])]
 GameType = Annotated[str, Meta(description="The same game as the native protocol calls it.", examples=["NOUGHTS_AND_CROSSES"])]
+
+Pace = Annotated[PaceName, Meta(description="usual, or for people slow or stepped: such a match is unrated.")]
 
 
 class Error(Struct):
@@ -76,6 +78,7 @@ class Match(Struct):
     gameType: GameType  # noqa: N815
     players: list[str]
     contest: str | None
+    pace: Pace
     status: Annotated[str, Meta(description="running, ended or aborted.")]
     started: Moment
     ended: Moment | None
@@ -112,6 +115,7 @@ class Table(Struct):
     started: Moment
     steps: int
     spectators: int
+    pace: Pace
 
 
 class Live(Struct):

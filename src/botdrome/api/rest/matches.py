@@ -64,6 +64,7 @@ def _common(entry: MatchEntry) -> dict[str, Any]:
         "gameType": game_type(entry.game),
         "players": list(entry.players),
         "contest": entry.contest,
+        "pace": entry.pace,
         "status": entry.status,
         "started": iso(entry.started),
         "ended": None if entry.ended is None else iso(entry.ended),
@@ -135,5 +136,5 @@ async def live(arena: Arena, asked: Asked) -> Live:
 def _table(table: LiveTable) -> Table:
     return Table(
         table.id, table.game, game_type(table.game), list(table.players), table.contest, iso(table.started), table.steps,
-        table.spectators,
+        table.spectators, table.pace,
     )  # fmt: skip

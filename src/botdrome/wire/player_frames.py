@@ -1,0 +1,80 @@
+"""Frames for players: what a spectator is shown, with the player's own view, its legal moves and the time that is left."""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal
+
+import msgspec
+
+from botdrome.games.game import Game, Raw, Seat
+from botdrome.games.reading import shown
+from botdrome.match.course import News, rotated
+from botdrome.match.events import Ended, Player, Returned, meant_for
+from botdrome.wire.standing import Standing
+from botdrome.wire.vocabulary import boards_of, seat_on
+
+MOST_LEGAL = 1000
+"""Legal moves in one frame; where there are more, none are listed."""
+ENCODER = msgspec.json.Encoder()
+Frame = dict[str, Any]
+Action = Literal["move", "resign", "ping"]
+
+
+class BadAction(Exception):
+    """A message that is none of a player's; the words say what would be one."""
+
+
+def read_action(message: Any) -> tuple[Action, Raw]:
+    """What a player does, and with which value; BadAction where the message has not exactly one known key."""
+    match message:
+        case {"move": raw} if len(message) == 1:
+            return "move", raw
+        case {"resign": True} if len(message) == 1:
+            return "resign", True
+        case {"ping": raw} if len(message) == 1:
+            return "ping", raw
+    raise BadAction(f'send {{"move": ...}}, {{"resign": true}} or {{"ping": ...}}, not {shown(message)}')
+
+
+class PlayerFrames:
+    """Speaks to the players of one match that asked for frames."""
+
+    def __init__(self, header: Mapping[str, Any]) -> None:
+        """`header` is what each snapshot begins with: match, game, players and the like."""
+        self._header = dict(header)
+        self._greeted: set[Player] = set()
+
+    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+        boards = boards_of(news, standing.board)
+        return {player: self._messages(player, news, boards, standing) for player in players}
+
+    def _messages(self, player: Player, news: News, boards: Sequence[int], standing: Standing) -> list[bytes]:
+        frames: list[Frame] = []
+        for board, (event, position) in zip(boards, news, strict=True):
+            if meant_for(event) not in (None, player):
+                continue
+            view = position.view(seat_on(board, player, standing.players))
+            returned = isinstance(event, Returned) and event.player == player
+            if returned or player not in self._greeted:
+                self._greeted.add(player)
+                frames.append(self._snapshot(board, standing, view))
+            frames.append({"match": self._header["match"], "t": standing.now, "event": event, "view": view})
+        last, position = news[-1]
+        if frames and not isinstance(last, Ended):
+            frames[-1] |= _turn(position, seat_on(standing.board, player, standing.players), standing)
+        return [ENCODER.encode(frame) for frame in frames]
+
+    def _snapshot(self, board: int, standing: Standing, view: Frame) -> Frame:
+        names = self._header["players"]
+        bots = [names[player] for player in rotated(standing.players, board)]
+        return self._header | {"snapshot": True, "t": standing.now, "bots": bots, "view": view}
+
+
+def _turn(position: Game[Any], seat: Seat, standing: Standing) -> Frame:
+    """The time that is left and, for a player that is to move, its legal moves where they can be listed."""
+    turn: Frame = {"timeLeft": standing.time_left}
+    if seat in position.to_move:
+        legal = list(islice(position.moves(seat), MOST_LEGAL + 1))
+        if 0 < len(legal) <= MOST_LEGAL:
+            turn["legal"] = legal
+    return turn
