@@ -10,7 +10,9 @@ from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.match.reader import read, verify
 from botdrome.match.terms import PaceName, paced
+from botdrome.server.duel_lines import book_of
 from tests.server.clients import bot, client, registered, server
+from tests.server.duellists import FIND, arena, free
 from tests.server.people import SECRET, events, move, person, play_out, seated
 
 pytestmark = pytest.mark.anyio
@@ -177,3 +179,32 @@ async def test_the_secret_opens_the_flight_record(tmp_path: Path) -> None:
         async with httpx.AsyncClient(trust_env=False) as web:
             for secret, status in ((f"{SECRET} eve", 200), ("a wrong secret", 403)):
                 assert (await web.get(url, headers={"Authorization": f"Bearer {secret}"})).status_code == status
+
+
+@pytest.mark.parametrize("guest", [True, False])
+async def test_a_match_at_a_pace_for_people_is_unrated(guest: bool, tmp_path: Path) -> None:
+    async with server(tmp_path) as house, httpx.AsyncClient(trust_env=False, base_url=f"{house.url}/api/v1") as web:
+        ada, login = await registered(house, "ada"), person(opponent="ada")
+        if not guest:
+            login |= await registered(house, "eve") | {"guest": False}
+        async with bot(house, ada), bot(house, login) as eve:
+            await eve.receive(), await eve.receive()
+            await eve.send({"resign": True})
+            await eve.until_closed()
+        board = (await web.get("/games/noughts-and-crosses/leaderboard")).json()
+        assert [(line["name"], line["games"], line["rating"]) for line in board["bots"]] == [
+            (name, 0, None) for name in ("ada", *["eve"] * (not guest))
+        ]
+        profile = (await web.get("/profiles/ada")).json()
+        assert profile["matches"] == 1 and profile["history"] == []
+
+
+async def test_a_duel_bot_at_a_pace_for_people_is_unrated_too(tmp_path: Path) -> None:
+    async with arena(tmp_path) as house, free(house, "ada") as ada:
+        await ada.send(FIND)
+        async with bot(house, person(game="gomoku", opponent="ada")) as eve:
+            assert (await eve.receive())["players"] in (["ada", "eve"], ["eve", "ada"])
+            await eve.receive()
+            await eve.send({"resign": True})
+            assert events((await eve.until_closed())[0])[-1] == "ended"
+        assert not await house.desk.store.notes(book_of("ada"))

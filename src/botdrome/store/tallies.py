@@ -94,11 +94,13 @@ CAUSES = (
     .order_by(seats.c.cause)
 )
 
+_rated = matches.c.pace.is_(None)
+"""Matches at a pace for people are unrated."""
 _ended_of_game = (matches.c.game == bindparam("game", type_=Text)) & HAS_STATUS["ended"] & seats.c.place.is_not(None)
 _seatings = (
     select(matches.c.id, seats.c.name, seats.c.name_whole, seats.c.place, seats.c.started)
     .join(matches, matches.c.number == seats.c.number)
-    .where(_ended_of_game)
+    .where(_ended_of_game, _rated)
     .order_by(seats.c.number, seats.c.player)
 )
 SEATINGS_BETWEEN = _seatings.where(
@@ -113,7 +115,7 @@ RUNNING = select(matches.c.id, matches.c.number).where(
 MEETINGS_OF_ONE = (
     select(_mine.c.number, _mine.c.started, _mine.c.place, _theirs.c.name, _theirs.c.name_whole, _theirs.c.place)
     .select_from(_both)
-    .where(_met)
+    .where(_met, _rated)
     .order_by(_mine.c.started.desc(), _mine.c.number.desc())
     .limit(bindparam("limit", type_=BigInteger))
 )
