@@ -32,7 +32,7 @@ export interface BoardEnded {
 export interface BoardResult {
   scores: number[];
   places: number[];
-  causes: ("aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "timeout" | "unreadable")[];
+  causes: ("aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "resigned" | "timeout" | "unreadable")[];
 }
 
 export interface Bot {
@@ -270,6 +270,8 @@ export interface Match {
   gameType: string;
   players: string[];
   contest: string | null;
+  /** usual, or for people slow or stepped: such a match is unrated. */
+  pace: "slow" | "stepped" | "usual";
   /** running, ended or aborted. */
   status: string;
   /** A moment in UTC, as in ISO 8601. */
@@ -287,6 +289,8 @@ export interface MatchInFull {
   gameType: string;
   players: string[];
   contest: string | null;
+  /** usual, or for people slow or stepped: such a match is unrated. */
+  pace: "slow" | "stepped" | "usual";
   /** running, ended or aborted. */
   status: string;
   /** A moment in UTC, as in ISO 8601. */
@@ -350,7 +354,7 @@ export interface Opponents {
 export interface Out {
   event: "out";
   player: number;
-  cause: "aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "timeout" | "unreadable";
+  cause: "aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "resigned" | "timeout" | "unreadable";
   detail: string;
 }
 
@@ -443,7 +447,7 @@ export interface RegisteredBot {
 export interface Result {
   places: number[];
   scores: number[];
-  causes: ("aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "timeout" | "unreadable")[];
+  causes: ("aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "resigned" | "timeout" | "unreadable")[];
   boards: BoardResult[];
 }
 
@@ -496,6 +500,8 @@ export interface Table {
   started: string;
   steps: number;
   spectators: number;
+  /** usual, or for people slow or stepped: such a match is unrated. */
+  pace: "slow" | "stepped" | "usual";
 }
 
 export interface Terms {

@@ -6,6 +6,7 @@ export const CAUSES: Record<Cause, string> = {
   'illegal moves': 'illegal moves',
   timeout: 'no move in time',
   disconnect: 'disconnected',
+  resigned: 'resigned',
   crash: 'the program crashed',
   flood: 'too many messages',
   unreadable: 'a message that is not JSON',
