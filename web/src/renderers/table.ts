@@ -4,6 +4,7 @@ import type { Renderer } from './renderer';
 
 const RENDERERS: Record<string, () => Promise<Renderer>> = {
   battlecube: async () => (await import('./battlecube')).battlecube,
+  battleship: async () => (await import('./battleship')).battleship,
   gomoku: async () => (await import('./gomoku')).gomoku,
   'noughts-and-crosses': async () => (await import('./noughts_and_crosses')).noughtsAndCrosses,
   bumblebots: async () => (await import('./bumblebots')).bumblebots,
