@@ -21,7 +21,7 @@ from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
 from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import Turnstile
-from botdrome.server.arena import Arena, Whereabouts
+from botdrome.server.arena import Arena, Tables, Whereabouts
 from botdrome.server.board_ids import open_board_ids
 from botdrome.server.boats.books import open_books
 from botdrome.server.boats.harbour import Harbours
@@ -134,13 +134,14 @@ class Parts(NamedTuple):
         return self.api, self.duel, self.boats, self.cube, self.bomber, self.url_bots
 
 
-async def open_house(settings: Settings) -> House:
+async def open_house(settings: Settings, shown: Callable[[Tables], Tables] = lambda tables: tables) -> House:
+    """`shown`: which tables spectators see, given those of the house."""
     store = await _open_store(settings)
     servers: dict[str, asyncio.Server] = {}
     try:
         await _recover(store)
         await asyncio.to_thread(likeness, "")  # it reads its list once: not when the first bot logs in
-        parts = await _furnish(settings, store)
+        parts = await _furnish(settings, store, shown)
         await _listen_all(settings, parts, servers)
         house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
         parts.callers.listen_on(house.ports.values())
@@ -175,14 +176,14 @@ async def _recover(store: Store) -> None:
         log.warning("matches were running when the server last ended", aborted=aborted)
 
 
-async def _furnish(settings: Settings, store: Store) -> Parts:
+async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], Tables]) -> Parts:
     desk, crowd, callers, origins = Desk(store, settings), Crowd(settings), Callers(settings), Origins(settings)
     duel = DuelHall(desk, await open_duel_table(store), await open_board_ids(store))
     boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
     url_bots = UrlBots(desk, callers)
     registrations = Buckets(settings.registration_rate, settings.registration_burst)
     arena = Arena(
-        store, desk.floor, desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers, desk
+        store, shown(desk.floor), desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
     cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
     bomber = BomberApi(desk, crowd, origins)

@@ -45,6 +45,7 @@ def play(
     option: Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")] = None,
     save: Annotated[Path | None, typer.Option(help="Keep a match file of every match in this folder.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print every match and the table as JSON.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Show the matches in the browser as they are played.")] = False,
 ) -> None:
     """Play bots against each other on this machine, and show who is better and how sure that is.
 
@@ -52,7 +53,7 @@ def play(
     """
     from botdrome.cli.play import run
 
-    raise typer.Exit(run(game, bots, matches, jobs, seed, players, option or [], save, json))
+    raise typer.Exit(run(game, bots, matches, jobs, seed, players, option or [], save, json, show))
 
 
 @app.command()

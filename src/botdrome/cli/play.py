@@ -1,13 +1,15 @@
 """`botdrome play`: a tournament, its progress and its table."""
 
+import signal
 import sys
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from botdrome.cli.problems import REFUSED, Refusal, complain, format_called, read_options
 from botdrome.cli.tables import Report, score_table
@@ -17,6 +19,7 @@ from botdrome.formats import Format
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.runner.scenes import SceneQueue
 from botdrome.runner.tournament import Outcome, Plan, play_all
 
 INTERRUPTED = 130
@@ -32,6 +35,7 @@ def run(
     options: list[str],
     save: Path | None,
     as_json: bool,
+    show: bool = False,
 ) -> int:
     try:
         row = format_called(game)
@@ -42,8 +46,39 @@ def run(
         complain(problem)
         return REFUSED
     plan = Plan(game, tuple(bots), distinct_names(bots), seats, matches, seed, given, str(save or ""))
+    return _shown(plan, jobs, as_json) if show else _played(plan, jobs, as_json)
+
+
+def _shown(plan: Plan, jobs: int, as_json: bool) -> int:
+    """The same in the browser, where the matches stay until Ctrl-C."""
+    from botdrome.cli.broadcast import Broadcast, open_browser  # a whole server, which is not needed otherwise
+
+    console = Terminal(stderr=True)
     try:
-        outcomes = play_all(plan, jobs)
+        with Broadcast() as broadcast:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            console.print(Text("The matches are shown at ").append(broadcast.url, "cyan"), soft_wrap=True)
+            if not open_browser(broadcast.url):
+                console.print("There is no browser to open here: open that address in one.")
+            status = _played(plan, jobs, as_json, broadcast.scenes)
+            if status == 0:
+                _wait_for_ctrl_c(console, broadcast.url)
+            return status
+    except Refusal as problem:
+        complain(problem)
+        return 1
+
+
+def _wait_for_ctrl_c(console: Terminal, url: str) -> None:
+    with suppress(KeyboardInterrupt):
+        console.print(Text("They stay at ").append(url, "cyan").append(" until you press Ctrl-C."), soft_wrap=True)
+        while True:
+            signal.pause()
+
+
+def _played(plan: Plan, jobs: int, as_json: bool, scenes: SceneQueue | None = None) -> int:
+    try:
+        outcomes = play_all(plan, jobs, scenes)
     except CannotStart as problem:
         complain(problem)
         return 1

@@ -12,11 +12,16 @@ R = TypeVar("R")
 
 
 def in_processes(
-    work: Callable[[Sequence[T]], Iterable[R]], items: Sequence[T], jobs: int, most: int = 50
+    work: Callable[[Sequence[T]], Iterable[R]],
+    items: Sequence[T],
+    jobs: int,
+    most: int = 50,
+    ready: Callable[[], None] | None = None,
 ) -> Generator[R, None, None]:
-    """What the work makes of the items, as it comes in; closing the generator ends what still runs."""
+    """What the work makes of the items, as it comes in; closing the generator ends what still runs. `ready` is called first in
+    each process."""
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_signals_to_the_parent)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(ready,))
     try:
         waiting = _in_portions(items, jobs, most)
         running = {pool.submit(work, portion) for portion in islice(waiting, 2 * jobs)}
@@ -39,10 +44,12 @@ def _in_portions(items: Sequence[T], jobs: int, most: int) -> Iterator[Sequence[
     return (items[at : at + size] for at in range(0, len(items), size))
 
 
-def _leave_signals_to_the_parent() -> None:
+def _begin(ready: Callable[[], None] | None) -> None:
     """Ctrl-C is the parent's; its SIGTERM unwinds, so that programs are ended too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _unwind)
+    if ready is not None:
+        ready()
 
 
 def _unwind(*_: Any) -> None:

@@ -14,6 +14,7 @@ from botdrome.match.events import Cause, Late, Out, Player, Refused
 from botdrome.match.match import Match
 from botdrome.match.simulate import TRIES
 from botdrome.runner.clock import Clock
+from botdrome.runner.scenes import Stage
 from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat
 from botdrome.wire.battlebot import Battlebot
 from botdrome.wire.vocabulary import standing
@@ -25,8 +26,9 @@ IN_VAIN = 200
 
 
 class Table:
-    def __init__(self, match: Match, seats: Sequence[Seat], names: tuple[str, ...]) -> None:
-        self._match = match
+    def __init__(self, match: Match, seats: Sequence[Seat], names: tuple[str, ...], stage: Stage | None = None) -> None:
+        """`stage`: where the match is shown."""
+        self._match, self._stage = match, stage
         self._dialect = Battlebot(match.game.name, names, int(time() * 1000), extras=True)
         self._functions = {player: seat for player, seat in enumerate(seats) if isinstance(seat, FunctionSeat)}
         self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
@@ -52,6 +54,8 @@ class Table:
                 self.faults[event.player] = f"{event.cause}: {event.detail}" if event.detail else event.cause
             elif isinstance(event, Refused | Late):
                 self.refused[event.player] += 1
+        if self._stage is not None:
+            self._stage.see(self._clock.now(), news)
         if news and self._programs:
             told = self._dialect.on_news(news, standing(self._match, self._clock.now()), self._programs)
             for player, messages in told.items():

@@ -17,6 +17,7 @@ from botdrome.match.record import written
 from botdrome.match.terms import offline
 from botdrome.runner import entrants
 from botdrome.runner.pool import in_processes
+from botdrome.runner.scenes import SceneQueue, Show, Stage
 from botdrome.runner.seats import Effort, ProgramSeat, Seat
 from botdrome.runner.table import Table
 
@@ -49,22 +50,30 @@ class Outcome(Struct, frozen=True):
     file: str = ""
 
 
-def play_fixture(plan: Plan, fixture: Fixture) -> Outcome:
+def play_fixture(plan: Plan, fixture: Fixture, show: Show | None = None) -> Outcome:
     row = FORMATS[plan.game]
     match = Match(with_options(row.game, plan.options), plan.seats, offline(row.terms), fixture.seed)
     names = tuple(plan.names[entrant] for entrant in fixture.entrants)
+    stage = Stage(match_name(plan, fixture), match, names, show) if show else None
     seats: list[Seat] = []
     try:
         for player, entrant in enumerate(fixture.entrants):
             seats.append(entrants.seat(plan.entrants[entrant], plan.game, names[player], _seed_of_bot(fixture, player)))
-        table = Table(match, seats, names)
+        table = Table(match, seats, names, stage)
         table.play()
     finally:
         _send_home(seats)
     assert match.result is not None
+    if stage is not None:
+        stage.close()
     efforts = tuple(seat.effort for seat in seats)
     file = _save(plan, fixture, match, names, seats) if plan.save else ""
     return Outcome(fixture, match.result, efforts, tuple(table.refused), table.faults, file)
+
+
+def match_name(plan: Plan, fixture: Fixture) -> str:
+    """Under which a match is saved, and shown."""
+    return f"{plan.game}-{fixture.seed}-{fixture.number + 1:05}"
 
 
 def _seed_of_bot(fixture: Fixture, player: Player) -> int:
@@ -80,7 +89,7 @@ def _send_home(seats: Iterable[Seat]) -> None:
 
 def _save(plan: Plan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
     """Write the match file, and beside it what its programs wrote to their standard error."""
-    path = Path(plan.save) / f"{plan.game}-{fixture.seed}-{fixture.number + 1:05}.jsonl"
+    path = Path(plan.save) / f"{match_name(plan, fixture)}.jsonl"
     path.write_bytes(written(match, names))
     for player, seat in enumerate(seats):
         if isinstance(seat, ProgramSeat) and seat.program.errors:
@@ -88,16 +97,29 @@ def _save(plan: Plan, fixture: Fixture, match: Match, names: tuple[str, ...], se
     return str(path)
 
 
-def play_all(plan: Plan, jobs: int) -> Generator[Outcome, None, None]:
-    """The outcomes as they come in; closing the generator ends what still runs. Bots that cannot start are named at once."""
+def play_all(plan: Plan, jobs: int, scenes: SceneQueue | None = None) -> Generator[Outcome, None, None]:
+    """The outcomes as they come in; closing the generator ends what still runs. Bots that cannot start are named at once.
+
+    `scenes`: where the matches are shown as they are played. For that they have processes of their own.
+    """
     if plan.save:
         Path(plan.save).mkdir(parents=True, exist_ok=True)
     for entrant in plan.entrants:
         entrants.check(entrant, plan.game)
+    if scenes is not None:
+        return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most=1, ready=partial(_show_on, scenes))
     if jobs == 1:
         return (play_fixture(plan, fixture) for fixture in plan.fixtures())
     return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs)
 
 
+_shows: list[Show] = []
+"""In a process of its own: where its matches are shown."""
+
+
+def _show_on(scenes: SceneQueue) -> None:
+    _shows.append(scenes.put)
+
+
 def _play_portion(plan: Plan, portion: Sequence[Fixture]) -> list[Outcome]:
-    return [play_fixture(plan, fixture) for fixture in portion]
+    return [play_fixture(plan, fixture, *_shows) for fixture in portion]

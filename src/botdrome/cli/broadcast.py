@@ -1,0 +1,111 @@
+"""Broadcast: a small server of its own on which the matches of `botdrome play --open` are seen as they are played."""
+
+import asyncio
+import multiprocessing
+import os
+import sys
+import webbrowser
+from concurrent.futures import Future
+from multiprocessing.queues import Queue
+from queue import Empty
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from time import time
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+from botdrome.api.pages import NOT_BUILT, WEB
+from botdrome.app import open_house
+from botdrome.cli.logs import configure_logs
+from botdrome.cli.problems import Refusal
+from botdrome.runner.scenes import MatchMoved, MatchOpened, Scene
+from botdrome.server.arena import Tables
+from botdrome.server.played_elsewhere import PlayedElsewhere
+from botdrome.server.settings import BadSetting, Settings
+from botdrome.store.store import MatchEntry, Store
+
+log = structlog.get_logger()
+
+MOST_WAITING = 1000
+"""Scenes that wait to be shown. Where there are more, the matches wait."""
+A_MOMENT = 0.2
+"""Seconds after which the server looks whether it should stop."""
+
+
+class Broadcast:
+    """A server in a thread, open inside `with`. Nothing of it is left afterwards."""
+
+    def __init__(self) -> None:
+        self.scenes: Queue[Scene] = multiprocessing.get_context("spawn").Queue(MOST_WAITING)
+        """Where the matches are shown."""
+        self.url = ""
+        self._opened: Future[str] = Future()
+        self._stopping = Event()
+        self._thread = Thread(target=lambda: asyncio.run(self._serve()), name="broadcast", daemon=True)
+
+    def __enter__(self) -> Self:
+        if not (WEB / "index.html").exists():
+            raise Refusal(NOT_BUILT.strip())
+        self._thread.start()
+        try:
+            self.url = self._opened.result()
+        except BadSetting as problem:
+            raise Refusal(f"the matches cannot be shown: {problem}") from None
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stopping.set()
+        self._thread.join()
+
+    async def _serve(self) -> None:
+        with TemporaryDirectory(prefix="botdrome-") as folder:
+            db = f"sqlite:///{folder}/matches.db"
+            settings = Settings(port=0, duel_port=0, xbs_port=0, bomber_port=0, db=db, drain=0.0, log_level="error")
+            configure_logs(settings)
+            tables: list[PlayedElsewhere] = []
+
+            def shown(house: Tables) -> Tables:
+                tables.append(PlayedElsewhere(house))
+                return tables[0]
+
+            try:
+                house = await open_house(settings, shown)
+            except BadSetting as problem:
+                return self._opened.set_exception(problem)
+            self._opened.set_result(house.url)
+            await self._show_all(tables[0], house.arena.store)
+            await house.close()
+
+    async def _show_all(self, tables: PlayedElsewhere, store: Store) -> None:
+        while not self._stopping.is_set():
+            scene = await asyncio.to_thread(self._next)
+            if scene is not None:
+                try:
+                    await _show(scene, tables, store)
+                except Exception as problem:  # the matches go on, whether they can be shown or not
+                    log.error("a match cannot be shown", match=scene.match, exc_info=problem)
+
+    def _next(self) -> Scene | None:
+        try:
+            return self.scenes.get(timeout=A_MOMENT)
+        except Empty:
+            return None
+
+
+async def _show(scene: Scene, tables: PlayedElsewhere, store: Store) -> None:
+    if isinstance(scene, MatchOpened):
+        started = int(time() * 1000)
+        entry = MatchEntry(scene.match, scene.game, scene.players, started, options=scene.options, seed=scene.seed)
+        tables.begin(entry, store)
+    elif isinstance(scene, MatchMoved):
+        tables.move(scene.match, scene.t, scene.steps, scene.order, scene.news)
+    else:
+        await tables.end(scene.match, scene.result, scene.view, scene.record, store)
+
+
+def open_browser(url: str) -> bool:
+    """Whether there is one. Browsers that would take this terminal do not count."""
+    has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    return has_screen and webbrowser.open(url)
