@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from botdrome.cli import host
 from botdrome.cli.host import own_settings
 from botdrome.cli.host_words import Puzzled, headline, order_in
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.steady_loop import SteadyClock
 from tests.cli.screens import Terminal
 from tests.server.boats import BOARD, TOKEN, Line, boat_server, sailor
 from tests.server.clients import PATIENCE
@@ -132,6 +134,19 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
     assert set(json.loads(output)["player"]) == {"ann", "bob"}
     status, _, error = await run("stats", "Coffee", "--db", db)
     assert (status, "Coffee" in error) == (1, True)
+
+
+def test_a_server_of_ones_own_charges_nobody_for_stalls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs on a loop whose clock leaves them out, as that of `botdrome serve` does."""
+    clocks = []
+
+    async def look(*_: object) -> int:
+        clocks.append(getattr(asyncio.get_running_loop(), "_clock", None))
+        return 7
+
+    monkeypatch.setattr(host, "_own_server", look)
+    assert host.run_host(None, "", "", {}, None, {"xbs_port": -1, "db": f"sqlite:///{tmp_path / 'host.db'}"}) == 7
+    assert isinstance(clocks[0], SteadyClock)
 
 
 async def test_full_tables_start_by_themselves_until_the_host_quits(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
+from botdrome.match.course import News
 from botdrome.match.reader import read, verify
 from botdrome.server.native import battlebot
 from botdrome.server.table import Table
@@ -196,6 +197,19 @@ async def test_a_match_does_not_hang_where_a_board_cannot_be_told(tmp_path: Path
         await at.write_all()
         stored = await at.store.match("m")
         assert stored is not None and stored.status == "aborted"
+
+
+async def test_what_fails_in_a_break_keeps_nothing_else_from_happening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(now: int) -> News:
+        raise LookupError("which player?")
+
+    async with scene(tmp_path, monkeypatch) as at:
+        at.play(0)
+        at.table._inform(fail)
+        at.table.abort("the server was stopped")
+        await at.write_all()
+        stored = await at.store.match("m")
+        assert stored is not None and stored.reason == "the server was stopped"
 
 
 async def test_a_killed_server_keeps_the_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

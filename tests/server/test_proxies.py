@@ -1,13 +1,19 @@
 """Behind a balancer the real address of a client counts; what anybody else says of its address does not."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from botdrome.api.stack import http_stack
 from botdrome.server import peer
+from botdrome.server.door import Crowd
+from botdrome.server.origins import Origins
 from botdrome.server.proxies import Proxies
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.boats import BOARD, Line, boat_server, line, the_room
@@ -55,6 +61,43 @@ async def test_a_request_counts_for_the_address_that_a_trusted_proxy_names(tmp_p
         assert await register("three", "127.0.0.1", "6.6.6.6, 203.0.113.8") == 429
         assert await register("four", "127.0.0.2", "203.0.113.9") == 201
         assert await register("five", "127.0.0.2", "203.0.113.10") == 429, "it is no proxy of ours"
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_each_proxy_may_add_a_line_of_its_own(tmp_path: Path, chunked: bool) -> None:
+    """Whether the request is plain or not. A user without a password is known by its address."""
+    async with server(tmp_path, trusted_proxies="127.0.0.0/8") as house, httpx.AsyncClient(base_url=house.url) as http:
+
+        async def register(address: str) -> dict[str, str]:
+            async def nothing() -> AsyncIterator[bytes]:
+                yield b""
+
+            headers = [("X-Forwarded-For", address), ("X-Forwarded-For", "127.0.0.9")]
+            body = nothing() if chunked else b""
+            answer: dict[str, str] = (await http.post("/bomber/rest/register/ann", headers=headers, content=body)).json()
+            return answer
+
+        first = await register("203.0.113.7")
+        assert (await register("203.0.113.7"))["user_id"] == first["user_id"]
+        assert "user_id" not in await register("203.0.113.8")
+
+
+async def test_nobody_but_these_rules_says_where_a_request_comes_from() -> None:
+    """The HTTP stack has rules of its own, which believe everybody on this machine."""
+    seen: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.extend((scope["client"][0], scope["scheme"]))
+        await Response("ok")(scope, receive, send)
+
+    crowd, origins = Crowd(Settings()), Origins(Settings())
+    make = http_stack(app, crowd, asyncio.Protocol, origins)
+    async with await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0) as listening:
+        port = listening.sockets[0].getsockname()[1]
+        async with httpx.AsyncClient() as http:
+            headers = {"x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https"}
+            assert (await http.get(f"http://127.0.0.1:{port}/", headers=headers)).text == "ok"
+    assert seen == ["127.0.0.1", "http"]
 
 
 @pytest.mark.parametrize("piece", [1, 1000])

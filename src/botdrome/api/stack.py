@@ -25,6 +25,7 @@ def http_stack(app: ASGIApp, crowd: Crowd, door: Callable[[], asyncio.Protocol],
         http="httptools",
         ws=socket_guests(crowd),
         ws_max_size=LONGEST_MESSAGE,
+        proxy_headers=False,  # see server/proxies.py
         log_config=None,
         access_log=False,
         lifespan="off",

@@ -23,6 +23,7 @@ from botdrome.cli.terminal import Terminal
 from botdrome.client.terminal_text import shown
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
 from botdrome.server.settings import BadSetting, Settings, load_settings
+from botdrome.server.steady_loop import run
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.xbs import text_of
 
@@ -46,7 +47,7 @@ def run_host(
             return asyncio.run(Bridge(server, token, room, Terminal()).sit())
         settings = own_settings(values, config, flags)
         with nullcontext() if log_file is None else log_file.open("a") as log:
-            return asyncio.run(_own_server(settings, log))
+            return run(_own_server(settings, log))
     except OSError as problem:
         complain(f"{problem.filename}: {problem.strerror}" if problem.filename else problem)
         return REFUSED

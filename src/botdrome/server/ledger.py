@@ -18,7 +18,7 @@ Change = Callable[[Look[K, L]], Lines[K, L]]
 """From the lines as they were to those that it changes."""
 
 
-class Draft(Generic[K, L]):
+class PendingChange(Generic[K, L]):
     """A change that is being stored."""
 
     __slots__ = ("change", "settled", "written")
@@ -33,9 +33,9 @@ class Ledger(Generic[K, L]):
     def __init__(self, stored: Mapping[K, L]) -> None:
         self.lines: Lines[K, L] = dict(stored)
         """What is on disk, and shown."""
-        self._order: list[Draft[K, L]] = []
+        self._order: list[PendingChange[K, L]] = []
         """The changes that are not shown yet."""
-        self._open: dict[Hashable, Draft[K, L]] = {}
+        self._open: dict[Hashable, PendingChange[K, L]] = {}
         """Those of them that are not on disk yet, by entry."""
         self._latest: Lines[K, L] = {}
         """The lines as they will be when all of these are stored."""
@@ -51,7 +51,7 @@ class Ledger(Generic[K, L]):
         """Return the lines that are to be stored now. The draft of an entry before this one was settled or dropped."""
         assert entry not in self._open
         lines = change(self.latest)
-        self._open[entry] = draft = Draft(change, lines)
+        self._open[entry] = draft = PendingChange(change, lines)
         self._order.append(draft)
         self._latest.update(lines)
         return lines

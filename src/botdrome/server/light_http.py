@@ -20,7 +20,7 @@ from botdrome.server.door import address_of
 from botdrome.server.exchange import Answer, Exchange
 from botdrome.server.gate import Gate
 from botdrome.server.peer import Peer
-from botdrome.server.plain_request import plain_request
+from botdrome.server.plain_request import FORWARDED_FOR, plain_request
 from botdrome.server.quick_ack import acknowledge
 from botdrome.server.request_reader import ForOthers, RequestReader, Unserved
 
@@ -167,7 +167,7 @@ class LightHttp(asyncio.Protocol):
         refusal = self._gate.host_refusal(headers.get(b"host"))
         if refusal:
             return self._refuse(421, "UNKNOWN_HOST", refusal)
-        address, claimed = self._address, headers.get(b"x-forwarded-for")
+        address, claimed = self._address, headers.get(FORWARDED_FOR)
         if claimed is not None and isinstance(self._transport, Peer):
             address = self._transport.client_of(claimed.decode("latin-1"))
         self._exchange = exchange = Exchange(method, target, headers, body, address, self._send, keep)

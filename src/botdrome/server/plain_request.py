@@ -11,6 +11,7 @@ METHODS = {b"GET": "GET", b"POST": "POST"}
 EMPTY_LINE = b"\r\n\r\n"
 LONGEST = 1024
 """Bytes of the headers."""
+FORWARDED_FOR = b"x-forwarded-for"
 UNUSUAL = {b"expect", b"transfer-encoding", b"upgrade"}
 """Who sends one of these expects more than an answer."""
 
@@ -53,6 +54,13 @@ def _read_headers(lines: bytes) -> tuple[Headers, int, bool] | None:
     return headers, int(headers.get(b"content-length", b"0")), keeps(b"HTTP/1.1", headers)
 
 
+def add_header(headers: dict[bytes, bytes], name: bytes, value: bytes) -> None:
+    """The last of several lines counts; but of proxies each may have added a line of its own."""
+    name = name.lower()
+    before = headers.get(name) if name == FORWARDED_FOR else None
+    headers[name] = value if before is None else before + b"," + value
+
+
 class _Finds:
     """What httptools finds."""
 
@@ -60,7 +68,7 @@ class _Finds:
         self.headers: dict[bytes, bytes] = {}
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers[name.lower()] = value
+        add_header(self.headers, name, value)
 
 
 def keeps(version: bytes, headers: Headers) -> bool:

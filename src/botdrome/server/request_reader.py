@@ -12,7 +12,7 @@ import httptools
 
 from botdrome.server.door import wants_websocket
 from botdrome.server.gate import Limits
-from botdrome.server.plain_request import EMPTY_LINE, Plain, keeps
+from botdrome.server.plain_request import EMPTY_LINE, Plain, add_header, keeps
 
 UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
 LINE_ENDS = re.compile(rb"[\r\n]*")
@@ -161,7 +161,7 @@ class RequestReader:
     # What httptools finds.
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.lower()] = value
+        add_header(self._headers, name, value)
 
     def on_body(self, body: bytes) -> None:
         self._body.append(body)

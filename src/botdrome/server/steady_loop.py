@@ -7,15 +7,16 @@ Everything in `server/` and `api/` that waits therefore asks the loop for the ti
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
 from botdrome.server import metrics
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 HEARTBEAT = 0.05
 """Seconds between two heartbeats of an idle loop."""
@@ -59,7 +60,7 @@ class SteadyLoop(asyncio.SelectorEventLoop):
         self.call_later(HEARTBEAT, self._beat)
 
 
-def run(work: Any) -> None:
+def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end, on uvloop where there is one."""
     try:
         from botdrome.server.steady_uvloop import SteadyUvLoop
@@ -68,4 +69,4 @@ def run(work: Any) -> None:
     else:
         factory = SteadyUvLoop
     with asyncio.Runner(loop_factory=factory) as runner:
-        runner.run(work)
+        return runner.run(work)

@@ -184,7 +184,10 @@ class Table:
             log.exception("a board could not be stored and told", match=self.entry.id)
             self.abort("a board could not be stored")
         for act in pause.waiting:
-            act()
+            try:
+                act()
+            except Exception:
+                log.exception("what happened between two boards could not be told", match=self.entry.id)
 
     def _let_look(self, now: Milliseconds) -> None:
         due = self.match.deadline

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from botdrome.api.bodies import LARGEST_BODY, bearer
-from botdrome.api.graphql.subscriptions import Subscriptions, Unfit
+from botdrome.api.graphql.subscriptions import Subscriptions, Unanswerable
 from botdrome.api.registration import refusal
 from botdrome.api.watching import TooSlow
 from botdrome.wire.websocket import NORMAL, TOO_BIG
@@ -183,7 +183,7 @@ class Conversation:
 
 
 def _errors(error: Exception) -> list[Message]:
-    if isinstance(error, Unfit):
+    if isinstance(error, Unanswerable):
         return error.errors
     if isinstance(error, TooSlow):
         return [{"message": str(error)}]

@@ -19,7 +19,7 @@ LARGEST_MESSAGE = 1 << 20
 """Bytes of an answer that is sent as one message."""
 
 
-class Unfit(Exception):
+class Unanswerable(Exception):
     """A question that cannot be answered, with errors as they are shown."""
 
     def __init__(self, errors: list[dict[str, Any]]) -> None:
@@ -32,10 +32,10 @@ class Subscriptions:
         self._clerk, self._bulletins = clerk, Bulletins(clerk.away.arena.tables)
 
     async def results(self, payload: bytes, token: str | None) -> AsyncGenerator[msgspec.Raw, None]:
-        """As they are sent. Unfit where it cannot be asked."""
+        """As they are sent. Unanswerable where it cannot be asked."""
         result = await self._clerk.have_done("begin", payload, token)
         if isinstance(result.value, list):
-            raise Unfit(result.value)
+            raise Unanswerable(result.value)
         if isinstance(result.value, Head):
             yield msgspec.Raw(await _whole(result))
             return
