@@ -54,7 +54,7 @@ async def test_a_match_that_ended_meanwhile(arena: Arena, tables: HandTables) ->
     assert line.closed == (4404, "nothing to see")
 
 
-@pytest.mark.parametrize("target", ["/watch/other", "/watch/", "/watch/m/events", "/m", "/graphql", "*"])
+@pytest.mark.parametrize("target", ["/watch/other", "/watch", "/watch/m/events", "/m", "/graphql", "*"])
 async def test_all_else_is_left_to_the_http_stack(arena: Arena, tables: HandTables, target: str) -> None:
     tables.open(entry_of("m", "Ann", "Bob"))
     assert live_spectator(arena, target) is None

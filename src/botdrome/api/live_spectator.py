@@ -5,6 +5,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from botdrome.api.gallery import Gallery
 from botdrome.api.live import glance
 from botdrome.server.arena import Arena
 from botdrome.server.connection import Connection
@@ -39,9 +40,11 @@ class LiveSpectator:
         self._arena.tables.unwatch(self._match_id, self)
 
 
-def live_spectator(arena: Arena, target: str) -> Callable[[Connection], LiveSpectator] | None:
-    """For the target of a request for a WebSocket; None unless it is a match that runs: all else is the HTTP stack's."""
+def live_spectator(arena: Arena, target: str) -> Callable[[Connection], LiveSpectator | Gallery] | None:
+    """For the target of a request for a WebSocket; None unless it is a match that runs, or many: all else is the HTTP stack's."""
     path, _, _ = target.partition("?")
+    if path == PREFIX:
+        return lambda connection: Gallery(arena, connection)
     match_id = unquote(path.removeprefix(PREFIX))
     if not path.startswith(PREFIX) or glance(arena.tables, match_id) is None:
         return None

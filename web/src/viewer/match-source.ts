@@ -1,6 +1,7 @@
 /** MatchSource: the film of a match on the server, stored or live, whichever it is now. */
 import { signal, type Signal } from '@preact/signals';
-import { askText, RestError } from '../api/rest';
+import { ask, askText, RestError } from '../api/rest';
+import type { MatchInFull } from '../api/types';
 import type { Film } from '../replay/film';
 import { readFilm } from '../replay/stored';
 import { headerOf, LiveFilm, type News, type Snapshot } from './live-film';
@@ -38,8 +39,10 @@ export class MatchSource {
 
   /** The stored film; the live match if it runs still. `after`: how often it was asked for since the live match ended. */
   async #load(after: number): Promise<void> {
+    const path = `/matches/${encodeURIComponent(this.match)}`;
     try {
-      const film = readFilm(await askText(`/matches/${encodeURIComponent(this.match)}/film`));
+      if (!after && (await ask<MatchInFull>(path)).status === 'running') return this.#watch();
+      const film = readFilm(await askText(`${path}/film`));
       if (!this.#stopped) this.loading.value = { state: 'shown', film, live: null };
     } catch (error) {
       if (!this.#stopped) this.#failed(error, after);
@@ -55,6 +58,7 @@ export class MatchSource {
   }
 
   #watch(): void {
+    if (this.#stopped) return;
     this.#stop = follow(streamUrl(this.match), {
       news: (message) => {
         this.#waiting.push(message);

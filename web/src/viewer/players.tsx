@@ -6,7 +6,7 @@ import { CAUSES } from '../replay/words';
 import { colourOf, signOf } from '../renderers/renderer';
 import type { Digest } from './digest';
 import type { Showing } from './showing';
-import { number, seconds } from './words';
+import { number, ordinal, seconds } from './words';
 
 interface PlayersProps extends Showing {
   /** Milliseconds in the match, by the clock of this page; null: the match is not seen live. */
@@ -119,9 +119,4 @@ const FAR = 200;
 export function toMove({ view, order }: Frame): number[] {
   const seats = view['toMove'];
   return Array.isArray(seats) ? seats.flatMap((seat) => order[Number(seat)] ?? []) : [];
-}
-
-function ordinal(place: number): string {
-  const ending = place % 100 >= 11 && place % 100 <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][place % 10] ?? 'th');
-  return `${place}${ending}`;
 }

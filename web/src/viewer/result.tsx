@@ -1,9 +1,9 @@
 /** How the match ended, in words, and what can be downloaded of it. */
-import type { Film, Result } from '../replay/film';
+import type { Cause, Film, Result } from '../replay/film';
 import { CAUSES } from '../replay/words';
 import { colourOf, signOf } from '../renderers/renderer';
 import type { Showing } from './showing';
-import { number, resultInWords } from './words';
+import { number, ordinal, resultInWords } from './words';
 
 export function ResultBox({ film, links }: Showing) {
   const result = resultOf(film);
@@ -13,23 +13,32 @@ export function ResultBox({ film, links }: Showing) {
     <section class="result" aria-label="Result">
       <h2>{resultInWords(film.header, result)}</h2>
       <table>
-        <thead>
-          <tr><th>Place</th><th>Player</th><th class="number">Score</th><th>Ended</th>{links?.why && <th>For its owner</th>}</tr>
+        <thead class="hidden">
+          <tr><th>Place</th><th>Player</th><th>Score</th>{links?.why && <th>For its owner</th>}</tr>
         </thead>
         <tbody>
           {ranked.map((player) => (
             <tr key={player}>
-              <td>{result.places[player]}</td>
-              <td><span class="sign" style={{ '--seat': colourOf(player) }} aria-hidden="true">{signOf(player)}</span> <bdi>{film.header.players[player]?.name}</bdi></td>
+              <td class={`place place-${result.places[player]}`}>{ordinal(result.places[player] ?? 0)}</td>
+              <td><Ranked film={film} player={player} cause={result.causes[player] ?? 'complete'} /></td>
               <td class="number">{number(result.scores[player] ?? 0)}</td>
-              <td>{CAUSES[result.causes[player] ?? 'complete']}</td>
-              {links?.why && <td><a href={links.why(player)}>Flight record</a></td>}
+              {links?.why && <td class="number"><a href={links.why(player)} title="What it was sent and sent itself, for its owner">Flight record</a></td>}
             </tr>
           ))}
         </tbody>
       </table>
       {links?.record && <p><a class="button" href={links.record} download={`${film.header.match}.jsonl`}>Download the match file</a></p>}
     </section>
+  );
+}
+
+function Ranked({ film, player, cause }: { film: Film; player: number; cause: Cause }) {
+  return (
+    <>
+      <span class="sign" style={{ '--seat': colourOf(player) }} aria-hidden="true">{signOf(player)}</span>{' '}
+      <bdi>{film.header.players[player]?.name}</bdi>
+      {cause !== 'complete' && <span class="result-cause">{CAUSES[cause]}</span>}
+    </>
   );
 }
 

@@ -16,16 +16,26 @@ export function frameInWords(header: FilmHeader, { event, view }: Frame, rendere
 
 /** Who won, in one sentence. */
 export function resultInWords(header: FilmHeader, result: Result): string {
-  if (result.causes.includes('aborted')) return 'The match was aborted.';
-  const first = result.places.flatMap((place, player) => (place === 1 ? [nameOf(header, player)] : []));
-  if (result.places.length === 1) return `${first.join('')} is done with ${number(result.scores[0] ?? 0)} points.`;
+  return outcomeInWords(header.players.map(({ name }) => name), result);
+}
+
+export function outcomeInWords(names: readonly string[], { places, scores, causes }: Result): string {
+  if (causes.includes('aborted')) return 'The match was aborted.';
+  const first = places.flatMap((place, player) => (place === 1 ? [names[player] ?? `player ${player + 1}`] : []));
+  if (places.length === 1) return `${first[0]} ends with ${number(scores[0] ?? 0)} points.`;
   if (first.length === 1) return `${first[0]} wins.`;
-  return first.length === result.places.length ? 'The match is a draw.' : `${first.slice(0, -1).join(', ')} and ${first.at(-1)} share the first place.`;
+  return first.length === places.length ? 'The match is a draw.' : `${first.slice(0, -1).join(', ')} and ${first.at(-1)} share the first place.`;
 }
 
 /** 12, 12.5 or 12.25. */
 export function number(value: number): string {
   return String(Math.round(value * 100) / 100);
+}
+
+/** 1st, 2nd, 3rd, 4th, ... */
+export function ordinal(place: number): string {
+  const ending = place % 100 >= 11 && place % 100 <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][place % 10] ?? 'th');
+  return `${place}${ending}`;
 }
 
 /** Milliseconds as people read them. */

@@ -1,0 +1,86 @@
+/** LiveBoard: a small board of a running match that moves, for lists. While it is not seen, it costs nothing. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { colourOf, signOf, type Renderer, type Seat } from '../renderers/renderer';
+import { useRenderer } from '../renderers/use';
+import { feed, type FeedMessage } from './feed';
+import { after, type SmallPosition } from './small-position';
+import { outcomeInWords } from './words';
+
+export interface LiveBoardProps {
+  match: string;
+  game: string;
+  players: readonly string[];
+  /** Under the names, such as the title of the game. */
+  words?: string | undefined;
+  /** Without a link, large, for a screen that is seen from afar. */
+  large?: boolean;
+  /** Called when the match is over. */
+  onOver?: (() => void) | undefined;
+}
+
+const MOST_NAMES = 4;
+/** Milliseconds for which a move is animated. */
+const STEP_TIME = 160;
+
+export function LiveBoard({ match, game, players, words, large = false, onOver }: LiveBoardProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const position = usePosition(match, players, useSeen(box));
+  const renderer = useRenderer(game);
+  useEffect(() => void (position?.over && onOver?.()), [position?.over]);
+  const state = position?.result ? outcomeInWords(players, position.result) : position?.over ? 'over' : null;
+  return (
+    <div class={`live-board${large ? ' large' : ''}${position?.over ? ' over' : ''}`} ref={box}>
+      {/* The board is drawn for the eye; the link says what it leads to. */}
+      <div class="live-picture" aria-hidden="true" inert>
+        {renderer && position ? <Picture {...{ renderer, position, players, large }} /> : <span class="quiet">Waiting for the board …</span>}
+      </div>
+      <div class="live-names">
+        {players.slice(0, MOST_NAMES).map((name, player) => (
+          <span key={player} class="live-player"><i class="sign" style={{ '--seat': colourOf(player) }} aria-hidden="true">{signOf(player)}</i><bdi>{name}</bdi></span>
+        ))}
+        {players.length > MOST_NAMES && <span class="quiet">and {players.length - MOST_NAMES} more</span>}
+      </div>
+      {(words || state) && <div class="quiet live-words">{[words, state].filter(Boolean).join(' · ')}</div>}
+      {!large && <a class="cover" href={`/matches/${encodeURIComponent(match)}`} aria-label={`Watch ${players.join(' against ')}${words ? `, ${words}` : ''}`} />}
+    </div>
+  );
+}
+
+interface PictureProps {
+  renderer: Renderer;
+  position: SmallPosition;
+  players: readonly string[];
+  large: boolean;
+}
+
+function Picture({ renderer, position, players, large }: PictureProps) {
+  const { view, before, event, order, over } = position;
+  const seats = useMemo<Seat[]>(() => order.map((player) => ({ player, name: players[player] ?? '' })), [players, order.join()]);
+  return (
+    <div style={{ '--step-time': before ? `${STEP_TIME}ms` : '0s' }}>
+      <renderer.Board view={view} before={before} event={event} seats={seats} final={over ? view : null} small={!large} />
+    </div>
+  );
+}
+
+/** The newest position, from when the board is first seen. */
+function usePosition(match: string, players: readonly string[], seen: boolean): SmallPosition | null {
+  const [position, setPosition] = useState<SmallPosition | null>(null);
+  useEffect(() => setPosition(null), [match]);
+  useEffect(() => {
+    if (!seen) return;
+    const take = (messages: FeedMessage[]) => setPosition((before) => messages.reduce((now, message) => after(now, message, players), before));
+    return feed.watch(match, take);
+  }, [match, seen]);
+  return position;
+}
+
+function useSeen(box: { current: Element | null }): boolean {
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => setSeen(entries.at(-1)?.isIntersecting ?? false), { rootMargin: '100px' });
+    if (box.current) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return seen;
+}

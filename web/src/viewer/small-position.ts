@@ -1,0 +1,34 @@
+/** SmallPosition: what a small board shows of a running match. */
+import type { MatchEvent, Result, View } from '../replay/film';
+import type { FeedMessage } from './feed';
+import { seatOrder } from './live-film';
+
+export interface SmallPosition {
+  view: View;
+  /** null: what was before is not known, so nothing is animated. */
+  before: View | null;
+  event: MatchEvent | null;
+  order: readonly number[];
+  step: number | null;
+  result: Result | null;
+  over: boolean;
+}
+
+/** The position after a message. */
+export function after(position: SmallPosition | null, message: FeedMessage, players: readonly string[]): SmallPosition | null {
+  if ('end' in message) return position && { ...position, over: true };
+  const { view } = message;
+  if ('snapshot' in message) return { view, before: null, event: null, order: seatOrder(players, message.bots), step: null, result: null, over: false };
+  const { event } = message;
+  const step = event.event === 'played' ? event.step : (position?.step ?? null);
+  const follows = event.event !== 'began' && position !== null && (event.event !== 'played' || position.step === null || step === position.step + 1);
+  return {
+    view,
+    before: follows ? position.view : null,
+    event,
+    order: event.event === 'began' ? event.order : (position?.order ?? players.map((_, player) => player)),
+    step,
+    result: event.event === 'ended' ? event.result : null,
+    over: event.event === 'ended',
+  };
+}
