@@ -1,5 +1,4 @@
 /** The renderers: one row per game that has one of its own. Each is a chunk that is loaded when it is first needed. */
-import { generic } from './generic';
 import type { Renderer } from './renderer';
 
 const RENDERERS: Record<string, () => Promise<Renderer>> = {
@@ -13,5 +12,5 @@ const RENDERERS: Record<string, () => Promise<Renderer>> = {
 
 /** A renderer knows the views of its own game, and is given no others. */
 export async function rendererOf(game: string): Promise<Renderer> {
-  return (await RENDERERS[game]?.()) ?? generic;
+  return (await RENDERERS[game]?.()) ?? (await import('./generic')).generic;
 }
