@@ -67,12 +67,12 @@ test('the last square of a fleet is a mark of its own', () => {
 });
 
 test('moves are told, with their verdict if the position has it', () => {
-  assert.equal(moveInWords({ board: '.....' }, VIEW), 'places the fleet');
-  assert.equal(moveInWords({ skip: true }, VIEW), 'skips the turn');
-  assert.equal(moveInWords({ x: 4, y: 1 }, VIEW), 'shoots at e2, a hit');
-  assert.equal(moveInWords({ target: 1, x: 3, y: 1 }, VIEW), 'shoots at d2');
-  const three = { ...VIEW, boards: [...VIEW.boards, VIEW.boards[0]!], last: { shooter: 0, target: 2, x: 0, y: 3, hit: false } };
-  assert.equal(moveInWords({ target: 2, x: 0, y: 3 }, three), 'shoots at a4 of seat 2, a miss');
+  assert.equal(moveInWords({ board: '.....' }, VIEW, SEATS), 'places the fleet');
+  assert.equal(moveInWords({ skip: true }, VIEW, SEATS), 'skips the turn');
+  assert.equal(moveInWords({ x: 4, y: 1 }, VIEW, SEATS), 'e2, hit');
+  assert.equal(moveInWords({ target: 1, x: 3, y: 1 }, VIEW, SEATS), 'd2');
+  const three = { ...VIEW, boards: [...VIEW.boards, VIEW.boards[0]!], last: { shooter: 0, target: 1, x: 0, y: 3, hit: false } };
+  assert.equal(moveInWords({ target: 1, x: 0, y: 3 }, three, SEATS), 'a4 of ada, miss');
 });
 
 test('a skipped turn has no shot', () => {

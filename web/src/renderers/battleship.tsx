@@ -9,40 +9,46 @@ import { colourOf, signOf, type BoardProps, type Renderer, type Seat } from './r
 
 type Props = BoardProps<BattleshipView>;
 
+interface Room {
+  width: number;
+  height: number;
+}
+
 /** A finger or a mouse hits squares of this size in pixels. */
 const EASY = 29;
 /** Boards that are narrower, in pixels, have no coordinates. */
 const NARROW = 215;
 
 /** How many boards go side by side, so that squares are as large as possible within a width and a height. */
-export function columnsFor(boards: number, sea: { width: number; height: number }, room: { width: number; height: number }): number {
+export function columnsFor(boards: number, sea: Room, room: Room): number {
   const square = (columns: number) =>
     Math.min(room.width / (columns * (sea.width + 1.2)), room.height / (Math.ceil(boards / columns) * (sea.height + 3)));
   const counts = Array.from({ length: boards }, (_, index) => index + 1);
   return counts.reduce((best, columns) => (square(columns) > square(best) ? columns : best), 1);
 }
 
-/** The width of an element in pixels. */
-function useWidth(ref: RefObject<HTMLElement | null>, wanted: boolean): number {
-  const [width, setWidth] = useState(700);
+/** The pixels that there are for the boards; `probe` is an element as high as a board may be. */
+function useRoom(outer: RefObject<HTMLElement | null>, probe: RefObject<HTMLElement | null>): Room {
+  const [room, setRoom] = useState<Room>({ width: 700, height: 700 });
   useLayoutEffect(() => {
-    const element = ref.current;
-    if (!element || !wanted) return undefined;
-    const measure = () => setWidth(element.clientWidth);
+    const [across, along] = [outer.current, probe.current];
+    if (!across || !along) return undefined;
+    const measure = () => setRoom({ width: across.clientWidth, height: along.clientHeight });
     const observer = new ResizeObserver(measure);
     measure();
-    observer.observe(element);
+    observer.observe(across);
+    observer.observe(along);
     return () => observer.disconnect();
-  }, [wanted]);
-  return width;
+  }, []);
+  return room;
 }
 
-function columnsOf(view: BattleshipView, width: number, small: boolean): number {
+function columnsOf(view: BattleshipView, room: Room, small: boolean): number {
   const boards = view.boards.length;
   if (small) return columnsFor(boards, view, { width: 1, height: 1 });
   // A person who plays would rather scroll than miss a square.
-  if (view.you !== null) return Math.max(1, Math.min(boards, 3, Math.floor(width / (EASY * (view.width + 1)))));
-  return columnsFor(boards, view, { width, height: Math.max(innerHeight * 0.8, 300) });
+  if (view.you !== null) return Math.max(1, Math.min(boards, 3, Math.floor(room.width / (EASY * (view.width + 1)))));
+  return columnsFor(boards, view, room);
 }
 
 /** The width of the boards together: no wider than they may be high, or than is easy to see. */
@@ -136,21 +142,22 @@ function shots({ view, move, legal }: Props): (target: number, x: number, y: num
 
 function Seas(props: Props) {
   const { view, seats, small } = props;
-  const [outer, around] = [useRef<HTMLDivElement>(null), useRef<HTMLDivElement>(null)];
-  const width = useWidth(outer, !small);
+  const [outer, around, probe] = [useRef<HTMLDivElement>(null), useRef<HTMLDivElement>(null), useRef<HTMLDivElement>(null)];
+  const room = useRoom(outer, probe);
   const [revealed, reveal] = useState(false);
   const fleets = fleetsShown(props, revealed);
-  const columns = columnsOf(view, width, small);
-  const narrow = small || width / columns < NARROW;
+  const columns = columnsOf(view, room, small);
+  const narrow = small || room.width / columns < NARROW;
   const legal = shots(props);
   // The boards that a person shoots at come before its own.
   const order = view.boards.map((_, seat) => seat).sort((one, other) => Number(one === view.you) - Number(other === view.you));
   const shot = lastShot(view);
   return (
     <div class={small ? 'battleship small' : 'battleship'} ref={outer}>
+      {!small && <div class="sea-probe" ref={probe} />}
       <div class="seas" ref={around} style={{ '--columns': columns, '--width': widthOf(view, columns), '--mine': colour(seats, view.you ?? 0) }}>
         {order.map((seat) => <Panel key={seat} props={props} seat={seat} fleet={fleets[seat]!} narrow={narrow} legal={legal} />)}
-        {!small && shot && <ShotArrow around={around} view={view} layout={`${width} ${columns}`} narrow={narrow} colour={colour(seats, shot.shooter)} />}
+        {!small && shot && <ShotArrow around={around} view={view} layout={`${room.width} ${room.height} ${columns}`} narrow={narrow} colour={colour(seats, shot.shooter)} />}
       </div>
       {!small && <Choices props={props} revealed={revealed} reveal={reveal} />}
     </div>

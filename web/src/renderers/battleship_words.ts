@@ -99,12 +99,12 @@ export function marks(view: BattleshipView, before: BattleshipView, seats: reado
   return hitsOn(view, shot.target) === fleetSize(view) ? [hit, mark(shot.target, `The whole fleet of ${target} is sunk`)] : [hit];
 }
 
-export function moveInWords(move: unknown, view: BattleshipView): string {
+export function moveInWords(move: unknown, view: BattleshipView, seats: readonly Seat[]): string {
   const { board, skip, target, x, y } = move as { board?: unknown; skip?: boolean; target?: number; x: number; y: number };
   if (board !== undefined) return 'places the fleet';
   if (skip) return 'skips the turn';
   const shot = lastShot(view);
-  const of = view.boards.length > 2 ? ` of seat ${target}` : '';
-  const verdict = shot && shot.x === x && shot.y === y && (target ?? shot.target) === shot.target ? (shot.hit ? ', a hit' : ', a miss') : '';
-  return `shoots at ${squareName(x, y)}${of}${verdict}`;
+  const made = shot?.x === x && shot.y === y && (target ?? shot.target) === shot.target ? shot : null;
+  const of = target === undefined || view.boards.length === 2 ? '' : ` of ${playerName(seats, target)}`;
+  return `${squareName(x, y)}${of}${made ? (made.hit ? ', hit' : ', miss') : ''}`;
 }

@@ -45,7 +45,7 @@ export interface Renderer<V extends View = View> {
   /** What matters in the step from `before` to `view`, beyond what is the same in all games. */
   marks?(view: V, before: V, seats: readonly Seat[]): Mark[];
   /** A move as people write it, for the list of events. */
-  moveInWords?(move: unknown, view: V): string;
+  moveInWords?(move: unknown, view: V, seats: readonly Seat[]): string;
   /** How to play with mouse, touch and keyboard, in one or two sentences. */
   help?: string;
 }

@@ -8,10 +8,11 @@ export function nameOf(header: FilmHeader, player: number): string {
 }
 
 /** One line about a frame. */
-export function frameInWords(header: FilmHeader, { event, view }: Frame, renderer: Renderer): string {
+export function frameInWords(header: FilmHeader, { event, view, order }: Frame, renderer: Renderer): string {
   if (!event) return 'From here on, the match is seen live.';
   const named = (player: number) => nameOf(header, player);
-  return eventInWords(event, named, (move) => renderer.moveInWords?.(move, view) ?? short(move));
+  const seats = order.map((player) => ({ player, name: named(player) }));
+  return eventInWords(event, named, (move) => renderer.moveInWords?.(move, view, seats) ?? short(move));
 }
 
 /** Who won, in one sentence. */
