@@ -30,3 +30,10 @@ async def test_notes_come_with_the_end_of_a_match_and_only_with_it(store: Store)
     with pytest.raises(UnknownMatch):
         await store.finish(an_end("never", notes=(Note("elo", "bob", {"wins": 7}),)))
     assert await store.notes("elo") == {"ada": {"wins": 1}, "bob": {"wins": 0}}
+
+
+async def test_notes_are_struck_by_name(store: Store) -> None:
+    await store.keep([Note("bans", LONG, {}), Note("bans", "b", {"x": 1}), Note("other", "b", {})])
+    await store.strike("bans", [LONG, "not there"])
+    assert await store.notes("bans") == {"b": {"x": 1}}
+    assert await store.notes("other") == {"b": {}}

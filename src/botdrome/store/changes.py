@@ -68,6 +68,14 @@ class Keep(Struct, frozen=True):
         yield from noted(self.notes)
 
 
+class Strike(Struct, frozen=True):
+    book: str
+    names: Sequence[str]
+
+    def plan(self) -> Plan[None]:
+        yield Run(queries.STRIKE_NOTES, {"book": key(self.book), "names": [key(name) for name in self.names]})
+
+
 class AbortRunning(Struct, frozen=True):
     reason: str
     now: Epoch
@@ -118,7 +126,7 @@ class Probe(Struct, frozen=True):
         yield Put(heartbeats, [("probe", "", 0)])
 
 
-Change = Begin | End | Register | ChangeBot | Keep | AbortRunning | TakeIn | Probe | Liken
+Change = Begin | End | Register | ChangeBot | Keep | Strike | AbortRunning | TakeIn | Probe | Liken
 Outcome = Any
 """What the call gives, or the exception that it raises."""
 REFUSALS = (NameTaken, UnknownBot, UnknownMatch)
@@ -171,7 +179,7 @@ def _together(changes: Sequence[Begin | End]) -> Plan[list[Outcome]]:
     return outcomes
 
 
-def _each(changes: Sequence[Register | ChangeBot | Keep | AbortRunning | TakeIn | Probe | Liken]) -> Plan[list[Outcome]]:
+def _each(changes: Sequence[Register | ChangeBot | Keep | Strike | AbortRunning | TakeIn | Probe | Liken]) -> Plan[list[Outcome]]:
     outcomes: list[Outcome] = []
     for change in changes:
         try:

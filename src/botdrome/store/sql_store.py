@@ -144,6 +144,9 @@ class SqlStore:
         found = [note_entry(row) for row in await self._fetch(queries.NOTES, {"book": key(book)})]
         return {note.name: note.value for note in found}
 
+    async def strike(self, book: str, names: Sequence[str]) -> None:
+        await self._journal.enter(changes.Strike(book, names))
+
     def begin(self, match: MatchEntry) -> None:
         self._journal.note(changes.begun(match))
 

@@ -261,6 +261,9 @@ class Store(Protocol):
     async def notes(self, book: str) -> dict[str, dict[str, Any]]:
         """What the notes of a book say, by their names."""
 
+    async def strike(self, book: str, names: Sequence[str]) -> None:
+        """Delete these notes, where they are there."""
+
     def export(self) -> AsyncIterator[bytes]:
         """Everything, as JSON lines."""
 
