@@ -27,7 +27,7 @@ BUSY = {
     "wire": ("battlebot", "duel", "framing", "vocabulary", "websocket", "xbs", "xbs_crew", "xbs_talk"),
     "server": (
         "bucket", "duel", "duel_hall", "flight", "floor", "logbook", "metronome", "native", "patience", "seats", "table", "tcp",
-        "turns", "websocket",
+        "traffic", "turns", "websocket",
     ),
     "server/boats": ("books", "company", "game", "room", "session"),
     "api/socketio": ("sockets",),

@@ -2,9 +2,7 @@
 
 import asyncio
 import gc
-import signal
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from time import time
@@ -24,9 +22,9 @@ from botdrome.api.turnstile import Turnstile
 from botdrome.server.arena import Arena, Tables, Whereabouts
 from botdrome.server.board_ids import open_board_ids
 from botdrome.server.boats.books import open_books
-from botdrome.server.boats.harbour import Harbours
+from botdrome.server.boats.door import boat_door
+from botdrome.server.boats.harbour import Harbour, Harbours
 from botdrome.server.boats.host import HostSession
-from botdrome.server.boats.session import boat_door
 from botdrome.server.bomber.api import BomberApi
 from botdrome.server.bucket import Buckets
 from botdrome.server.calling.callers import Callers
@@ -38,14 +36,16 @@ from botdrome.server.door import Crowd, Door, Welcome
 from botdrome.server.duel import duel_door
 from botdrome.server.duel_hall import DuelHall
 from botdrome.server.duel_table import open_duel_table
-from botdrome.server.listening import MakeProtocol, listen, secured
+from botdrome.server.listening import MakeProtocol, listen, secured, spared
 from botdrome.server.loop_watch import LoopWatch
 from botdrome.server.native import NativeSession
+from botdrome.server.operator.operator import Operator, open_operator
 from botdrome.server.origins import Origins
 from botdrome.server.peer import sharing
 from botdrome.server.proxies import Proxies
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.shares import Shares
+from botdrome.server.stop_signal import stop_signal
 from botdrome.server.url_bots import UrlBots
 from botdrome.server.websocket import MakeSession, Socket
 from botdrome.store.likeness import likeness
@@ -54,8 +54,6 @@ from botdrome.store.store import Store
 
 log = structlog.get_logger()
 
-USUAL = {key: getattr(Settings(), key) for key in ("duel_port", "xbs_port", "bomber_port")}
-"""Ports on which a server listens without being told: where somebody else does so already, it goes without."""
 COLLECTIONS = 100, 20, 700
 """When the garbage collector looks. It counts what was made less what is gone, so that where matches end as fast as they begin
 it waits for long and then has thousands of things to look through, for 10 ms at a time with 100 duels: hence the first number.
@@ -77,11 +75,13 @@ class House:
     ) -> None:
         self.settings, self.arena, self.desk = settings, arena, desk
         self._servers, self.rooms = servers, rooms
+        self.new_operator_token = ""
+        """The operator's, if it was made at this start: it is shown this once."""
 
     @property
     def ports(self) -> dict[str, int]:
         """Where it listens, by the name of what is spoken there."""
-        return {name: int(server.sockets[0].getsockname()[1]) for name, server in self._servers.items()}
+        return {name: int(server.sockets[0].getsockname()[1]) for name, server in self._servers.items() if server.sockets}
 
     @property
     def port(self) -> int:
@@ -128,6 +128,7 @@ class Parts(NamedTuple):
     url_bots: UrlBots
     crowd: Crowd
     origins: Origins
+    operator: Operator
 
     @property
     def with_guests(self) -> tuple[Room, ...]:
@@ -144,6 +145,7 @@ async def open_house(settings: Settings, shown: Callable[[Tables], Tables] = lam
         parts = await _furnish(settings, store, shown)
         await _listen_all(settings, parts, servers)
         house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
+        house.new_operator_token = await parts.operator.keys.open()
         parts.callers.listen_on(house.ports.values())
         parts.arena.whereabouts = house.whereabouts
         await parts.url_bots.open()
@@ -185,9 +187,12 @@ async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], T
     arena = Arena(
         store, shown(desk.floor), desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
-    cube = make_socketio(CubeOrganiser(desk, callers), settings, crowd)
+    organiser = CubeOrganiser(desk, callers)
+    cube = make_socketio(organiser, settings, crowd)
+    operator = await open_operator(desk, boats, organiser, callers)
     bomber = BomberApi(desk, crowd, origins)
-    return Parts(desk, arena, make_app(arena), callers, duel, boats, cube, bomber, url_bots, crowd, origins)
+    api = make_app(arena, operator)
+    return Parts(desk, arena, api, callers, duel, boats, cube, bomber, url_bots, crowd, origins, operator)
 
 
 async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, asyncio.Server]) -> None:
@@ -195,20 +200,25 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
     shared = partial(sharing, shares=Shares(), proxies=Proxies(settings))
     front = shared(_front_door(settings, parts))
     servers["http"] = await listen(settings, "port", settings.port, front, secured(settings))
+
+    async def listen_at(harbour: Harbour) -> None:
+        door = shared(boat_door(harbour, parts.desk, parts.crowd))
+        servers[harbour.name] = harbour.server = await listen(settings, harbour.key, harbour.port, door)
+        parts.callers.listen_on([harbour.listens_on or 0])
+
+    parts.boats.listen = listen_at
     doors: list[tuple[str, str, int, MakeProtocol]] = [
         ("bomber", "bomber_port", settings.bomber_port, _bomber_door(settings, parts)),
         ("cube", "cube_port", settings.cube_port, socketio_door(parts.cube, parts.crowd, settings, parts.origins)),
         ("duel", "duel_port", settings.duel_port, duel_door(parts.duel, parts.crowd)),
-        *[(one.name, one.key, one.port, boat_door(one, parts.desk, parts.crowd)) for one in parts.boats.all],
     ]
     for name, key, port, door in doors:
         if port:
-            try:
+            with spared(port, key):
                 servers[name] = await listen(settings, key, port, shared(door))
-            except BadSetting as problem:
-                if port != USUAL.get(key):
-                    raise
-                log.warning("the usual port is taken: this protocol is not served", problem=str(problem))
+    for harbour in parts.boats.all:
+        with spared(harbour.port, harbour.key):
+            await listen_at(harbour)
 
 
 def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
@@ -226,7 +236,7 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
             spectator = live_spectator(arena, target)
             return spectator and Welcome(spectator, settings.longest_message, Socket, player=False)
         if target == "/boats/host":
-            return lambda connection: HostSession(connection, boats, settings)
+            return lambda connection: HostSession(connection, boats, settings, parts.operator.keys)
         if target == "/connect":
             return url_bots.receive
         return bomber.receive_socket(target) or native
@@ -259,27 +269,6 @@ def _bomber_door(settings: Settings, parts: Parts) -> MakeProtocol:
 def _http_app(parts: Parts) -> Starlette:
     mounts = [Mount("/socket.io", parts.cube), Mount("/bomber", parts.bomber.asgi), Mount("/", parts.api)]
     return Starlette(routes=[*probe_routes(parts.desk, parts.arena.store), *mounts])
-
-
-@asynccontextmanager
-async def stop_signal() -> AsyncIterator[asyncio.Event]:
-    """Set by the first SIGTERM or SIGINT; a second one ends the process at once."""
-    wanted, loop = asyncio.Event(), asyncio.get_running_loop()
-    signals = (signal.SIGTERM, signal.SIGINT)
-
-    def stop(number: signal.Signals) -> None:
-        if wanted.is_set():
-            signal.signal(number, signal.SIG_DFL)
-            signal.raise_signal(number)
-        wanted.set()
-
-    for number in signals:
-        loop.add_signal_handler(number, stop, number)
-    try:
-        yield wanted
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
 
 
 async def serve(settings: Settings, opened: Callable[[House], None]) -> None:

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from botdrome.api.graphql.limits import DEEPEST, HIGHEST_COST, LABOUR, MOST_ALIASES, MOST_TOKENS
+from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.rest.routes import BASE, ENDPOINTS
 from botdrome.match.events import Event, Late, Refused
 
@@ -52,7 +53,7 @@ def test_the_limits_are_named() -> None:
 
 def test_every_endpoint_and_parameter_is_named() -> None:
     text = page("rest.md")
-    for endpoint in ENDPOINTS:
+    for endpoint in (*ENDPOINTS, *OPERATOR_ENDPOINTS):
         path = re.sub(r":\w+}", "}", endpoint.path)
         line = next(line for line in text.splitlines() if f"`{endpoint.method} {BASE}{path}`" in line)
         for parameter in endpoint.parameters:

@@ -6,6 +6,7 @@ import pytest
 
 from botdrome.api.live_spectator import LiveSpectator, live_spectator
 from botdrome.server.arena import Arena
+from botdrome.server.traffic import Traffic
 from tests.api.tables import HandTables, entry_of, mark
 
 pytestmark = pytest.mark.anyio
@@ -13,6 +14,7 @@ pytestmark = pytest.mark.anyio
 
 class Line:
     address = "127.0.0.1"
+    traffic = Traffic()
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []

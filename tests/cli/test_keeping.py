@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from botdrome.cli.app import app
 from botdrome.store.opening import open_store
+from botdrome.store.tokens import hashed
 from tests.store.entries import a_bot
 
 
@@ -65,3 +66,17 @@ def test_there_is_no_copy_of_a_store_that_is_not_there(command: str, tmp_path: P
 def test_a_backup_is_a_store(db: str, tmp_path: Path) -> None:
     assert run("backup", f"{tmp_path}/copy.db", "--db", db).exit_code == 0
     assert names(run("export", "--db", f"sqlite:///{tmp_path}/copy.db").stdout_bytes) == ["ada"]
+
+
+def test_a_new_operators_token_is_printed_and_only_its_hash_is_stored(db: str) -> None:
+    first, second = [run("operator-token", "--db", db).stdout.strip() for _ in range(2)]
+    assert first and second and first != second
+
+    async def stored() -> str:
+        store = await open_store(db)
+        try:
+            return str((await store.notes("operator"))["token"]["hash"])
+        finally:
+            await store.close()
+
+    assert asyncio.run(stored()) == hashed(second)

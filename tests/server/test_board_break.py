@@ -13,7 +13,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.course import News
 from botdrome.match.reader import read, verify
-from botdrome.server.native import battlebot
+from botdrome.server.native_tongues import battlebot
 from botdrome.server.table import Table
 from botdrome.store.store import Note, Store, Unstorable
 from tests.server.holding import Held, hold_back

@@ -10,6 +10,7 @@ import pytest
 from botdrome.app import House
 from botdrome.server.duel import SURPLUS, DuelSession
 from botdrome.server.duel_hall import DuelHall
+from botdrome.server.traffic import Traffic
 from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated, until
 
 pytestmark = pytest.mark.anyio
@@ -171,6 +172,7 @@ class Nowhere:
     """A connection to nobody."""
 
     address = "127.0.0.1"
+    traffic = Traffic()
 
     def send(self, messages: list[bytes]) -> None:
         pass

@@ -46,7 +46,7 @@ async def test_a_native_bot_that_waits_is_closed_without_a_word(tmp_path: Path, 
     async with server(tmp_path) as house, bot(house, await registered(house, "ann")) as ann:
         await change(house, "ann")
         assert await ann.until_closed() == ([], 1000, "the token was changed")
-        assert len(house.desk.registry.logins) == 0
+        assert len(house.desk.registry.clients) == 0
 
 
 async def test_a_native_bot_that_plays_leaves_its_match(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ async def test_a_native_bot_that_plays_leaves_its_match(tmp_path: Path) -> None:
         async with client(house) as again:
             await again.send(logins[0])
             assert (await again.receive())["authentication"] == "failed"
-        assert len(house.desk.registry.logins) == 0
+        assert len(house.desk.registry.clients) == 0
 
 
 async def test_sessions_of_others_and_of_the_new_token_go_on(tmp_path: Path) -> None:
@@ -71,9 +71,9 @@ async def test_sessions_of_others_and_of_the_new_token_go_on(tmp_path: Path) -> 
         async with bot(house, await registered(house, "bob", "gomoku")) as bob:
             _, token = await house.arena.rotate(await found(house, "ann"))
             async with bot(house, login | {"password": token}):
-                assert len(house.desk.registry.logins) == 2
+                assert len(house.desk.registry.clients) == 2
                 await house.arena.move(await found(house, "ann"), None)
-                assert len(house.desk.registry.logins) == 2
+                assert len(house.desk.registry.clients) == 2
             await bob.socket.ping()
 
 

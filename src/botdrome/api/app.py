@@ -20,18 +20,19 @@ from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
 from botdrome.api.spectators import WatchEvents, WatchSocket
 from botdrome.server.arena import Arena
+from botdrome.server.operator.operator import Operator
 
 
 class Api(Starlette):
     """All doors but those that players come in by."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: Arena, operator: Operator | None) -> None:
         self._arena, away = arena, Away(arena)
         routes = [
             *duel_pages(arena),
             *page_routes(),
             *_graphql(away),
-            *rest_routes(away),
+            *rest_routes(away, operator),
             *_watching(away),
         ]
         super().__init__(routes=routes, exception_handlers={HTTPException: _nothing_here})
@@ -41,8 +42,9 @@ class Api(Starlette):
         await self._arena.workers.close()
 
 
-def make_app(arena: Arena) -> Api:
-    return Api(arena)
+def make_app(arena: Arena, operator: Operator | None = None) -> Api:
+    """Without an operator there are no endpoints for one."""
+    return Api(arena, operator)
 
 
 def _graphql(away: Away) -> list[BaseRoute]:

@@ -229,6 +229,14 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy.")], db: Database
     raise typer.Exit(copy(db, file))
 
 
+@app.command("operator-token")
+def operator_token(db: Database = "") -> None:
+    """Make a new operator's token, and print it. The old one, and sessions that were opened with it, end at once."""
+    from botdrome.cli.keeping import operator_token as make_token
+
+    raise typer.Exit(make_token(db))
+
+
 app.command(context_settings={"help_option_names": ["--help"]})(boats)
 
 

@@ -15,15 +15,17 @@ from rich.text import Text
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from botdrome.app import House, open_house, stop_signal
+from botdrome.app import House, open_house
 from botdrome.cli.host_words import HELP, Puzzled, headline, order_in, pictured
 from botdrome.cli.logs import configure_logs, level_called
 from botdrome.cli.problems import REFUSED, complain
+from botdrome.cli.serve import show_operator_token
 from botdrome.cli.terminal import Terminal
 from botdrome.client.terminal_text import shown
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
 from botdrome.server.settings import BadSetting, Settings, load_settings
 from botdrome.server.steady_loop import run
+from botdrome.server.stop_signal import stop_signal
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.xbs import text_of
 
@@ -93,6 +95,7 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
 
 def _say_where(house: House, console: Terminal) -> None:
     where = f"{house.settings.host}:{house.ports['xbs']}"
+    show_operator_token(house, console)
     console.print(f"players join at {where}, spectators at {house.url}; `help` lists what can be done here")
 
 

@@ -1,4 +1,4 @@
-"""`botdrome export`, `import` and `backup`: what a server has stored, out and in."""
+"""`botdrome export`, `import`, `backup` and `operator-token`: what a server has stored, out and in."""
 
 import asyncio
 import sys
@@ -11,6 +11,7 @@ from typing import Any, cast
 from botdrome.cli.problems import complain
 from botdrome.cli.stores import existing, store_url
 from botdrome.cli.terminal import Terminal
+from botdrome.server.operator.keys import new_token
 from botdrome.store.battlebot import translated
 from botdrome.store.mongoexport import documents
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
@@ -32,6 +33,18 @@ def take_in(db: str, files: Sequence[Path]) -> int:
 
 def backup(db: str, target: Path) -> int:
     return _attempt(lambda: backup_sqlite(existing(store_url(db)), target))
+
+
+def operator_token(db: str) -> int:
+    return _attempt(lambda: Terminal().print(asyncio.run(_new_token(store_url(db))), soft_wrap=True))
+
+
+async def _new_token(url: str) -> str:
+    store = await open_store(url)
+    try:
+        return await new_token(store)
+    finally:
+        await store.close()
 
 
 def _attempt(work: Callable[[], bool | None]) -> int:

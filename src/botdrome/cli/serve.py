@@ -47,6 +47,13 @@ def _rooms_at(house: House, key: str) -> str:
     return f" ({', '.join(titles)})" if len(titles) > 1 else ""
 
 
+def show_operator_token(house: House, console: Terminal) -> None:
+    """If it was made at this start: nobody can read it later."""
+    if house.new_operator_token:
+        console.print("\nThe operator's token, with which organisers sign in. It is shown this once, keep it:")
+        console.print(Text(f"  {house.new_operator_token}", "cyan"), soft_wrap=True)
+
+
 def show(house: House, console: Terminal) -> None:
     """What listens where, and how to begin."""
     url, game = house.url, next(iter(GAMES))
@@ -65,10 +72,12 @@ def show(house: House, console: Terminal) -> None:
         ("Bomberman over HTTP", f"{url}/bomber/rest"),
         ("Battlecube (socket.io)", f"{url}/socket.io/"),
         ("watch in the terminal", f"botdrome watch MATCH --server {url}"),
+        ("for organisers", f"{url}/organise"),
         ("stored in", house.settings.store_shown),
         ("house bots", "play those who find no opponent" if house.settings.house else "on demand; --house for all"),
     ):
         console.print(Text(f"  {what:24}").append(where, "cyan"), soft_wrap=True)
+    show_operator_token(house, console)
     console.print("\nRegister a bot and keep the password that comes back:")
     command = f"  curl {url}/graphql -H 'Content-Type: application/json' -d '{{\"query\": \"{query}\"}}'"
     console.print(command, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,11 +12,13 @@ from botdrome.games.reading import UNREADABLE
 from botdrome.server.bucket import Bucket
 from botdrome.server.calling.answer import Answer, CallFailed
 from botdrome.server.calling.carriers import Call, Carriers
+from botdrome.server.clients import ConnectedClient
 from botdrome.server.connection import POLICY, Connection
 from botdrome.server.desk import Desk
 from botdrome.server.failures import log_failure
 from botdrome.server.guesses import TooMany
 from botdrome.server.logins import TOKEN_CHANGED, no_login
+from botdrome.server.registry import Banned
 
 
 class Login(Struct):
@@ -75,7 +78,7 @@ class ConnectSession:
     async def _authenticate(self, login: Login) -> None:
         try:
             bot = await self._desk.registry.authenticate(login.name, login.password)
-        except TooMany as problem:
+        except (TooMany, Banned) as problem:
             return self._refuse(str(problem))
         except Exception:
             log_failure("a bot could not be looked up")
@@ -87,7 +90,10 @@ class ConnectSession:
         self._name = bot.name
         told = {"connected": bot.name, "gameType": bot.game, "longest": self._desk.settings.longest_message}
         self._connection.send([msgspec.json.encode(told)])
-        self._log_out = self._desk.registry.logins.enter(bot.name, lambda: self._refuse(TOKEN_CHANGED))
+        address, traffic = self._connection.address, self._connection.traffic
+        end = partial(self._refuse, TOKEN_CHANGED)
+        client = ConnectedClient("botdrome connect", bot.name, bot.game, address, traffic, self._refuse, end=end)
+        self._log_out = self._desk.registry.clients.enter(client)
         self._carriers.join(bot.name, self)
         return self._arrived(bot.name)
 

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from botdrome.server.traffic import Traffic
 from botdrome.wire.websocket import GOING, INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER
 
 __all__ = ("GOING", "INTERNAL", "MALFORMED", "NORMAL", "POLICY", "TRY_LATER", "Connection", "Session")
@@ -14,6 +15,9 @@ class Connection(Protocol):
     @property
     def address(self) -> str:
         """Where the client comes from."""
+
+    @property
+    def traffic(self) -> Traffic: ...
 
     def send(self, messages: list[bytes]) -> None: ...
 

@@ -9,6 +9,7 @@ from botdrome.contest.lobby import Seeker
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.bucket import Bucket
+from botdrome.server.clients import ConnectedClient
 from botdrome.server.connection import NORMAL, Connection
 from botdrome.server.door import Crowd
 from botdrome.server.duel_hall import GAME, DuelHall, Duellist
@@ -157,9 +158,19 @@ class DuelSession(StreamSession):
         words = self._desk.refusal or words
         if words:
             return self._fail(words)
-        if admission.bot is not None:
-            self._log_out = self._desk.registry.logins.enter(admission.bot.name, self.close)
+        end = None if admission.bot is None else self.close
+        connection = self._connection
+        client = ConnectedClient(
+            "duel arena", self.name, GAME, connection.address, connection.traffic, self._remove, self._match_id, end
+        )
+        self._log_out = self._desk.registry.clients.enter(client)
         return self._enter()
+
+    def _match_id(self) -> str | None:
+        return None if self._table is None else self._table.entry.id
+
+    def _remove(self, words: str) -> None:
+        self._refuse("removed", words, b"")
 
     def _fail(self, words: str) -> None:
         if not self._over:

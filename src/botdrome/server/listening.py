@@ -4,7 +4,8 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ log = structlog.get_logger()
 MakeProtocol = Callable[[], asyncio.BaseProtocol]
 OpenOn = Callable[..., Coroutine[Any, Any, asyncio.Server]]
 LOCALHOST = ["127.0.0.1", "::1"]
+USUAL = {key: getattr(Settings(), key) for key in ("duel_port", "xbs_port", "bomber_port")}
+"""Ports on which a server listens without being told: where somebody else does so already, it goes without."""
 ATTEMPTS = 20
 """To find a port that is free on all addresses of a host."""
 
@@ -137,3 +140,14 @@ def _readable(setting: str, file: str) -> None:
 
 def _reason(error: ssl.SSLError) -> str:
     return error.reason.replace("_", " ").lower() if error.reason else "not in PEM"
+
+
+@contextmanager
+def spared(port: int, key: str) -> Iterator[None]:
+    """A usual port that another program has is done without."""
+    try:
+        yield
+    except BadSetting as problem:
+        if port != USUAL.get(key):
+            raise
+        log.warning("the usual port is taken: this protocol is not served", problem=str(problem))

@@ -1,4 +1,4 @@
-"""Logins: the sessions that were opened with a bot's token. They end with the token."""
+"""Logins: sessions under a key, such as the secret of a guest. They can be ended together."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ class Logins:
         return sum(map(len, self._ends.values()))
 
     def enter(self, name: str, end: End) -> End:
-        """Have `end` called when the token of this bot is changed, until the function that this returns is called."""
+        """Have `end` called when the sessions of this name are ended, until the function that this returns is called."""
         key = object()
         self._ends.setdefault(name, {})[key] = end
 
@@ -32,4 +32,4 @@ class Logins:
 
 
 def no_login() -> None:
-    """For sessions without a token: nothing is to be done when they end."""
+    """For sessions that are in no list: nothing is to be done when they end."""

@@ -10,40 +10,27 @@ from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Player
 from botdrome.server import metrics
-from botdrome.server.audience import billing_of
 from botdrome.server.bucket import Bucket
+from botdrome.server.clients import ConnectedClient
 from botdrome.server.connection import INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER, Connection
 from botdrome.server.desk import Desk, seat_key
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.guesses import TooMany
 from botdrome.server.listener import Tongue
-from botdrome.server.logins import TOKEN_CHANGED, no_login
+from botdrome.server.logins import TOKEN_CHANGED, End, no_login
+from botdrome.server.native_tongues import battlebot, tongue_of
 from botdrome.server.owners import NOBODY, bot_owner
-from botdrome.server.registry import Denied
+from botdrome.server.registry import Banned, Denied
 from botdrome.server.table import Table
-from botdrome.store.store import BotEntry, MatchEntry, StoreUnavailable
-from botdrome.wire.battlebot import Battlebot
-from botdrome.wire.features import EXTRAS
+from botdrome.store.store import BotEntry, StoreUnavailable
 from botdrome.wire.half_pairs import value_of
 from botdrome.wire.login import FAILED, BadLogin, Login, read_login
-from botdrome.wire.player_frames import BadAction, PlayerFrames, read_action
+from botdrome.wire.player_frames import BadAction, read_action
 
 log = structlog.get_logger()
 
 CLOSING = 0.01
 """Seconds between the last message of a match and the close, as in the original."""
-
-
-def battlebot(entry: MatchEntry) -> Battlebot:
-    return Battlebot(entry.game, entry.players, entry.started, entry.id)
-
-
-def battlebot_with_extras(entry: MatchEntry) -> Battlebot:
-    return Battlebot(entry.game, entry.players, entry.started, entry.id, extras=True)
-
-
-def player_frames(entry: MatchEntry) -> PlayerFrames:
-    return PlayerFrames(msgspec.to_builtins(billing_of(entry)))
 
 
 def _wish(login: Login) -> Wish:
@@ -64,17 +51,12 @@ class NativeSession:
         self._player: Player = 0
         self._over = False
         self.owner = NOBODY
-        self._log_out = no_login
+        self._log_out = self._unlist = no_login
         self.seeker: Seeker | None = None
 
     @property
     def tongue(self) -> Tongue:
-        login = self._login
-        if login is None or not login.features:
-            return battlebot
-        if login.frames:
-            return player_frames
-        return battlebot_with_extras if EXTRAS in login.features else battlebot
+        return battlebot if self._login is None else tongue_of(self._login)
 
     @property
     def _explains(self) -> bool:
@@ -133,6 +115,8 @@ class NativeSession:
         self._end(MALFORMED, "ERROR")
 
     def _refuse(self, why: str, words: str, code: int) -> None:
+        if self._over:
+            return
         metrics.REFUSED.labels(why).inc()
         if self._table is not None and self._table.open:
             self._table.note(self._player, b"", words)
@@ -164,7 +148,7 @@ class NativeSession:
             bot = await self._desk.registry.authenticate(login.name, login.password)
         except StoreUnavailable:  # to others it is a login that failed, as on the original
             return self.turn_away({"error": STORE_AWAY}, TRY_LATER) if login.notices else self._fail(FAILED)
-        except TooMany as problem:
+        except (TooMany, Banned) as problem:
             return self._fail(BadLogin(str(problem)).answer() if self._explains else FAILED)
         except Exception:
             log.exception("a bot could not be looked up")
@@ -186,6 +170,7 @@ class NativeSession:
         if self._over:
             return None
         self.owner = admission.owner
+        self._list(admission.name, None)
         wish = _wish(login)
         self._replace_session(f"{login.password} {wish}")
         return self._welcome(login, wish, login.password)
@@ -203,7 +188,7 @@ class NativeSession:
         if bot.game != login.format.name:
             return self._fail(FAILED)
         self.owner = bot_owner(bot)
-        self._log_out = self._desk.registry.logins.enter(bot.name, self._lose_token)
+        self._list(bot.name, self._lose_token)
         return self._welcome(login, _wish(login))
 
     def _welcome(self, login: Login, wish: Wish, secret: str = "") -> None:
@@ -212,6 +197,14 @@ class NativeSession:
         if login.match is not None:
             return self._desk.come_back(self, login.match, secret)
         return self._desk.seek(self, login.name, wish, login.opponent)
+
+    def _list(self, name: str, end: End | None) -> None:
+        login, connection = self._login, self._connection
+        assert login is not None
+        remove = lambda words: self._refuse("removed", words, POLICY)  # noqa: E731
+        match = lambda: self._table.entry.id if self._table else None  # noqa: E731
+        client = ConnectedClient("battlebot", name, login.format.name, connection.address, connection.traffic, remove, match, end)
+        self._unlist = self._desk.registry.clients.enter(client)
 
     def _lose_token(self) -> None:
         """The token was changed: what follows is the same as after a lost connection."""
@@ -285,6 +278,7 @@ class NativeSession:
     def _quiet(self) -> None:
         self._over = True
         self._log_out()
+        self._unlist()
         self._stop_timer()
 
     def _stop_timer(self) -> None:

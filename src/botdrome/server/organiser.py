@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from botdrome.server.traffic import Traffic
+
 MUCH = 1 << 20
 """Bytes, roughly, that a caller may leave unread before whoever tells it much waits, or tells it less."""
 
@@ -13,6 +15,9 @@ class Caller(Protocol):
     @property
     def sid(self) -> str:
         """Its name on the wire: what the client calls its `socket.id`."""
+
+    @property
+    def traffic(self) -> Traffic: ...
 
     @property
     def unread(self) -> int:

@@ -6,8 +6,9 @@ from typing import Literal
 from msgspec import Struct
 
 from botdrome.server.arena import GUEST, BadName, check_name, check_spelling, holds, looks_like_guest
+from botdrome.server.bans import Bans
+from botdrome.server.clients import ConnectedClients
 from botdrome.server.guesses import Guesses, TooMany
-from botdrome.server.logins import Logins
 from botdrome.server.owners import NOBODY, bot_owner, guest_owner
 from botdrome.server.peer import PEER
 from botdrome.store.store import BotEntry, Store
@@ -21,6 +22,10 @@ Needed = Literal["always", "in its game", "never"]
 
 class Denied(Exception):
     """Somebody cannot play under a name, with the reason."""
+
+
+class Banned(Denied):
+    """The operator has banned a name or an address."""
 
 
 class Admission(Struct, frozen=True):
@@ -38,7 +43,8 @@ class Registry:
     """All changes of this process go through `Arena`, which forgets what it changes here."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self.guesses, self.logins = store, Guesses(), Logins()
+        self._store, self.guesses = store, Guesses()
+        self.bans, self.clients = Bans(store), ConnectedClients()
         self._changes = 0
         """How often a bot was changed: what was read before that is read again."""
         self._known: OrderedDict[str, BotEntry] = OrderedDict()
@@ -61,10 +67,13 @@ class Registry:
     def recognised(self, name: str, token: str) -> BotEntry | None:
         """The bot, if it is at hand and this is its token. If not, the store is to be asked: what is at hand may be old."""
         bot = self._known.get(name)
-        return self._passed(bot) if bot is not None and not self.guesses.spent(name) and holds(bot, token) else None
+        if bot is None or self.guesses.spent(name) or not holds(bot, token) or self.bans.refusal(name):
+            return None
+        return self._passed(bot)
 
     async def authenticate(self, name: str, token: str) -> BotEntry | None:
-        """The bot, if this is its token. TooMany if no more guesses are allowed."""
+        """The bot, if this is its token. TooMany if no more guesses are allowed; Banned, whatever the token."""
+        self.check_bans(name)
         self.guesses.check(name)
         return self._proven(await self.find(name), name, token)
 
@@ -88,12 +97,16 @@ class Registry:
             check_name(name)
         except BadName as problem:
             raise Denied(str(problem)) from None
+        self.check_bans(name)
         given = token if isinstance(token, str) else ""
         bot = self.recognised(name, given)
         found = bot or await self.find(name)
         if found is None:
-            return Admission(await self._house_name(name), owner=guest_owner(given))
+            house_name = await self._house_name(name)
+            self.check_bans(house_name)
+            return Admission(house_name, owner=guest_owner(given))
         if token in (None, "") and (needed == "never" or (needed == "in its game" and found.game != game)):
+            self.check_bans(name + GUEST)
             return Admission(name + GUEST)
         try:
             bot = bot or self._proven(found, name, given)
@@ -112,6 +125,7 @@ class Registry:
             check_spelling(name)
         except BadName as problem:
             raise Denied(str(problem)) from None
+        self.check_bans(name)
         if written_out(name) != name:
             raise Denied("a name has single spaces, and only between its words")
         if await self.find(name) is not None:
@@ -131,4 +145,9 @@ class Registry:
         self._known.pop(name, None)
 
     def end_logins(self, name: str) -> None:
-        self.logins.end(name)
+        self.clients.end_logins(name)
+
+    def check_bans(self, *names: str) -> None:
+        """Banned if one of these names, or the address that asks, is."""
+        if refusal := self.bans.refusal(*names):
+            raise Banned(refusal)

@@ -40,6 +40,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ()
     boats_dir: Annotated[str, Meta(description="a folder for ini files with the statistics of boat games; empty: none")] = ""
     host_token: Annotated[str, Meta(description="what `botdrome host` shows to be let in; empty: it is not let in")] = ""
+    operator_token: Annotated[str, Meta(description="the operator's token; empty: one is made and shown at the first start")] = ""
     cube_port: Annotated[
         int, Meta(description="Battlecube's socket.io alone, 9999 in the original; 0: off, -1: any free one", ge=-1, le=65535)
     ] = 0

@@ -13,6 +13,7 @@ from botdrome.server.connection import NORMAL, Session
 from botdrome.server.door import Crowd, address_of
 from botdrome.server.listening import MakeProtocol
 from botdrome.server.quick_ack import acknowledge
+from botdrome.server.traffic import Traffic
 from botdrome.server.websocket import BACKLOG
 from botdrome.wire.framing import BadFrame, Framing
 
@@ -53,11 +54,13 @@ class Tcp:
         self._inside = self._closing = self._heard_all = False
         self.address = ""
         """Where the client is."""
+        self.traffic = Traffic()
 
     # What the session does.
 
     def send(self, messages: list[bytes]) -> None:
         if self._transport is not None and not self._closing and messages:
+            self.traffic.went(len(messages))
             self._transport.write(self._framing.pack(messages))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
@@ -107,6 +110,7 @@ class Tcp:
             while messages:
                 for message in messages:
                     if self._session is not None and not self._closing:
+                        self.traffic.came()
                         self._session.received(message)
                 messages = framing.feed(b"") if framing.rest else []
         except BadFrame as problem:

@@ -3,7 +3,7 @@
 import asyncio
 from itertools import chain, repeat
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from botdrome.contest.lobby import Seeker
 from botdrome.games.reading import UNREADABLE
@@ -11,11 +11,13 @@ from botdrome.match.events import Player
 from botdrome.server.calling.answer import Answer, CallFailed, TooLate
 from botdrome.server.calling.callers import Callers
 from botdrome.server.challenge import challenge
+from botdrome.server.clients import ConnectedClient
 from botdrome.server.connection import NORMAL
 from botdrome.server.desk import Desk
-from botdrome.server.native import battlebot_with_extras
+from botdrome.server.native_tongues import battlebot_with_extras
 from botdrome.server.owners import bot_owner
 from botdrome.server.table import Table
+from botdrome.server.traffic import Traffic
 from botdrome.store.store import BotEntry
 from botdrome.wire.half_pairs import value_of
 
@@ -52,6 +54,7 @@ class UrlGuest:
         """The last message, as long as it was not sent on."""
         self._call: asyncio.Task[None] | None = None
         self._step, self._asked = -1, 0
+        self._traffic = Traffic()
 
     # As a guest.
 
@@ -79,6 +82,14 @@ class UrlGuest:
         self._headers = {"x-botdrome-match": table.entry.id, "x-botdrome-bot": quote(self.name, safe="")}
         table.watchers.append(self._look)
         table.on_over.append(self._go)
+        match, place = table.entry.id, urlsplit(self.url).netloc.rpartition("@")[2]
+        client = ConnectedClient("url", self.name, table.entry.game, place, self._traffic, self._expel, lambda: match)
+        leave = self._desk.registry.clients.enter(client)
+        self.over.add_done_callback(lambda _: leave())
+
+    def _expel(self, words: str) -> None:
+        if self._table is not None:
+            self._table.expel(self._player, "disconnect", words)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -137,8 +148,10 @@ class UrlGuest:
     async def _ask(self, message: bytes, limit: float) -> None:
         assert self._table is not None
         outcome: Answer | CallFailed
+        self._traffic.went(1)
         try:
             outcome = await self._callers.post(self.url, message, limit, self._headers)
+            self._traffic.came()
         except CallFailed as problem:
             outcome = problem
         self._call = None

@@ -10,6 +10,7 @@ from botdrome.server.bucket import Bucket
 from botdrome.server.connection import INTERNAL, NORMAL, POLICY, Connection, Session
 from botdrome.server.patience import Patience
 from botdrome.server.quick_ack import acknowledge
+from botdrome.server.traffic import Traffic
 from botdrome.wire import websocket as wire
 
 log = structlog.get_logger()
@@ -39,11 +40,13 @@ class Socket(asyncio.Protocol):
 
     __slots__ = (
         "_closing", "_farewells", "_ignored", "_leave", "_longest", "_pings", "_reader", "_session", "_transport", "address",
+        "traffic",
     )  # fmt: skip
 
     def __init__(self, longest: int, farewells: Patience, leave: Callable[[str], None], address: str) -> None:
         self._longest, self._farewells = longest, farewells
         self._leave, self.address = leave, address
+        self.traffic = Traffic()
         self._transport: asyncio.Transport | None = None
         self._session: Session | None = None
         """None: nothing more is read."""
@@ -70,6 +73,7 @@ class Socket(asyncio.Protocol):
     def send(self, messages: list[bytes]) -> None:
         """Several go in one write."""
         if messages and self._transport is not None and not self._closing:
+            self.traffic.went(len(messages))
             self._transport.write(wire.packed(messages))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
@@ -91,8 +95,10 @@ class Socket(asyncio.Protocol):
             if self._reader is None:
                 payload = wire.whole(data, self._longest)
                 if payload is not None:
-                    whole_text = data[0] == wire.WHOLE_TEXT and not self._closing
-                    return session.received(payload) if whole_text else self._take(data[0] & 0xF, payload)
+                    if data[0] != wire.WHOLE_TEXT or self._closing:
+                        return self._take(data[0] & 0xF, payload)
+                    self.traffic.came()
+                    return session.received(payload)
             return self._read(data)
         except wire.Violation as violation:
             return self._fail(violation.code, str(violation))
@@ -138,6 +144,7 @@ class Socket(asyncio.Protocol):
     def deliver(self, opcode: int, message: bytes) -> None:
         """A message that did not come as most do."""
         if self._session is not None:
+            self.traffic.came()
             self._session.received(message)
 
     def _answer_ping(self, opcode: int, payload: bytes) -> None:

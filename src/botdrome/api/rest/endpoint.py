@@ -75,6 +75,11 @@ class Asked:
             if "\0" in str(text):
                 raise Problem("a text must not contain the character NUL")
 
+    @property
+    def request(self) -> Request:
+        assert self._request is not None
+        return self._request
+
     def path(self, name: str) -> Any:
         return self._call.path[name]
 
@@ -127,15 +132,14 @@ class Asked:
         return self._call.file
 
     async def body(self, kind: Any) -> Any:
-        assert self._request is not None
         try:
-            return msgspec.json.decode(await whole_body(self._request), type=kind)
+            return msgspec.json.decode(await whole_body(self.request), type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Problem(f"the body is not what it should be: {error}") from None
 
 
 Handler = Callable[[Any, Asked], Awaitable[Any]]
-"""Given the arena, or a `Reach` where it is called in a worker process."""
+"""Given the arena, the operator, or a `Reach` where it is called in a worker process."""
 
 
 class Endpoint(Struct, frozen=True):
@@ -165,7 +169,8 @@ class Endpoint(Struct, frozen=True):
     def name(self) -> str:
         return self.handler.__name__
 
-    async def respond(self, away: Away, request: Request) -> Response:
+    async def respond(self, away: Away, subject: Any, request: Request) -> Response:
+        """`subject` is what the handler is given, unless it is called in a worker process."""
         call = Call(
             self.name,
             request.url.query,
@@ -179,9 +184,11 @@ class Endpoint(Struct, frozen=True):
             if self.away:
                 result = await away.have_done("botdrome.api.rest.work:respond", call)
                 return InPieces(result.value, result)
-            answer = await self.handler(away.arena, Asked(call, self.parameters, request))
+            answer = await self.handler(subject, Asked(call, self.parameters, request))
         except Exception as error:
             return error_response(problem_of(error))
+        if isinstance(answer, Response):
+            return answer
         return Response(msgspec.json.encode(answer), self.status, media_type=self.media)
 
     async def _take_in(self, away: Away, request: Request, call: Call) -> Response:

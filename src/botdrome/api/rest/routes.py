@@ -1,5 +1,7 @@
 """All endpoints of REST, and the routes to them."""
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -25,8 +27,10 @@ from botdrome.api.rest.answers import (
 )
 from botdrome.api.rest.endpoint import NDJSON, PAGING, Endpoint, Parameter, sorted_by
 from botdrome.api.rest.openapi import document
+from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.formats import FORMATS
 from botdrome.match.film import FilmFrame, FilmHeader
+from botdrome.server.operator.operator import Operator
 from botdrome.store.tallies import CONTEST_ORDERS, OPPONENT_ORDERS
 
 BASE = "/api/v1"
@@ -156,21 +160,23 @@ ENDPOINTS = (
 )  # fmt: skip
 
 
-def rest_routes(away: Away) -> list[BaseRoute]:
-    described = document(BASE, ENDPOINTS)
+def rest_routes(away: Away, operator: Operator | None) -> list[BaseRoute]:
+    office = () if operator is None else OPERATOR_ENDPOINTS
+    described = document(BASE, (*ENDPOINTS, *office))
 
     async def openapi(_: Request) -> Response:
         return Response(described, media_type="application/json")
 
     return [
-        *(_route(away, endpoint) for endpoint in ENDPOINTS),
+        *(_route(away, away.arena, endpoint) for endpoint in ENDPOINTS),
+        *(_route(away, operator, endpoint) for endpoint in office),
         Route(f"{BASE}/openapi.json", openapi),
         Route(f"{BASE}/docs", page("rest.html")),
     ]
 
 
-def _route(away: Away, endpoint: Endpoint) -> Route:
+def _route(away: Away, subject: Any, endpoint: Endpoint) -> Route:
     async def respond(request: Request) -> Response:
-        return await endpoint.respond(away, request)
+        return await endpoint.respond(away, subject, request)
 
     return Route(BASE + endpoint.path, respond, methods=[endpoint.method])

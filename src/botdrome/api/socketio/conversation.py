@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import structlog
 
 from botdrome.server.organiser import Caller, Organiser
+from botdrome.server.traffic import Traffic
 from botdrome.wire.engineio import BadPacket, Engine
 from botdrome.wire.socketio import (
     BINARY_EVENT,
@@ -53,6 +54,7 @@ class SocketCaller:
         self.sid = sid
         self._line: Line | None = line
         self._dismiss = dismiss
+        self.traffic = Traffic()
 
     @property
     def unread(self) -> int:
@@ -72,6 +74,7 @@ class SocketCaller:
             except Exception:
                 log.exception("an event could not be written", names=[name for name, _ in events])
             else:
+                self.traffic.went(len(packets))
                 self._line.send(*packets)
 
     def disconnect(self) -> None:
@@ -143,6 +146,7 @@ class Conversation:
             raise BadPacket(f"not connected to the namespace {packet.namespace}")
         elif packet.kind in (EVENT, BINARY_EVENT):
             name, *args = packet.data
+            self._caller.traffic.came()
             self._tell(self._organiser.event, self._caller, name, args)
         elif packet.kind == DISCONNECT:
             self._leave()

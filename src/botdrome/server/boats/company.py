@@ -14,6 +14,14 @@ from botdrome.wire.xbs_crew import Taunts
 from botdrome.wire.xbs_offer import Offer
 
 
+class TurnedAway(Exception):
+    """Somebody cannot join, with the last words it is told."""
+
+
+class TryAgain(Exception):
+    """Somebody cannot join like this, but may try another name."""
+
+
 class Client(Sitter, Protocol):
     """A connection on lines."""
 
@@ -73,6 +81,10 @@ class Company:
     @property
     def started(self) -> bool:
         raise NotImplementedError
+
+    @property
+    def match_id(self) -> str | None:
+        return None
 
     def info(self) -> bytes:
         return self.offer.info(self.started, len(self.sailors))

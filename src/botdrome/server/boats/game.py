@@ -34,6 +34,10 @@ class BoatGame(Company):
         return BoatTalk(self.crew)
 
     @property
+    def match_id(self) -> str | None:
+        return self.table.entry.id
+
+    @property
     def position(self) -> Battleship:
         position = self.table.match.position
         assert isinstance(position, Battleship)

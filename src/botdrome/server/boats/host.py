@@ -13,11 +13,11 @@ from botdrome.server.boats.orders import BadOrder, carry_out
 from botdrome.server.boats.room import Room
 from botdrome.server.boats.screen import shown
 from botdrome.server.connection import POLICY, Connection
+from botdrome.server.failures import log_failure
 from botdrome.server.guesses import TooMany
+from botdrome.server.operator.keys import OPERATOR, NotOperator, OperatorKeys
 from botdrome.server.settings import Settings
 
-HOST = "host:"
-"""What stands for a name where guesses are counted; no bot can be called so."""
 REDRAWN = 0.1
 """Seconds between two pictures of the room."""
 
@@ -25,9 +25,11 @@ REDRAWN = 0.1
 class HostSession:
     """First `{"token": ..., "room": TITLE}`, then an order each; the room is shown at first and whenever it changes."""
 
-    def __init__(self, connection: Connection, harbours: Harbours, settings: Settings) -> None:
+    def __init__(self, connection: Connection, harbours: Harbours, settings: Settings, keys: OperatorKeys) -> None:
         self._connection, self._harbours, self._token = connection, harbours, settings.host_token
-        self._guesses = harbours.guesses
+        self._guesses, self._keys, self._tasks = harbours.guesses, keys, harbours.tasks
+        self._held: list[bytes] | None = None
+        """What came while the token is looked up."""
         self._room: Room | None = None
         self._over = False
         self._loop = asyncio.get_running_loop()
@@ -36,12 +38,15 @@ class HostSession:
     def received(self, message: bytes) -> None:
         if self._over:
             return None
+        if self._held is not None:
+            return self._held.append(message)
         try:
             value = msgspec.json.decode(message, type=dict[str, Any])
         except UNREADABLE:
             return self._misread()
         if self._room is None:
-            return self._log_in(value)
+            self._held = []
+            return self._tasks.start(self._log_in(value))
         if value.get("do") == "show":
             return self._answer({"room": shown(self._room), "asked": True})
         try:
@@ -55,18 +60,34 @@ class HostSession:
         words = "an order is a JSON object"
         return self._refuse(words) if self._room is None else self._answer({"error": words})
 
-    def _log_in(self, value: dict[str, Any]) -> None:
-        token, title = value.get("token"), value.get("room") or ""
-        if not self._token:
-            return self._refuse("this server has no host_token: nobody hosts from outside")
+    async def _log_in(self, value: dict[str, Any]) -> None:
         try:
-            self._guesses.check(HOST)
-        except TooMany as problem:
+            await self._check(value.get("token"))
+        except (TooMany, NotOperator) as problem:
             return self._refuse(str(problem))
-        right = isinstance(token, str) and hmac.compare_digest(token.encode(), self._token.encode())
-        if not self._guesses.note(HOST, right):
+        except Exception:
+            log_failure("the token of a host could not be looked up")
+            return self._refuse("the token cannot be looked up")
+        if not self._over:
+            self._enter(value.get("room") or "")
+        held, self._held = self._held or [], None
+        for message in held:
+            self.received(message)
+        return None
+
+    async def _check(self, token: Any) -> None:
+        """The `host_token`, or the operator's. TooMany or NotOperator if it is neither."""
+        given = token if isinstance(token, str) else ""
+        self._guesses.check(OPERATOR)
+        if self._token and hmac.compare_digest(given.encode(), self._token.encode()):
+            return
+        try:
+            await self._keys.check(given)
+        except NotOperator:
             metrics.REFUSED.labels("host").inc()
-            return self._refuse("that is not the token of this server")
+            raise NotOperator("that is not the token of this server") from None
+
+    def _enter(self, title: Any) -> None:
         room = self._harbours.called(title) if isinstance(title, str) else None
         if room is None:
             return self._refuse(f"there is no room of that title; there is {', '.join(self._harbours.titles)}")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.formats import FORMATS
 from botdrome.games.battleship import Battleship
 from botdrome.games.fleet import boats_in
@@ -70,6 +71,11 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def options(self) -> dict[str, Any]:
         """Those in which the game is not the usual one."""
         return unusual(self.game)
+
+    @property
+    def wish(self) -> Wish:
+        """What those want who wait at the desk, and could play by this plan."""
+        return Wish(Battleship.name, self.max, in_a_wish(self.options))
 
     @property
     def terms(self) -> Terms:

@@ -4,11 +4,11 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterator
 
-from botdrome.contest.lobby import Seeker, Wish, in_a_wish
+from botdrome.contest.lobby import Seeker
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.server.boats.books import BoatBookkeeper, Books
-from botdrome.server.boats.company import Client, Company, Gathering, Sailor
+from botdrome.server.boats.company import Client, Company, Gathering, Sailor, TryAgain, TurnedAway
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.desk import RETRY, Desk
@@ -19,14 +19,6 @@ from botdrome.wire.xbs_crew import display_name
 
 EXPECTED_BACK = 60.0
 """Seconds in which a player that lost its connection is likely to come back."""
-
-
-class TurnedAway(Exception):
-    """Somebody cannot join, with the last words it is told."""
-
-
-class TryAgain(Exception):
-    """Somebody cannot join like this, but may try another name."""
 
 
 class Room:
@@ -44,11 +36,19 @@ class Room:
         self.on_change: set[Callable[[], None]] = set()
         self._closed = False
         self.chance = Chance(secrets.randbits(SEED_BITS))
-        self._wish = Wish(Battleship.name, plan.max, in_a_wish(plan.options))
-        """What those want who wait at the desk, and could have it here."""
-        if plan.auto_start:
-            desk.on_wait(self._heed)
-            desk.fillers.append(self._fill)
+        self._stop_heeding, self._filler = desk.on_wait(self._heed), self._fill
+        desk.fillers.append(self._filler)
+
+    def change(self, plan: RoomPlan) -> bool:
+        """Other rules for the games that start from now on; False: players have joined by the old ones."""
+        if self.gathering is not None and self.gathering.sailors:
+            return False
+        self.plan, self.offer = plan, plan.offer
+        if self.gathering is not None:
+            self.gathering = Gathering(self.offer, self.gathering.number)
+        self._open_next()
+        self.changed()
+        return True
 
     @property
     def companies(self) -> Iterator[Company]:
@@ -174,7 +174,7 @@ class Room:
 
     def _heed(self, seeker: Seeker) -> None:
         """Somebody waits at the desk."""
-        if seeker.wish == self._wish:
+        if self.plan.auto_start and seeker.wish == self.plan.wish:
             self._recruit()
 
     def _recruit(self) -> None:
@@ -190,7 +190,7 @@ class Room:
     def _waiting_for(self, gathering: Gathering) -> list[Seeker]:
         """Those at the desk who can join these."""
         here = {sailor.text for sailor in gathering.sailors}
-        return [seeker for seeker in self._desk.waiting(self._wish) if seeker.name not in here]
+        return [seeker for seeker in self._desk.waiting(self.plan.wish) if seeker.name not in here]
 
     def _seat_native(self, gathering: Gathering, seekers: list[Seeker]) -> None:
         """As many of them as there are seats."""
@@ -202,7 +202,8 @@ class Room:
     def _fill(self, seeker: Seeker) -> bool:
         """The house is to play a bot that has waited for long enough: let it do so here, if that makes a game."""
         gathering = self.gathering
-        if seeker.wish != self._wish or gathering is None or seeker not in self._waiting_for(gathering):
+        meant = self.plan.auto_start and seeker.wish == self.plan.wish
+        if not meant or gathering is None or seeker not in self._waiting_for(gathering):
             return False
         self._call_the_house(gathering)
         return gathering is not self.gathering
@@ -289,6 +290,9 @@ class Room:
     def close(self) -> None:
         """Nobody joins any more, and who waits is sent off. Running games go on."""
         self._closed = True
+        self._stop_heeding()
+        if self._filler in self._desk.fillers:
+            self._desk.fillers.remove(self._filler)
         gathering, self.gathering = self.gathering, None
         if gathering is not None:
             gathering.abort()

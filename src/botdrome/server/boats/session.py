@@ -5,23 +5,20 @@ from collections.abc import Callable
 
 from botdrome.match.events import Player
 from botdrome.server import metrics
-from botdrome.server.boats.company import Company, Sailor
+from botdrome.server.boats.company import Company, Sailor, TryAgain, TurnedAway
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.harbour import Harbour
-from botdrome.server.boats.room import TryAgain, TurnedAway
 from botdrome.server.bucket import Bucket
+from botdrome.server.clients import ConnectedClient
 from botdrome.server.connection import Connection
 from botdrome.server.desk import Desk
-from botdrome.server.door import Crowd
 from botdrome.server.failures import log_failure
 from botdrome.server.guesses import TooMany
 from botdrome.server.listener import Tongue
-from botdrome.server.listening import MakeProtocol
 from botdrome.server.logins import no_login
-from botdrome.server.registry import Denied
+from botdrome.server.registry import Banned, Denied
 from botdrome.server.table import Table
-from botdrome.server.tcp import StreamSession, tcp_door
-from botdrome.wire.framing import Lines
+from botdrome.server.tcp import StreamSession
 from botdrome.wire.xbs import (
     BOOTED,
     COMM_ERROR,
@@ -54,7 +51,7 @@ class BoatSession(StreamSession):
         self._company: Company | None = None
         self._sailor: Sailor | None = None
         self._held: list[bytes] | None = None
-        self._over = self._heard_all = False
+        self._over = self._heard_all = self._registered = False
         self._lost_by, self._log_out = b"", no_login
         settings = desk.settings
         self._bucket = Bucket(settings.message_rate, settings.message_burst)
@@ -199,6 +196,8 @@ class BoatSession(StreamSession):
         A guest whose name was registered while it was away may come back to its seat, and to nothing else."""
         try:
             admission = await self._desk.registry.admit(sailor.text, sailor.secret.decode("latin-1") or None, "battleship")
+        except Banned as ban:
+            self.send_off(plain(str(ban)))
         except Denied as denial:
             if not self._came_back(sailor):
                 self.tell([retry(plain(str(denial)))])
@@ -209,9 +208,8 @@ class BoatSession(StreamSession):
             sailor.text, sailor.owner = admission.name, admission.owner
             if admission.bot is not None:
                 sailor.secret = b""
+            self._registered = admission.bot is not None
             self._take_seat(sailor)
-            if admission.bot is not None and self._sailor is not None:
-                self._log_out = self._desk.registry.logins.enter(admission.bot.name, lambda: self.send_off(b""))
         held, self._held = self._held or [], None
         for line in held:
             self.received(line)
@@ -245,6 +243,12 @@ class BoatSession(StreamSession):
         if self._timer is not None:
             self._timer.cancel()
         self._company, self._sailor = company, company.called(sailor.name)
+        self._log_out()  # it may join again
+        end, traffic = (lambda: self.send_off(b"")) if self._registered else None, self._connection.traffic
+        remove = lambda words: self.send_off(plain(words), BOOTED)  # noqa: E731
+        match = lambda: self._company.match_id if self._company else None  # noqa: E731
+        client = ConnectedClient("boats", sailor.text, "battleship", self.address, traffic, remove, match, end)
+        self._log_out = self._desk.registry.clients.enter(client)
         self._room.joined(company)
 
     def _hold(self, line: bytes) -> None:
@@ -294,7 +298,3 @@ class BoatSession(StreamSession):
         if company is not None and sailor is not None:
             company.leave(sailor, reason)
             self._room.changed()
-
-
-def boat_door(harbour: Harbour, desk: Desk, crowd: Crowd) -> MakeProtocol:
-    return tcp_door(Lines, lambda connection: BoatSession(connection, connection.address, harbour, desk), crowd)

@@ -9,7 +9,7 @@ from botdrome.games.bomberman_actions import WORDS
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.room import Room
 from botdrome.server.failures import log_failure
-from botdrome.server.registry import Denied
+from botdrome.server.registry import Banned, Denied
 from botdrome.server.table import Table
 from botdrome.store.store import BotEntry
 from botdrome.wire.bomber import (
@@ -95,6 +95,8 @@ class Form(Struct, frozen=True):
 async def _register(room: Room, form: Form, shape: Shape, reply: Reply, entered: Entered) -> None:
     try:
         admission = await room.desk.registry.admit(form.name, form.password, room.game.name, "never")
+    except Banned as words:
+        return reply(FORBIDDEN, declined(shape, "BANNED", str(words)))
     except Denied as words:
         guest = _registered_before(room, form, room.named(form.name))  # the name may have been registered since
         if guest is not None:
@@ -155,6 +157,7 @@ def _act(room: Room, message: Message, shape: Shape, with_state: bool, reply: Re
     user = room.user(user_id)
     if user is None:
         return reply(NOT_FOUND, declined(shape, "UNKNOWN_USER", "there is no such user_id in this room", **room.moment()))
+    user.traffic.came()
     response, counted = _outcome(room, user, word, number)
     fields = response.fields(room.plan.wrapped_responses)
     if with_state:

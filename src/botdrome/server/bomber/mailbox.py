@@ -7,6 +7,7 @@ from botdrome.server.listener import Tongue
 from botdrome.server.logins import no_login
 from botdrome.server.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.table import Table
+from botdrome.server.traffic import Traffic
 from botdrome.store.store import BotEntry
 
 
@@ -22,6 +23,7 @@ class Mailbox:
         self.owner = guest_owner(self.user_id, password) if bot is None else bot_owner(bot)
         self._bot, self._sealed, self._address = bot is not None, bool(password), address
         self.log_out = no_login
+        self.traffic = Traffic()
         self.player: Player | None = None
         self.acted: tuple[int, str] | None = None
         """The last action that was accepted, and in which step."""

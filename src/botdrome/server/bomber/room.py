@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.plan import Plan
 from botdrome.server.bomber.waits import Waits
+from botdrome.server.clients import ConnectedClient
 from botdrome.server.desk import Desk, Guest
 from botdrome.server.floor import Sitter
 from botdrome.server.house import HouseSeat, house_bot, house_names
@@ -83,16 +85,27 @@ class Room:
         """A new user. The room is open, and nobody has that name in the house."""
         user = Mailbox(user_name, admission.bot, password, address, self._tongue)
         self._users[user.user_id] = self._names[admission.name] = user
-        if admission.bot is not None:
-            user.log_out = self.desk.registry.logins.enter(admission.name, lambda: self._lose(user, admission.name))
+        self._list(user, admission, address)
         self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
         if self._timer is None:
             self._set_timer(self.plan.registration, self._time_is_over)
         self._start_if_full()
         return user
 
+    def _list(self, user: Mailbox, admission: Admission, address: str) -> None:
+        lose = partial(self._lose, user, admission.name)
+        end = None if admission.bot is None else lose
+        client = ConnectedClient(
+            "bomberman", admission.name, self.game.name, address, user.traffic, lambda _: lose(), self._match_id, end
+        )
+        user.log_out = self.desk.registry.clients.enter(client)
+
+    def _match_id(self) -> str | None:
+        return None if self.table is None else self.table.entry.id
+
     def _lose(self, user: Mailbox, name: str) -> None:
-        """Its token was changed: nobody acts for it any more. Before the game its seat is free again."""
+        """Its token was changed, or it was removed: nobody acts for it any more. Before the game its seat is free again."""
+        user.log_out()
         self._users.pop(user.user_id, None)
         if self.registering and self._names.get(name) is user:
             del self._names[name]

@@ -96,8 +96,12 @@ class Callers:
 
     def listen_on(self, ports: Iterable[int]) -> None:
         """These are the server's own: it does not call itself."""
-        self._fence.own_ports = frozenset(ports)
+        self._fence.own_ports |= frozenset(ports)
         self._book.forget()
+
+    def refuse_banned(self, banned: Callable[[str], bool]) -> None:
+        """No bot is called at an address for which this holds."""
+        self._fence.banned = banned
 
     def close(self) -> None:
         self._pool.close()

@@ -6,7 +6,7 @@ Loopback, and what the configuration names. A range for special purposes is open
 
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
 import structlog
@@ -52,6 +52,8 @@ class Fence:
         self._ports = _ports(settings.bot_ports)
         self.own_ports: frozenset[int] = frozenset()
         """On which this server listens itself."""
+        self.banned: Callable[[str], bool] = lambda _: False
+        """Whether the operator has banned an address."""
 
     def check_port(self, port: int) -> None:
         if not any(port in ports for ports in self._ports):
@@ -59,6 +61,8 @@ class Fence:
 
     def check(self, address: Address, host: str, port: int) -> None:
         """NotAllowed unless this very address may be called, on behalf of this host."""
+        if self.banned(str(address)):
+            raise NotAllowed(f"{address} is banned from this server")
         if not self._may_be_called(address, host):
             raise NotAllowed(f"{address} may not be called from this server; {_allowing(address)}")
         if port in self.own_ports and (_within(address, LOOPBACK) or _is_ours(address)):

@@ -9,6 +9,7 @@ from botdrome.match.events import Cause, Player
 from botdrome.server.calling.answer import Answer, CallFailed, TooLate
 from botdrome.server.peer import PEER
 from botdrome.server.table import Table
+from botdrome.server.traffic import Traffic
 from botdrome.wire.cube_calls import Unreadable, answer_in
 
 
@@ -29,6 +30,7 @@ class CubeBot:
         """`limit`: seconds for a whole call. `explain` is told why there is no answer, in words that not everybody may see."""
         self._table, self._player, self._url = table, player, url
         self._calling, self._limit, self._explain = calling, limit, explain
+        self.traffic = Traffic()
         self._loop = asyncio.get_running_loop()
         self._client = PEER.get()
         """For whom the bot is called: the organiser."""
@@ -61,8 +63,10 @@ class CubeBot:
 
     async def _ask(self, question: bytes, tail: bytes) -> None:
         body = b""
+        self.traffic.went(1)
         try:
             body = (await self._calling.post(self._url, question, self._limit, tail=tail)).body
+            self.traffic.came()
             answer = answer_in(body)
         except TooLate as failure:
             self._fail("timeout", str(failure), str(failure), body)

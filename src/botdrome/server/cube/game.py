@@ -2,12 +2,16 @@
 
 import asyncio
 import secrets
+from functools import partial
+from urllib.parse import urlsplit
 
 from botdrome.games.battlecube import TOO_MANY
 from botdrome.games.game import BadOption
 from botdrome.match.events import Player
+from botdrome.server.clients import ConnectedClient, ConnectedClients
 from botdrome.server.cube.bot import Calling, CubeBot
 from botdrome.server.cube.report import CubeReport
+from botdrome.server.logins import End
 from botdrome.server.organiser import MUCH, Caller
 from botdrome.server.settings import Settings
 from botdrome.server.table import Table
@@ -23,9 +27,11 @@ READING = 60.0
 
 
 class CubeGame:
-    def __init__(self, table: Table, wanted: NewGame, calling: Calling, settings: Settings) -> None:
+    def __init__(self, table: Table, wanted: NewGame, calling: Calling, settings: Settings, clients: ConnectedClients) -> None:
         self._table, self._wanted, self._settings = table, wanted, settings
         self._calling, self._pause = calling, wanted.setup.pause
+        self._clients = clients
+        self._unlist: list[End] = []
         self.key = secrets.token_urlsafe(16)
         """Whoever has it is the organiser."""
         self._urls = tuple(player.url for player in wanted.players)
@@ -50,6 +56,11 @@ class CubeGame:
         bot = CubeBot(self._table, player, self._urls[player], self._calling, limit, explain)
         self._table.seat(player, bot, self._speak)
         self._bots.append(bot)
+        place = urlsplit(self._urls[player]).netloc.rpartition("@")[2]
+        name, game = self._table.entry.players[player], self._table.entry.game
+        expel = partial(self._table.expel, player, "disconnect")
+        client = ConnectedClient("battlecube", name, game, place, bot.traffic, expel, lambda: self.id)
+        self._unlist.append(self._clients.enter(client))
 
     def _speak(self, _: MatchEntry) -> CubeCalls:
         return self._calls
@@ -139,6 +150,8 @@ class CubeGame:
         return self._table.match.result is None
 
     def _over(self, _: Table) -> None:
+        for unlist in self._unlist:
+            unlist()
         for timer in (self._paused, self._orphaned, self._held):
             if timer is not None:
                 timer.cancel()

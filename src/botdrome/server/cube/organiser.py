@@ -11,12 +11,14 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.server.arena import LiveTable
 from botdrome.server.asker import ASKER
 from botdrome.server.calling.callers import Callers
+from botdrome.server.clients import ConnectedClient
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.report import CubeReport
 from botdrome.server.cube.seating import admitted, invited, seated, send_home
 from botdrome.server.desk import Desk
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.invitations import Invitations
+from botdrome.server.logins import no_login
 from botdrome.server.organiser import Caller
 from botdrome.server.table import Table
 from botdrome.store.store import StoreUnavailable
@@ -39,6 +41,7 @@ class Visit:
         self.games: dict[str, CubeGame] = {}
         """Its own that run."""
         self.watched: set[str] = set()
+        self.unlist = no_login
 
     def complain(self, problem: Fault) -> None:
         self.caller.emit("ERROR", error(problem))
@@ -69,7 +72,11 @@ class CubeOrganiser:
     # What the transport tells.
 
     def connected(self, caller: Caller) -> None:
-        self._visits[caller] = Visit(caller)
+        visit = self._visits[caller] = Visit(caller)
+        client = ConnectedClient(
+            "battlecube organiser", caller.sid, Battlecube.name, visit.source, caller.traffic, lambda _: caller.disconnect()
+        )
+        visit.unlist = self._desk.registry.clients.enter(client)
 
     def event(self, caller: Caller, name: str, args: list[Any]) -> None:
         """Names that are not known are ignored, as in the original."""
@@ -82,6 +89,7 @@ class CubeOrganiser:
 
     def gone(self, caller: Caller) -> None:
         visit = self._visits.pop(caller)
+        visit.unlist()
         for game_id in visit.watched & self._reports.keys():
             self._reports[game_id].unwatch(caller)
         for game in tuple(visit.games.values()):
@@ -90,6 +98,8 @@ class CubeOrganiser:
     # A new game.
 
     def _new_game(self, visit: Visit, args: list[Any]) -> None:
+        if refusal := self._desk.registry.bans.address_refusal():
+            raise Fault(refusal[0].upper() + refusal[1:])
         wanted = new_game_in(args)
         self._check_room(visit)
         if not wanted.players:

@@ -96,7 +96,7 @@ def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], callers:
     names = tuple(player.name for player in players)
     owners = tuple(guests[number].owner if number in guests else player.owner for number, player in enumerate(players))
     table = desk.floor.set_table(setup.game, terms, names, owners, _options(wanted))
-    game = CubeGame(table, wanted, callers, desk.settings)
+    game = CubeGame(table, wanted, callers, desk.settings, desk.registry.clients)
     for number in range(len(names)):
         if number in house:
             HouseSeat(desk.workers, table, number, house[number]).sit_down()

@@ -1,0 +1,128 @@
+"""What the operator sees and does: clients, bans, matches and the audit log."""
+
+from datetime import UTC, datetime
+from time import time
+
+from botdrome.api.dates import iso
+from botdrome.api.problems import Problem
+from botdrome.api.rest.endpoint import Asked
+from botdrome.api.rest.operator_answers import (
+    AuditEntry,
+    AuditShown,
+    BannedSubject,
+    BanShown,
+    BansShown,
+    ClientShown,
+    ClientsShown,
+    EndedMatch,
+    EndOfMatch,
+    NewBan,
+    Removal,
+    Removed,
+)
+from botdrome.api.rest.operator_session import json_body, private
+from botdrome.server.bans import BadBan, Ban
+from botdrome.server.clients import ConnectedClient
+from botdrome.server.operator.operator import Operator
+
+SORTS = ("number", "protocol", "name", "game", "address", "since", "received", "sent", "answerMs", "match")
+ORDERS = ("up", "down")
+
+
+@private
+async def clients(operator: Operator, asked: Asked) -> ClientsShown:
+    found = [_client(client) for client in operator.clients]
+    if words := (asked.text("search") or "").lower():
+        found = [one for one in found if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}".lower()]
+    key = asked.text("sort") or "number"
+    found.sort(key=lambda one: (getattr(one, key) is None, getattr(one, key) or 0) if key == "answerMs" else _plain(one, key))
+    if asked.text("order") == "down":
+        found.reverse()
+    page = found[asked.offset : asked.offset + asked.limit]
+    return ClientsShown(page, len(found), asked.limit, asked.offset)
+
+
+def _plain(client: ClientShown, key: str) -> str | int:
+    value: str | int | None = getattr(client, key)
+    return "" if value is None else value
+
+
+def _client(client: ConnectedClient) -> ClientShown:
+    traffic, answer = client.traffic, client.traffic.answer_time
+    milliseconds = None if answer is None else round(answer * 1000, 1)
+    return ClientShown(
+        client.number, client.protocol, client.name, client.game, client.address, iso(client.since), traffic.received,
+        traffic.sent, milliseconds, client.match(),
+    )  # fmt: skip
+
+
+@private
+async def removeclients(operator: Operator, asked: Asked) -> Removed:
+    wanted: Removal = await json_body(asked, Removal)
+    if (wanted.name is None) == (wanted.number is None):
+        raise Problem("say either name or number")
+    removed = await operator.remove(wanted.name, wanted.number, wanted.reason)
+    if not removed:
+        raise Problem("there is no such client; it may have left", 404)
+    return Removed(removed)
+
+
+@private
+async def bans(operator: Operator, asked: Asked) -> BansShown:
+    found = operator.bans.all
+    page = found[asked.offset : asked.offset + asked.limit]
+    return BansShown([_ban(ban) for ban in page], len(found), asked.limit, asked.offset)
+
+
+def _ban(ban: Ban) -> BanShown:
+    return BanShown(ban.kind, ban.subject, ban.reason, iso(ban.made), None if ban.until is None else iso(ban.until))
+
+
+@private
+async def ban(operator: Operator, asked: Asked) -> BanShown:
+    new: NewBan = await json_body(asked, NewBan)
+    try:
+        return _ban(await operator.ban(new.kind, new.subject, new.reason, _moment(new.until)))
+    except BadBan as problem:
+        raise Problem(str(problem)) from None
+
+
+def _moment(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise Problem(f"until is a moment like 2026-12-31T23:59:00Z, not {text!r}") from None
+    milliseconds = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    if milliseconds <= time() * 1000:
+        raise Problem(f"until is in the past: {text}")
+    return milliseconds
+
+
+@private
+async def liftban(operator: Operator, asked: Asked) -> BanShown:
+    given: BannedSubject = await json_body(asked, BannedSubject)
+    try:
+        lifted = await operator.lift(given.kind, given.subject)
+    except BadBan as problem:
+        raise Problem(str(problem)) from None
+    if lifted is None:
+        raise Problem(f"the {given.kind} {given.subject!r} is not banned", 404)
+    return _ban(lifted)
+
+
+@private
+async def endmatch(operator: Operator, asked: Asked) -> EndedMatch:
+    wanted: EndOfMatch = await json_body(asked, EndOfMatch)
+    match_id = asked.path("id")
+    if not await operator.end_match(match_id, wanted.reason):
+        raise Problem(f"no match {match_id!r} runs", 404)
+    return EndedMatch(match_id, True)
+
+
+@private
+async def audit(operator: Operator, asked: Asked) -> AuditShown:
+    lines, total = await operator.audit.newest(asked.limit, asked.offset)
+    shown = [AuditEntry(iso(one.at), one.who, one.address, one.action, one.target, one.detail) for one in lines]
+    return AuditShown(shown, total, asked.limit, asked.offset)

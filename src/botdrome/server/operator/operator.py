@@ -1,0 +1,129 @@
+"""Operator: what the operator may do. All that changes something is in the audit log."""
+
+from typing import Any
+
+from msgspec.structs import asdict
+
+from botdrome.server.bans import Ban, Kind
+from botdrome.server.boats.harbour import BadRoom, Harbours
+from botdrome.server.boats.orders import carry_out
+from botdrome.server.boats.plan import make_plan
+from botdrome.server.boats.room import Room
+from botdrome.server.calling.callers import Callers
+from botdrome.server.clients import ConnectedClient
+from botdrome.server.cube.organiser import CubeOrganiser
+from botdrome.server.desk import Desk
+from botdrome.server.operator.audit import Audit
+from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
+from botdrome.server.operator.keys import OperatorKeys
+from botdrome.store.store import Epoch
+
+REMOVED = "the operator removed this client"
+
+
+class Operator:
+    def __init__(self, desk: Desk, keys: OperatorKeys, boats: Harbours, organiser: CubeOrganiser) -> None:
+        self.keys, self.boats, self.runs = keys, boats, CubeRuns(organiser)
+        self.audit = Audit(desk.store, desk.tasks)
+        self.secure = bool(desk.settings.tls_cert)
+        """Whether clients come by TLS."""
+        self._desk = desk
+        self.bans, self._clients = desk.registry.bans, desk.registry.clients
+
+    # Clients.
+
+    @property
+    def clients(self) -> list[ConnectedClient]:
+        return self._clients.all
+
+    async def remove(self, name: str | None, number: int | None, reason: str) -> int:
+        """The client of that number, or all of that name; how many there were."""
+        found = [one for one in self.clients if (one.name == name if number is None else one.number == number)]
+        self._end(found, f"{REMOVED}: {reason}" if reason else REMOVED)
+        if found:
+            await self.audit.note("remove", found[0].name, _joined(f"{len(found)} connections", reason))
+        return len(found)
+
+    def _end(self, clients: list[ConnectedClient], words: str) -> None:
+        for client in clients:
+            client.remove(words)
+
+    # Bans.
+
+    async def ban(self, kind: Kind, subject: str, reason: str, until: Epoch | None) -> Ban:
+        """Those who are here go as well. BadBan where there is no such name or address."""
+        ban = await self.bans.add(kind, subject, reason, until)
+        self._end([one for one in self.clients if self.bans.covers(ban, one.name, one.address)], ban.words())
+        await self.audit.note(f"ban {kind}", ban.subject, reason)
+        return ban
+
+    async def lift(self, kind: Kind, subject: str) -> Ban | None:
+        ban = await self.bans.lift(kind, subject)
+        if ban is not None:
+            await self.audit.note(f"lift ban of {kind}", ban.subject)
+        return ban
+
+    # Matches.
+
+    async def end_match(self, match_id: str, reason: str) -> bool:
+        """Abort a match; False: it does not run."""
+        table = self._desk.floor[match_id]
+        if table is None or table.match.result is not None:
+            return False
+        table.abort(_joined("the operator ended it", reason))
+        await self.audit.note("end match", match_id, reason)
+        return True
+
+    # Battlecube.
+
+    async def start_run(self, setup: dict[str, Any], players: list[dict[str, Any]], games: int) -> CubeRun:
+        """BadRun where that cannot be."""
+        run = await self.runs.start(setup, players, games)
+        await self.audit.note("start Battlecube", run.sid, f"{games} games: {', '.join(one['name'] for one in players)}")
+        return run
+
+    async def change_run(self, run: CubeRun, setup: dict[str, Any] | None, paused: bool | None) -> None:
+        """BadRun where that cannot be."""
+        if setup is not None:
+            run.change(setup)
+            await self.audit.note("change Battlecube", run.sid, ", ".join(f"{key}={value}" for key, value in setup.items()))
+        if paused is not None:
+            run.pause() if paused else run.resume()
+            await self.audit.note("pause Battlecube" if paused else "resume Battlecube", run.sid)
+
+    async def stop_run(self, run: CubeRun) -> None:
+        run.stop()
+        await self.audit.note("stop Battlecube", run.sid)
+
+    # Boat rooms.
+
+    async def open_room(self, values: dict[str, Any]) -> Room:
+        """BadPlan or BadRoom where there can be no such room."""
+        room = await self.boats.open(make_plan(values))
+        await self.audit.note("open boat room", room.plan.title)
+        return room
+
+    async def change_room(self, room: Room, values: dict[str, Any]) -> None:
+        """BadPlan or BadRoom where that cannot be."""
+        plan = make_plan(asdict(room.plan) | values | {"title": room.plan.title, "port": room.plan.port})
+        if not room.change(plan):
+            raise BadRoom("players have joined by the present rules: start their game, or send them away first")
+        await self.audit.note("change boat room", plan.title, ", ".join(f"{key}={value}" for key, value in values.items()))
+
+    async def order(self, room: Room, order: dict[str, Any]) -> str:
+        """What was done in a room, or BadOrder."""
+        done = carry_out(order, room)
+        await self.audit.note(f"boat room: {order.get('do')}", room.plan.title, done)
+        return done
+
+
+async def open_operator(desk: Desk, boats: Harbours, organiser: CubeOrganiser, callers: Callers) -> Operator:
+    """With the bans that are stored, which hold for bots that are called, too."""
+    registry = desk.registry
+    await registry.bans.load()
+    callers.refuse_banned(registry.bans.covers_address)
+    return Operator(desk, OperatorKeys(desk.store, desk.settings.operator_token, registry.guesses), boats, organiser)
+
+
+def _joined(words: str, reason: str) -> str:
+    return f"{words}: {reason}" if reason else words
