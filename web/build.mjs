@@ -1,5 +1,5 @@
 // Builds the pages. `node build.mjs TARGET` writes them into the folder TARGET, `node build.mjs --tests TARGET` the tests.
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -20,11 +20,11 @@ async function buildPages(target) {
   compress(target);
 }
 
-/** The viewer in one classic script, for match files that are exported as a page; Battlecube's has three.js in it. */
+/** The viewer in one classic script, for match files that are exported as a page. Only Battlecube's has three.js in it. */
 async function buildStandalone(pages) {
-  const entries = { standalone: 'src/standalone.tsx', 'standalone-battlecube': 'src/standalone-battlecube.tsx' };
-  const entryPoints = Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file)));
-  await build({ ...pages, entryPoints, format: 'iife' });
+  const file = 'src/standalone.tsx';
+  await build({ ...pages, entryPoints: { standalone: file }, format: 'iife', external: ['three', 'three/*'] });
+  await build({ ...pages, entryPoints: { 'standalone-battlecube': file }, format: 'iife' });
 }
 
 /** A compressed copy beside each file, so that the server need not compress anything. */

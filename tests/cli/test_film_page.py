@@ -26,7 +26,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "web"
     folder.mkdir()
     (folder / "standalone.js").write_text(SCRIPT)
-    (folder / "standalone.css").write_text(STYLE)
+    (folder / "style.css").write_text(STYLE)
     monkeypatch.setattr(replay, "WEB", folder)
     return folder
 
@@ -108,7 +108,7 @@ def test_a_game_may_have_a_viewer_of_its_own(built: Path, tmp_path: Path) -> Non
 
 
 def test_a_viewer_that_was_not_built_is_missed(built: Path, tmp_path: Path) -> None:
-    (built / "standalone.css").unlink()
+    (built / "style.css").unlink()
     status, words = run(match_file(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "out.html")
     assert (status, NOT_BUILT in words) == (1, True)
     assert not (tmp_path / "out.html").exists()

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { find, path, type Found, type Page } from './router';
 import { Problem } from './parts/problem';
-import { switchTheme, theme } from './theme';
+import { ThemeSwitch } from './parts/theme-switch';
 
 const LINKS = [
   ['/play', 'Play'],
@@ -25,9 +25,7 @@ export function Frame() {
             <a key={to} href={to} aria-current={shown.startsWith(to) ? 'page' : undefined}>{words}</a>
           ))}
         </nav>
-        <button type="button" class="plain" aria-label={`Switch to the ${theme.value === 'dark' ? 'light' : 'dark'} theme`} onClick={switchTheme}>
-          {theme.value === 'dark' ? '☀' : '☾'}
-        </button>
+        <ThemeSwitch />
       </header>
       <Main shown={shown} />
     </>

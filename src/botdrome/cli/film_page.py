@@ -7,8 +7,8 @@ from pathlib import Path
 
 from botdrome.match.film import FilmHeader
 
-VIEWER = "standalone"
-"""How the viewer's script and style are called; a game whose viewer is larger has one that ends in its name."""
+VIEWER, STYLE = "standalone", "style.css"
+"""How the viewer's script and style are called; a game whose viewer is larger has a script that ends in its name."""
 NOT_BUILT = "the pages have not been built, and the viewer with them: run `make web` where the sources are, or install the wheel"
 
 
@@ -18,7 +18,9 @@ class NoViewer(Exception):
 
 def film_page(header: FilmHeader, film: bytes, folder: Path) -> bytes:
     """The page. `folder` has what `python -m tools.web` builds."""
-    script, style = (_embeddable(_built(folder, header.game, suffix)) for suffix in (".js", ".css"))
+    own = f"{VIEWER}-{header.game}.js"
+    script = _embeddable(folder / (own if (folder / own).exists() else f"{VIEWER}.js"))
+    style = _embeddable(folder / STYLE)
     policy = (
         "default-src 'none'; "
         f"script-src {_hashed(script)}; style-src {_hashed(style)}; img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -37,16 +39,12 @@ def film_page(header: FilmHeader, film: bytes, folder: Path) -> bytes:
     return b"".join(parts)
 
 
-def _built(folder: Path, game: str, suffix: str) -> bytes:
-    own, common = folder / f"{VIEWER}-{game}{suffix}", folder / f"{VIEWER}{suffix}"
+def _embeddable(file: Path) -> bytes:
+    """A script or style that a browser does not take for more than it is."""
     try:
-        return (own if own.exists() else common).read_bytes()
+        text = file.read_bytes()
     except OSError:
         raise NoViewer(NOT_BUILT) from None
-
-
-def _embeddable(text: bytes) -> bytes:
-    """A browser would take these for the end of the script or style, or for the beginning of something else."""
     for sign in (b"</script", b"</style", b"<!--"):
         if sign in text.lower():
             raise NoViewer(f"the viewer cannot be put into a page: it contains {sign.decode()}")

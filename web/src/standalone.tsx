@@ -1,0 +1,32 @@
+/** The viewer in a file of its own, as `botdrome replay --html` writes it: the film is in the page, and there is no server. */
+import { render } from 'preact';
+import { ThemeSwitch } from './parts/theme-switch';
+import type { Film } from './replay/film';
+import { readFilm } from './replay/stored';
+import { applyTheme } from './theme';
+import { resultOf } from './viewer/result';
+import { MatchViewer } from './viewer/viewer';
+import { resultInWords } from './viewer/words';
+
+function Page({ film }: { film: Film }) {
+  const { game, players } = film.header;
+  const result = resultOf(film);
+  return (
+    <main id="main">
+      <header class="match-head">
+        <h1><bdi>{players.map(({ name }) => name).join(' – ')}</bdi> <ThemeSwitch /></h1>
+        <p>{game}{result && ` · ${resultInWords(film.header, result)}`}</p>
+      </header>
+      <MatchViewer film={film} step={wantedStep()} />
+    </main>
+  );
+}
+
+/** The `?step=` of the address. */
+function wantedStep(): number | null {
+  const step = Number(new URLSearchParams(location.search).get('step') ?? NaN);
+  return Number.isInteger(step) && step >= 0 ? step : null;
+}
+
+applyTheme();
+render(<Page film={readFilm(document.getElementById('film')?.textContent ?? '')} />, document.getElementById('app')!);
