@@ -15,8 +15,10 @@ from botdrome.store.store import BotEntry
 from botdrome.store.tokens import hashed
 from tests.server.boats import boat_server, sailor
 from tests.server.bombers import STEPS, room
-from tests.server.clients import bot, client, registered, server, unhurried
+from tests.server.calling.hosts import Asked
+from tests.server.clients import NOTICES, bot, client, registered, server, unhurried
 from tests.server.duellists import FIND, arena, free
+from tests.server.url_hosts import url_bot, with_address
 from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio
@@ -118,6 +120,47 @@ async def test_a_tunnel_is_closed(tmp_path: Path) -> None:
             assert (await tunnel.receive())["connected"] == "ann"
             await revoke(house, "ann")
             assert await tunnel.until_closed() == ([{"error": "the token was changed"}], 1008, "the token was changed")
+
+
+@CHANGES
+async def test_a_bot_with_a_url_that_plays_leaves_its_match(tmp_path: Path, change: Change) -> None:
+    """While it is being asked for a move, too."""
+    asked = asyncio.Event()
+
+    def say_nothing(*_: object) -> bytes:
+        asked.set()
+        return b""
+
+    async with server(tmp_path) as house, url_bot() as called:
+        await with_address(house, "called", called)
+        with unhurried("noughts-and-crosses"):
+            async with bot(house, await registered(house, "ann") | {"opponent": "called"}) as ann:
+                await ann.receive()
+                called.instead = say_nothing
+                await ann.send({"mark": "X", "space": [0, 0]})
+                await asked.wait()
+                await change(house, "called")
+                assert (await ann.until_closed())[0][-1]["state"]["result"]["victor"] == "ann"
+        assert len(house.desk.registry.clients) == 0 and not called.ended.qsize()
+
+
+async def test_a_bot_with_a_url_does_not_come_without_a_token(tmp_path: Path) -> None:
+    """It is revoked while it is being asked whether it comes."""
+    asked, go_on = asyncio.Event(), asyncio.Event()
+    async with server(tmp_path) as house, url_bot() as called:
+
+        async def slowly(writer: asyncio.StreamWriter, message: Asked) -> None:
+            asked.set()
+            await go_on.wait()
+            await called(writer, message)
+
+        await with_address(house, "called", called)
+        called.host._say = slowly
+        async with bot(house, await registered(house, "ann") | {"opponent": "called"} | NOTICES) as ann:
+            await asked.wait()
+            await revoke(house, "called")
+            go_on.set()
+            assert "called does not answer" in (await ann.receive())["error"]
 
 
 async def test_a_bot_that_is_read_while_it_is_changed_is_read_again(tmp_path: Path) -> None:

@@ -52,26 +52,23 @@ class Invitations:
         name = callee.bot.name
         if self._callers.playing[name] >= MOST_MATCHES:
             raise NotComing(f"{name} plays {MOST_MATCHES} matches already")
-        self._begin(name)
+        guest = self.guest(callee)
         try:
             await challenge(self._callers, callee.url, name, callee.bot.game)
-            return self.guest(callee)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, why=str(failure))
-            raise NotComing(f"{name} does not answer") from None
-        finally:
-            self._end(name)
-
-    def guest(self, callee: Callee) -> UrlGuest:
-        """One who plays from now on, until the match is over or it is turned away."""
-        name = callee.bot.name
-        guest = UrlGuest(callee.bot, callee.url, self._desk, self._callers)
-        self._begin(name)
-        guest.over.add_done_callback(lambda _: self._end(name))
+            guest.turn_away({})
+        if not guest.present:
+            raise NotComing(f"{name} does not answer")
         return guest
 
-    def _begin(self, name: str) -> None:
+    def guest(self, callee: Callee) -> UrlGuest:
+        """One who plays from now on, until the match is over, it is turned away, or its token is changed."""
+        name = callee.bot.name
+        guest = UrlGuest(callee.bot, callee.url, self._desk, self._callers)
         self._callers.playing[name] += 1
+        guest.over.add_done_callback(lambda _: self._end(name))
+        return guest
 
     def _end(self, name: str) -> None:
         playing = self._callers.playing

@@ -170,16 +170,18 @@ class UrlBots:
         callee = await self._found(name, wish.game)
         if callee is None:
             return False
+        guest = self._invitations.guest(callee)
         try:
             await challenge(self._callers, callee.url, name, wish.game)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, contest=wish.contest, why=str(failure))
             self._resting[name] = self._loop.time() + REST
-            return False
-        if not self._entered(wish, name):
-            return False  # it was withdrawn while it was being asked
-        guest = self._attending[wish, name] = self._invitations.guest(callee)
-        self._desk.seek(guest, name, wish)
+            guest.turn_away({})
+        if not self._entered(wish, name):  # it was withdrawn while it was being asked
+            guest.turn_away({})
+        if guest.present:
+            self._attending[wish, name] = guest
+            self._desk.seek(guest, name, wish)
         return await guest.over
 
 

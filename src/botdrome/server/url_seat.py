@@ -14,6 +14,7 @@ from botdrome.server.challenge import challenge
 from botdrome.server.clients import ConnectedClient
 from botdrome.server.connection import NORMAL
 from botdrome.server.desk import Desk
+from botdrome.server.logins import TOKEN_CHANGED
 from botdrome.server.native_tongues import battlebot_with_extras
 from botdrome.server.owners import bot_owner
 from botdrome.server.table import Table
@@ -55,6 +56,17 @@ class UrlGuest:
         self._call: asyncio.Task[None] | None = None
         self._step, self._asked = -1, 0
         self._traffic = Traffic()
+        self._log_in(bot.game)
+
+    def _log_in(self, game: str) -> None:
+        place = urlsplit(self.url).netloc.rpartition("@")[2]
+        leave = self._desk.registry.clients.enter(
+            ConnectedClient("url", self.name, game, place, self._traffic, self._expel, self._plays, self._lose_token)
+        )
+        self.over.add_done_callback(lambda _: leave())
+
+    def _plays(self) -> str | None:
+        return None if self._table is None else self._table.entry.id
 
     # As a guest.
 
@@ -82,14 +94,27 @@ class UrlGuest:
         self._headers = {"x-botdrome-match": table.entry.id, "x-botdrome-bot": quote(self.name, safe="")}
         table.watchers.append(self._look)
         table.on_over.append(self._go)
-        match, place = table.entry.id, urlsplit(self.url).netloc.rpartition("@")[2]
-        client = ConnectedClient("url", self.name, table.entry.game, place, self._traffic, self._expel, lambda: match)
-        leave = self._desk.registry.clients.enter(client)
-        self.over.add_done_callback(lambda _: leave())
 
     def _expel(self, words: str) -> None:
-        if self._table is not None:
+        if self._table is None:
+            self.turn_away({"error": words})
+        else:
             self._table.expel(self._player, "disconnect", words)
+
+    def _lose_token(self) -> None:
+        """The token was changed: what follows is the same as after a lost connection."""
+        table = self._table
+        if table is None or not self.present:
+            return self.turn_away({})
+        self._stop_call()
+        table.note(self._player, b"", TOKEN_CHANGED)
+        self.over.set_result(True)
+        return table.leave(self._player)
+
+    def _stop_call(self) -> None:
+        if self._call is not None:
+            self._call.cancel()
+            self._call = None
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -113,8 +138,7 @@ class UrlGuest:
             return
 
     def _go(self, table: Table) -> None:
-        if self._call is not None:
-            self._call.cancel()
+        self._stop_call()
         if self.present:
             self.over.set_result(True)
 
@@ -124,10 +148,9 @@ class UrlGuest:
         """After each change of the match: is there a question?"""
         assert self._table is not None
         match = self._table.match
-        if self._call is not None and match.steps != self._step and not match.terms.pace.beat:
-            self._call.cancel()
-            self._call = None
-        if self._news is None or self._call is not None or self._player not in match.awaited:
+        if match.steps != self._step and not match.terms.pace.beat:
+            self._stop_call()
+        if self._news is None or self._call is not None or self._player not in match.awaited or not self.present:
             return
         if match.steps != self._step:
             self._step, self._asked = match.steps, 0
@@ -192,11 +215,12 @@ class UrlGuest:
         assert self._table is not None
         for pause in chain(PAUSES, repeat(PAUSES[-1])):
             await asyncio.sleep(pause)
-            if self._table.match.result is not None:
+            if self._table.match.result is not None or not self.present:
                 return
             try:
                 await challenge(self._callers, self.url, self.name, self._table.entry.game)
             except CallFailed:
                 continue
-            self._table.rejoin(self._player, self, self.tongue)
+            if self.present:
+                self._table.rejoin(self._player, self, self.tongue)
             return
