@@ -187,6 +187,7 @@ async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], T
     arena = Arena(
         store, shown(desk.floor), desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
+    arena.clients = desk.registry.clients
     organiser = CubeOrganiser(desk, callers)
     cube = make_socketio(organiser, settings, crowd)
     operator = await open_operator(desk, boats, organiser, callers)

@@ -62,6 +62,9 @@ def errands(arena: Arena) -> Errands:
     async def view(match_id: str) -> View | None:
         return glance(arena.tables, match_id)
 
+    async def protocols(match_id: str) -> dict[str, str]:
+        return arena.protocols(match_id)
+
     async def contest_games() -> int:
         return arena.queue.contest_games
 
@@ -74,6 +77,7 @@ def errands(arena: Arena) -> Errands:
     return {
         "live": live,
         "view": view,
+        "protocols": protocols,
         "holder": arena.holder,
         "owns": arena.owns,
         "register": arena.register,

@@ -16,6 +16,7 @@ from botdrome.server.asker import ASKER
 from botdrome.server.audience import Spectator
 from botdrome.server.bucket import Buckets
 from botdrome.server.calling.answer import CallFailed
+from botdrome.server.clients import ConnectedClients
 from botdrome.server.duel_table import DuelTable
 from botdrome.server.guesses import Guesses, TooMany
 from botdrome.server.owners import is_bots, is_guests
@@ -161,6 +162,7 @@ class Arena:
         self.workers, self._guesses = workers or Workers(), guesses or Guesses()
         self.queue: Queue = queue or NoQueue()
         self.whereabouts = Whereabouts()
+        self.clients = ConnectedClients()
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """A new bot and its token, which is shown this once. BadName, TooMany, NameTaken or CallFailed where it cannot be."""
@@ -176,6 +178,10 @@ class Arena:
         bot = BotEntry(name, game, owner, int(time() * 1000), hashed(token), url)
         await self.store.register(bot)
         return bot, token
+
+    def protocols(self, match_id: str) -> dict[str, str]:
+        """By which protocols the players of a running match are connected, by their names. House bots are not."""
+        return {client.name: client.protocol for client in self.clients.all if client.match() == match_id}
 
     async def holder(self, name: str, token: object) -> BotEntry | None:
         """The bot of that name, if the token is its token."""

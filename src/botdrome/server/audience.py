@@ -34,8 +34,9 @@ def billing_of(entry: MatchEntry) -> Billing:
 
 
 class Audience:
-    def __init__(self, billing: Billing) -> None:
-        self.billing = billing
+    def __init__(self, billing: Billing, limit: Milliseconds | None = None) -> None:
+        """`limit` is the time for a move, where there is a limit and it is known."""
+        self.billing, self._limit = billing, limit
         self._spectators: dict[Spectator, None] = {}
 
     def __len__(self) -> int:
@@ -46,7 +47,9 @@ class Audience:
 
     def join(self, spectator: Spectator, now: Milliseconds, bots: tuple[str, ...], view: View) -> None:
         """Come in late: the position as it stands, then everything that follows. `bots` are the players by their seats."""
-        snapshot = msgspec.to_builtins(self.billing) | {"snapshot": True, "t": now, "bots": bots, "view": view}
+        snapshot = msgspec.to_builtins(self.billing) | {
+            "limit": self._limit, "snapshot": True, "t": now, "bots": bots, "view": view,
+        }  # fmt: skip
         self._spectators[spectator] = None
         spectator.show(msgspec.json.encode(snapshot))
 

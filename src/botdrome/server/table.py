@@ -32,7 +32,7 @@ log = structlog.get_logger()
 class Table:
     def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int, metronome: Metronome) -> None:
         self.entry, self.match = entry, match
-        self.audience = Audience(billing_of(entry))
+        self.audience = Audience(billing_of(entry), match.terms.pace.limit)
         self.on_over: list[Callable[[Table], None]] = []
         self.bookkeeper: Bookkeeper | None = None
         self.watchers: list[Callable[[], None]] = []

@@ -305,6 +305,21 @@ export interface MatchInFull {
   view: Record<string, unknown> | null;
 }
 
+export interface MatchPlayer {
+  name: string;
+  /** Of a registered bot. */
+  owner: string | null;
+  /** Its present rating; null: it has none. */
+  rating: number | null;
+  /** By which it is connected now, while the match runs; null: it is not. */
+  protocol: string | null;
+}
+
+export interface MatchPlayers {
+  /** In the order of the seats. */
+  players: MatchPlayer[];
+}
+
 export interface Matches {
   matches: Match[];
   total: number;

@@ -21,7 +21,7 @@ export default function MatchPage({ params }: { params: Params }) {
   return (
     <>
       <MatchHead film={film} links={links} />
-      <MatchViewer film={film} live={live} step={step} links={links} onStep={rememberStep} />
+      <MatchViewer film={film} live={live} step={step} links={links} players={source.players.value} onStep={rememberStep} />
     </>
   );
 }

@@ -16,11 +16,11 @@ export function Charts({ film, digest, playback, version }: Showing) {
     label: (index: number) => String(stepOf(digest, index)),
     onSeek: (index: number) => playback.seek(index),
   };
-  const scored = digest.scores.some((scores) => scores !== null);
+  const scored = digest.scores.length > 1 && digest.scores.some((scores) => scores !== null);
   return (
     <div class="charts">
       {scored && <Chart {...common} title="Score over time" data={() => scoreData(film, digest)} unit={number} summary={scoresInWords(film, digest)} />}
-      {digest.thoughts.length > 0 && (
+      {digest.thoughts.length > 1 && (
         <Chart {...common} bars title="Thinking time per move" data={() => thoughtData(film, digest)} unit={seconds} summary={thoughtsInWords(film, digest.thoughts)} />
       )}
     </div>

@@ -8,6 +8,8 @@ export interface Snapshot {
   players: string[];
   contest: string | null;
   started: number;
+  /** Milliseconds for a move; null: there is no limit, or it is not known. */
+  limit?: number | null;
   snapshot: true;
   t: number;
   /** The names of the players by their seats on this board. */
@@ -71,8 +73,8 @@ export class LiveFilm implements Film {
 }
 
 /** The header, as far as a spectator is told it. */
-export function headerOf({ match, game, players, contest, started }: Snapshot): FilmHeader {
-  return { match, game, players: players.map((name) => ({ name })), contest, started, options: {}, limit: null };
+export function headerOf({ match, game, players, contest, started, limit = null }: Snapshot): FilmHeader {
+  return { match, game, players: players.map((name) => ({ name })), contest, started, options: {}, limit };
 }
 
 /** The numbers of the players by their seats, from names: of those with the same name the first goes first. */

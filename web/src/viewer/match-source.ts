@@ -1,7 +1,7 @@
 /** MatchSource: the film of a match on the server, stored or live, whichever it is now. */
 import { signal, type Signal } from '@preact/signals';
 import { ask, askText, RestError } from '../api/rest';
-import type { MatchInFull } from '../api/types';
+import type { MatchInFull, MatchPlayer, MatchPlayers } from '../api/types';
 import type { Film } from '../replay/film';
 import { readFilm } from '../replay/stored';
 import { headerOf, LiveFilm, type News, type Snapshot } from './live-film';
@@ -21,6 +21,8 @@ export type Loading =
 
 export class MatchSource {
   readonly loading: Signal<Loading> = signal({ state: 'loading' });
+  /** What is known of the players beyond their names; empty until it is. */
+  readonly players = signal<MatchPlayer[]>([]);
   #stop: () => void = () => {};
   #stopped = false;
   #film: LiveFilm | null = null;
@@ -29,7 +31,15 @@ export class MatchSource {
   readonly #connection = signal<Connection>({ state: 'connecting' });
 
   constructor(readonly match: string) {
-    void this.#load(0);
+    void this.#load(0).then(() => this.#meet());
+  }
+
+  /** Without it, the match is shown all the same. */
+  async #meet(): Promise<void> {
+    const { state } = this.loading.value;
+    if (this.#stopped || state === 'failed') return;
+    const found = await ask<MatchPlayers>(`/matches/${encodeURIComponent(this.match)}/players`).catch(() => null);
+    if (found) this.players.value = found.players;
   }
 
   stop(): void {

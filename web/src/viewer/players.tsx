@@ -8,12 +8,20 @@ import type { Digest } from './digest';
 import type { Showing } from './showing';
 import { number, ordinal, seconds } from './words';
 
+/** What is known of a player beyond the film. */
+export interface PlayerFacts {
+  owner?: string | null;
+  rating?: number | null;
+  protocol?: string | null;
+}
+
 interface PlayersProps extends Showing {
+  facts: readonly PlayerFacts[];
   /** Milliseconds in the match, by the clock of this page; null: the match is not seen live. */
   liveTime: (() => number) | null;
 }
 
-export function Players({ film, digest, playback, links, liveTime }: PlayersProps) {
+export function Players({ film, digest, playback, links, facts, liveTime }: PlayersProps) {
   const index = Math.min(playback.index.value, film.length - 1);
   const frame = film.frame(index);
   const scores = digest.scores[index] ?? null;
@@ -26,7 +34,7 @@ export function Players({ film, digest, playback, links, liveTime }: PlayersProp
           <span class="sign" aria-hidden="true">{signOf(number)}</span>
           <div class="player-who">
             <PlayerName player={player} href={links?.bot(player.name) ?? null} />
-            <PlayerFacts player={player} />
+            <Facts {...player} {...facts[number]} house={player.name.startsWith('house:')} />
           </div>
           <div class="player-state">
             <Standing score={scores?.[number] ?? null} result={result} player={number} />
@@ -42,9 +50,10 @@ function PlayerName({ player, href }: { player: FilmPlayer; href: string | null 
   return <bdi class="player-name">{href ? <a href={href}>{player.name}</a> : player.name}</bdi>;
 }
 
-function PlayerFacts({ player: { owner, rating, protocol } }: { player: FilmPlayer }) {
+function Facts({ owner, rating, protocol, house }: PlayerFacts & { house: boolean }) {
   const facts: ComponentChildren[] = [];
   if (typeof rating === 'number') facts.push(<span title="Rating">{Math.round(rating)}</span>);
+  if (house) facts.push('house bot');
   if (owner) facts.push(<bdi title="Owner">{owner}</bdi>);
   if (protocol) facts.push(<span title="Protocol">{protocol}</span>);
   return <span class="player-facts">{facts.map((fact, place) => [place ? ' · ' : '', fact])}</span>;

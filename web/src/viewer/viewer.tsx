@@ -10,7 +10,7 @@ import { EmbedDialog, HelpDialog, useCopying } from './dialogs';
 import { EventList } from './events';
 import type { Links } from './links';
 import { LiveState } from './live-state';
-import { Players } from './players';
+import { Players, type PlayerFacts } from './players';
 import { PositionText } from './position-text';
 import { ResultBox } from './result';
 import { SeekBar } from './seek-bar';
@@ -37,6 +37,8 @@ export interface ViewerProps {
   step?: number | null;
   /** null: there is no server. */
   links?: Links | null;
+  /** What is known of the players beyond the film, in the same order. */
+  players?: readonly PlayerFacts[];
   /** Told how many steps are played wherever the user comes to rest; null: a live match is followed. */
   onStep?: ((step: number | null) => void) | undefined;
   /** The board and its controls alone. */
@@ -62,14 +64,16 @@ function Loaded(props: LoadedProps) {
     <div class={minimal ? 'viewer minimal' : 'viewer'} ref={box}>
       <div class="viewer-board">
         <Stage {...showing} />
-        <Caption {...showing} />
+        <div class="caption-row">
+          <Caption {...showing} />
+          {live && !film.over && <LiveState connection={live.connection.value} playback={playback} />}
+        </div>
         <SeekBar {...showing} />
         <Buttons {...showing} minimal={minimal} fullScreen={() => void toggleFullScreen(box.current)} />
-        {live && !film.over && <LiveState connection={live.connection.value} playback={playback} />}
       </div>
       {!minimal && (
         <div class="viewer-panel">
-          <Players {...showing} liveTime={film.over ? null : (live?.time ?? null)} />
+          <Players {...showing} facts={props.players ?? []} liveTime={film.over ? null : (live?.time ?? null)} />
           <EventList {...showing} />
         </div>
       )}

@@ -45,12 +45,12 @@ def _game(name: str | None) -> str | None:
 
 
 async def match(reach: Reach, asked: Asked) -> MatchInFull:
-    entry = await _entry(reach, asked)
+    entry = await match_entry(reach, asked)
     view = entry.view if entry.status != "running" else await reach.present_view(entry.id)
     return MatchInFull(**_common(entry), options=entry.options, reason=entry.reason or None, view=view)
 
 
-async def _entry(reach: Reach, asked: Asked) -> MatchEntry:
+async def match_entry(reach: Reach, asked: Asked) -> MatchEntry:
     entry = await reach.store.match(asked.path("id"))
     if entry is None:
         raise no_match(asked.path("id"))
@@ -89,7 +89,7 @@ def _seats(entry: MatchEntry) -> list[Seat]:
 
 
 async def record(reach: Reach, asked: Asked) -> bytes:
-    entry = await _entry(reach, asked)
+    entry = await match_entry(reach, asked)
     found = await reach.store.record(entry.id)
     if found is None:
         words = "runs still; its record comes when it is over" if entry.status == "running" else "left no record"
@@ -98,15 +98,19 @@ async def record(reach: Reach, asked: Asked) -> bytes:
 
 
 async def film(reach: Reach, asked: Asked) -> bytes:
-    entry = await _entry(reach, asked)
+    entry = await match_entry(reach, asked)
     if entry.status == "running":
         raise Problem(f"match {entry.id} is still running: watch it at /watch/{entry.id}; its film comes when it is over", 409)
     record = await reach.store.record(entry.id)
     if record is None:
         raise Problem(f"match {entry.id} left no record, so that there is no film of it", 404)
+    return stored_film(entry, await owners_of(entry, reach), record)
+
+
+async def owners_of(entry: MatchEntry, reach: Reach) -> list[str | None]:
+    """Player by player, of those that are registered bots."""
     bots = [await reach.store.bot(name) for name in entry.players]
-    owners = [bot.owner if bot and is_bots(entry, seat, bot) else None for seat, bot in enumerate(bots)]
-    return stored_film(entry, owners, record)
+    return [bot.owner if bot and is_bots(entry, seat, bot) else None for seat, bot in enumerate(bots)]
 
 
 async def filmed(_: Reach, asked: Asked) -> bytes:
@@ -116,7 +120,7 @@ async def filmed(_: Reach, asked: Asked) -> bytes:
 async def flight(reach: Reach, asked: Asked) -> bytes:
     """Private: what a bot was sent and sent itself, with the verdicts."""
     token, seat = asked.token, asked.path("seat")
-    entry = await _entry(reach, asked)
+    entry = await match_entry(reach, asked)
     if seat >= len(entry.players):
         raise Problem(f"match {entry.id} has the seats 0 to {len(entry.players) - 1}", 404)
     if not await reach.owns(entry, seat, token):

@@ -16,6 +16,11 @@ class Reach:
         view: View | None = await self._home.ask("view", match_id)
         return view
 
+    async def protocols(self, match_id: str) -> dict[str, str]:
+        """Of the connected players of a running match."""
+        found: dict[str, str] = await self._home.ask("protocols", match_id)
+        return found
+
     async def contest_games(self) -> int:
         """Games each way for every pair in a contest."""
         return int(await self._home.ask("contest_games"))

@@ -10,7 +10,7 @@ from botdrome.api import duel
 from botdrome.api.away import Away
 from botdrome.api.pages import page
 from botdrome.api.rankings import Method
-from botdrome.api.rest import bots, catalogue, contests, hall, matches, ratings, reports
+from botdrome.api.rest import bots, catalogue, contests, hall, match_players, matches, ratings, reports
 from botdrome.api.rest.answers import (
     Address,
     Bot,
@@ -76,6 +76,10 @@ ENDPOINTS = (
         ), away=True,
     ),
     Endpoint("GET", "/matches/{id}", "A match.", matches.match, MatchInFull, problems=(NO_MATCH,), away=True),
+    Endpoint(
+        "GET", "/matches/{id}/players", "The players of a match: owner, rating and protocol.", match_players.players,
+        match_players.MatchPlayers, problems=(NO_MATCH,), away=True,
+    ),
     Endpoint(
         "GET", "/matches/{id}/record", "The match file, from which the match can be played again.", matches.record, NDJSON,
         problems=((404, "There is no such match, or it is not over."),), away=True,
