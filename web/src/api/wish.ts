@@ -1,0 +1,46 @@
+/** Wishes in addresses: what a person wants to play, as the query of `/play/{game}`. */
+import type { PaceName, PlayWish } from './player-state';
+
+/** `match` is a running match to come back to. */
+export function wishPath(wish: PlayWish, match: string | null = null): string {
+  const query = new URLSearchParams();
+  if (wish.opponent) query.set('opponent', wish.opponent);
+  if (wish.invite) query.set('invite', wish.invite);
+  query.set('pace', wish.pace);
+  if (wish.players !== 2) query.set('players', String(wish.players));
+  if (Object.keys(wish.options).length) query.set('options', JSON.stringify(wish.options));
+  if (match !== null) query.set('match', match);
+  return `/play/${encodeURIComponent(wish.game)}?${query}`;
+}
+
+/** What the query does not say, or says in a way that cannot be read, is the usual. */
+export function wishOf(game: string, query: URLSearchParams): PlayWish {
+  const pace: PaceName = query.get('pace') === 'stepped' ? 'stepped' : 'slow';
+  const players = Number(query.get('players') ?? 2);
+  return {
+    game, pace, players: Number.isInteger(players) && players > 1 ? players : 2, options: optionsOf(query.get('options')),
+    opponent: query.get('opponent') || null, invite: query.get('invite') || null,
+  };
+}
+
+function optionsOf(text: string | null): Record<string, unknown> {
+  try {
+    const options: unknown = JSON.parse(text ?? '{}');
+    return typeof options === 'object' && options && !Array.isArray(options) ? { ...options } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** `noughts-and-crosses` as people write it: `Noughts and crosses`. */
+export function titleOf(game: string): string {
+  const words = game.replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** An opponent as people call it. */
+export function opponentWords({ opponent, invite }: PlayWish): string {
+  if (opponent?.startsWith('house:')) return `the house bot ${opponent.slice('house:'.length)}`;
+  if (opponent) return opponent;
+  return invite ? 'a friend' : 'anybody';
+}
