@@ -22,6 +22,8 @@ const ROUTES: Route[] = [
   route('/matches/{id}', () => import('./pages/match')),
   route('/embed/{id}', () => import('./pages/embed')),
   route('/open', () => import('./pages/open')),
+  route('/play', () => import('./pages/play')),
+  route('/play/{game}', () => import('./pages/play-game')),
 ];
 
 /** The address that is shown: path and query. */

@@ -115,7 +115,7 @@ test('what went wrong is told in sentences, and by kind', () => {
   const kinds = ['ada is a registered bot; choose another name', 'you have logged in again from another window', 'you have no seat in a running match m', 'no opponent came'];
   assert.deepEqual(kinds.map((error) => after({ error }).failure?.kind), ['name', 'elsewhere', 'gone', 'other']);
   assert.deepEqual(after({ authentication: 'failed', why: 'a name must not be empty' }).failure, { kind: 'name', words: 'A name must not be empty.' });
-  assert.equal(after({ authentication: 'failed' }).failure?.words, 'The login failed.');
+  assert.equal(after({ authentication: 'failed' }).failure?.words, 'The server refuses the login; perhaps it does not have this game.');
   const told = after(SNAPSHOT, { error: 'send {"move": ...}' });
   assert.deepEqual([told.phase, told.notice], ['playing', 'Send {"move": ...}.']);
   assert.equal(sentence('done!'), 'Done!');

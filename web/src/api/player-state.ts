@@ -83,7 +83,7 @@ export function loginOf(wish: PlayWish, guest: GuestAccount, match: string | nul
 export function heard(state: PlayState, message: PlayMessage, now: number): PlayState {
   if ('authentication' in message) {
     if (message.authentication === 'OK') return { ...state, phase: state.match === null ? 'waiting' : state.phase, lost: null };
-    return failed(state, { kind: 'name', words: sentence(message.why ?? 'The login failed.') });
+    return failed(state, { kind: 'name', words: sentence(message.why ?? 'The server refuses the login; perhaps it does not have this game.') });
   }
   if ('error' in message) return complained(state, message.error);
   if ('pong' in message) return state;

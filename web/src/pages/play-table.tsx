@@ -1,0 +1,212 @@
+/** The table at which a person plays: the board, the players with their clock, and what can be done. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { clockWords, outcomeFor, ownPlayer, ownTurn, type PlayState, type PlayWish } from '../api/player-state';
+import type { Player } from '../api/player';
+import { titleOf } from '../api/wish';
+import { generic } from '../renderers/generic';
+import { colourOf, signOf, type Renderer } from '../renderers/renderer';
+import { useRenderer } from '../renderers/use';
+import type { Film, Frame } from '../replay/film';
+import { toMove } from '../viewer/players';
+import { useSeats } from '../viewer/stage';
+import { frameInWords, nameOf, number, resultInWords } from '../viewer/words';
+import { MoveByHand } from './play-by-hand';
+
+const RECENT = 6;
+/** Milliseconds after which a player is told that the server is slow. */
+const SLOW_ANSWER = 4000;
+
+interface TableProps {
+  wish: PlayWish;
+  player: Player;
+  again: () => void;
+}
+
+export function PlayTable({ wish, player, again }: TableProps) {
+  const state = player.state.value;
+  const film = state.film!;
+  const frame = film.frame(film.length - 1);
+  const renderer = useRenderer(film.header.game);
+  const status = useStatus(state, film, frame);
+  useEffect(() => void (document.title = `${status} · ${titleOf(wish.game)}`), [status]);
+  if (!renderer) return <p class="quiet" role="status">Loading the board …</p>;
+  return (
+    <>
+      <header class="match-head">
+        <h1>{titleOf(wish.game)}</h1>
+        <p>{wish.pace} pace, unrated</p>
+      </header>
+      <div class="viewer play-table">
+        <Bar state={state} status={status} />
+        <div class="viewer-board">
+          <Board state={state} film={film} frame={frame} renderer={renderer} player={player} />
+          {renderer === generic && !state.result && <MoveByHand legal={state.legal} move={player.move} />}
+          <p class="play-notice" role="alert">{state.notice}</p>
+        </div>
+        <div class="viewer-panel">
+          {state.result && <Ending state={state} film={film} again={again} />}
+          <p class="hidden" role="status">{frameInWords(film.header, frame, renderer)} {status}</p>
+          <PlayerList state={state} film={film} frame={frame} renderer={renderer} />
+          {!state.result && <Resign resign={() => player.resign()} />}
+          <Recent film={film} renderer={renderer} />
+          {renderer.help && <p class="quiet">{renderer.help}</p>}
+        </div>
+        <PositionInWords text={renderer.describe(frame.view, frame.order.map((one) => ({ player: one, name: nameOf(film.header, one) })))} />
+      </div>
+    </>
+  );
+}
+
+/** Whose turn it is, and the time that is left: always in sight. */
+function Bar({ state, status }: { state: PlayState; status: string }) {
+  if (state.result) return null;
+  return (
+    <div class={ownTurn(state) && !state.sent ? 'play-status yours' : 'play-status'}>
+      <span>{status}</span>
+      {state.ends !== null && <Clock ends={state.ends} />}
+    </div>
+  );
+}
+
+/** Whose turn it is, in one sentence. */
+function useStatus(state: PlayState, film: Film, frame: Frame): string {
+  const slow = useDelayed(state.sent, SLOW_ANSWER);
+  const own = ownPlayer(state);
+  if (state.result) return own === null ? 'The match is over.' : outcomeFor(state.result, own);
+  if (slow) return 'Your move is on its way; the server has not answered yet.';
+  const others = toMove(frame).filter((one) => one !== own).map((one) => nameOf(film.header, one));
+  if (state.sent) return others.length ? 'Your move is sent. Waiting for the others.' : 'Your move is sent.';
+  if (ownTurn(state)) return 'Your turn';
+  if (others.length === 0) return 'The game goes on';
+  return others.length === 1 ? `${others[0]} is to move` : `${others.length} others are to move`;
+}
+
+/** Whether something has been true for so many milliseconds. */
+function useDelayed(wanted: boolean, milliseconds: number): boolean {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    setLate(false);
+    if (!wanted) return undefined;
+    const timer = setTimeout(() => setLate(true), milliseconds);
+    return () => clearTimeout(timer);
+  }, [wanted]);
+  return late && wanted;
+}
+
+interface BoardAreaProps {
+  state: PlayState;
+  film: Film;
+  frame: Frame;
+  renderer: Renderer;
+  player: Player;
+}
+
+function Board({ state, film, frame, renderer, player }: BoardAreaProps) {
+  const seats = useSeats(film, frame);
+  const area = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (document.activeElement === document.body || document.activeElement?.id === 'main') area.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true });
+  }, []);
+  const before = film.length > 1 && frame.event && frame.event.event !== 'began' ? film.frame(film.length - 2).view : null;
+  const alone = toMove(frame).length === 1;
+  const open = state.phase === 'playing' && !state.lost && !(state.sent && alone);
+  return (
+    <div class="stage" ref={area}>
+      <renderer.Board
+        view={frame.view} before={before} event={frame.event} seats={seats} final={state.result ? frame.view : null} small={false}
+        {...(open && { move: player.move, legal: state.legal })}
+      />
+    </div>
+  );
+}
+
+function PlayerList({ state, film, frame, renderer }: Omit<BoardAreaProps, 'player'>) {
+  const own = ownPlayer(state);
+  const awaited = state.result ? [] : toMove(frame);
+  const bySeat = renderer.scores?.(frame.view) ?? null;
+  const { players } = film.header;
+  return (
+    <ol class={`players${players.length > 6 ? ' many' : ''}`} aria-label="Players">
+      {players.map(({ name }, player) => (
+        <li key={player} class={awaited.includes(player) ? 'player awaited' : 'player'} style={{ '--seat': colourOf(player) }}>
+          <span class="sign" aria-hidden="true">{signOf(player)}</span>
+          <div class="player-who">
+            <bdi class="player-name">{name}</bdi>
+            <span class="player-facts">{player === own ? 'you' : name.startsWith('house:') ? 'house bot' : ''}</span>
+          </div>
+          <div class="player-state">
+            {bySeat && <span class="player-score">{number(bySeat[frame.order.indexOf(player)] ?? 0)}</span>}
+            {awaited.includes(player) && <span class="clock">to move</span>}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The time that is left for the step. */
+function Clock({ ends }: { ends: number }) {
+  const [now, setNow] = useState(performance.now());
+  useEffect(() => {
+    setNow(performance.now());
+    const timer = setInterval(() => setNow(performance.now()), 100);
+    return () => clearInterval(timer);
+  }, [ends]);
+  const left = ends - now;
+  return <span class={`play-clock${left < 10_000 ? ' short' : ''}`} role="timer" aria-label="Time left">{clockWords(left)}</span>;
+}
+
+function Resign({ resign }: { resign: () => void }) {
+  const [asked, setAsked] = useState(false);
+  if (!asked) return <p class="play-actions"><button type="button" onClick={() => setAsked(true)}>Resign</button></p>;
+  return (
+    <p class="play-actions" role="group" aria-label="Resign">
+      Really resign?
+      <button type="button" class="main" onClick={resign}>Yes, resign</button>
+      <button type="button" onClick={() => setAsked(false)}>No, play on</button>
+    </p>
+  );
+}
+
+function Ending({ state, film, again }: { state: PlayState; film: Film; again: () => void }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  const own = ownPlayer(state);
+  const result = state.result!;
+  return (
+    <section class="card play-ending" aria-label="Result">
+      <h2 ref={heading} tabIndex={-1}>{own === null ? 'The match is over.' : outcomeFor(result, own)}</h2>
+      <p>{resultInWords(film.header, result)}</p>
+      <p class="play-actions">
+        <button type="button" class="main" onClick={again}>Rematch</button>
+        <a class="button" href={`/matches/${state.match}`}>Watch the replay</a>
+        <a class="button" href="/play">Another game</a>
+      </p>
+    </section>
+  );
+}
+
+/** The last events, the newest first. */
+function Recent({ film, renderer }: { film: Film; renderer: Renderer }) {
+  const lines = useMemo(() => {
+    const from = Math.max(0, film.length - RECENT);
+    return Array.from({ length: film.length - from }, (_, place) => film.length - 1 - place)
+      .map((index) => ({ index, frame: film.frame(index) }))
+      .filter(({ frame }) => frame.event)
+      .map(({ index, frame }) => ({ index, words: frameInWords(film.header, frame, renderer) }));
+  }, [film, film.length, renderer]);
+  return (
+    <section class="play-recent" aria-label="What happened">
+      <ol>{lines.map(({ index, words }) => <li key={index}>{words}</li>)}</ol>
+    </section>
+  );
+}
+
+function PositionInWords({ text }: { text: string }) {
+  return (
+    <details class="position-text">
+      <summary>The position in words</summary>
+      <p>{text}</p>
+    </details>
+  );
+}

@@ -1,0 +1,54 @@
+/** Waiting for an opponent: with a link for a friend, and a way out. */
+import { useEffect, useState } from 'preact/hooks';
+import type { PlayState, PlayWish } from '../api/player-state';
+import { opponentWords, titleOf, wishPath } from '../api/wish';
+import type { Bot } from '../api/types';
+import { useRest } from '../api/use';
+import { useCopying } from '../viewer/dialogs';
+
+export function Waiting({ wish, state }: { wish: PlayWish; state: PlayState }) {
+  const waited = useSeconds();
+  return (
+    <div class="play-waiting">
+      <h1>{titleOf(wish.game)}</h1>
+      <p role="status">{state.phase === 'waiting' ? <>Waiting for <bdi>{opponentWords(wish)}</bdi> …</> : state.match ? 'Coming back to your seat …' : 'Connecting …'}</p>
+      {wish.invite && <Invitation wish={wish} />}
+      {wish.opponent && !wish.opponent.startsWith('house:') && <NamedBot name={wish.opponent} />}
+      {state.phase === 'waiting' && <p class="quiet">{waited} s. Nothing else to do: the match begins by itself.</p>}
+      <p><a class="button" href="/play">Cancel</a></p>
+    </div>
+  );
+}
+
+/** A name may be misspelt, and then nobody ever comes. */
+function NamedBot({ name }: { name: string }) {
+  const bot = useRest<Bot>(`/bots/${encodeURIComponent(name)}`);
+  if (bot.error) return <p class="problem">No bot is registered under the name <bdi>{name}</bdi>. Perhaps it is misspelt.</p>;
+  return <p class="quiet"><bdi>{name}</bdi> is not here yet. The match begins when it connects.</p>;
+}
+
+function Invitation({ wish }: { wish: PlayWish }) {
+  const url = location.origin + wishPath(wish);
+  const [copied, copy] = useCopying();
+  return (
+    <section class="invitation" aria-label="Invitation">
+      <div>
+        <p>Send this link to {wish.players > 2 ? `${wish.players - 1} friends` : 'your friend'}:</p>
+        <p class="invitation-link">
+          <input readOnly aria-label="Link of the invitation" value={url} onFocus={(event) => event.currentTarget.select()} />
+          <button type="button" onClick={() => copy(url)}>{copied ? 'Copied' : 'Copy'}</button>
+        </p>
+      </div>
+    </section>
+  );
+}
+
+/** The seconds since this was first shown. */
+function useSeconds(): number {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((count) => count + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return seconds;
+}
