@@ -77,6 +77,10 @@ function Mark({ mark }: { mark: string }) {
   );
 }
 
+function placed([row, column]: Place): string {
+  return `translate(${column * CELL} ${row * CELL})`;
+}
+
 function Plate({ name }: { name: string }) {
   return <rect class={name} x={8} y={8} width={84} height={84} rx={10} />;
 }
@@ -93,7 +97,7 @@ function Marks({ view, fresh, last, seats }: { view: NoughtsView; fresh: Place[]
           <g
             key={place.join()}
             class={classes.filter(Boolean).join(' ')}
-            transform={`translate(${place[1] * CELL} ${place[0] * CELL})`}
+            transform={placed(place)}
             style={{ color: colourOf(seats[view.marks.indexOf(mark)]?.player ?? 0) }}
           >
             {last && !won.length && has([last], place) && <Plate name="noughts-last" />}
@@ -124,21 +128,19 @@ function Squares({ view, move, legal }: Pick<BoardProps<NoughtsView>, 'view' | '
   const mine = view.you === null ? undefined : view.marks[view.you];
   const turn = move !== undefined && view.you !== null && view.toMove.includes(view.you);
   const listed = legal?.map((raw) => (raw as { space: Place }).space.join());
-  const open = (x: number, y: number) => turn && markAt(view, [y, x]) === '' && (listed?.includes(`${y},${x}`) ?? true);
+  const open = (place: Place) => turn && markAt(view, place) === '' && (listed?.includes(place.join()) ?? true);
   return (
-    <Cells
-      columns={3} rows={3} size={CELL} left={0} top={0} start={[1, 1]}
-      label="Noughts and crosses"
-      name={(x, y) => `${words([y, x])}, ${markAt(view, [y, x]) || 'empty'}`}
-      open={open}
-      play={(x, y) => move?.({ mark: mine, space: [y, x] })}
-      ghost={(x, y) => (
-        <g transform={`translate(${x * CELL} ${y * CELL})`}>
-          <Plate name="noughts-open" />
-          <g class="ghost"><Mark mark={mine ?? 'X'} /></g>
-        </g>
-      )}
-    />
+    <>
+      {PLACES.filter(open).map((place) => <g key={place.join()} transform={placed(place)}><Plate name="noughts-open" /></g>)}
+      <Cells
+        columns={3} rows={3} size={CELL} left={0} top={0} start={[1, 1]}
+        label="Noughts and crosses"
+        name={(x, y) => `${words([y, x])}, ${markAt(view, [y, x]) || 'empty'}`}
+        open={(x, y) => open([y, x])}
+        play={(x, y) => move?.({ mark: mine, space: [y, x] })}
+        ghost={(x, y) => <g class="ghost" transform={placed([y, x])}><Mark mark={mine ?? 'X'} /></g>}
+      />
+    </>
   );
 }
 
