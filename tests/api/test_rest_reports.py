@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from botdrome.contest.lobby import Seeker, Wish
+from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena, Unplayed, Whereabouts
 from botdrome.server.duel_lines import BOARDS, DuelBoard, board_name
 from botdrome.store.store import BotEntry, Note, Store
@@ -137,6 +138,8 @@ async def test_a_contest_tells_how_much_of_it_is_played(http: httpx.AsyncClient,
     cup = await get(http, f"contests/{GAME}/cup")
     assert (cup["matches"], cup["running"], cup["planned"]) == (2, 1, 30)
     assert [rank["bot"] for rank in cup["rankings"]] == ["ada", "cid", "bob"]
+    page = await get(http, f"standings/{GAME}/cup", sort="-bot", limit=2)
+    assert ([(one["bot"], one["place"]) for one in page["bots"]], page["total"]) == ([("cid", 2), ("bob", 3)], 3)
     table = await get(http, f"crosstables/{GAME}/cup")
     assert table == {
         "bots": ["ada", "cid", "bob"],
@@ -149,6 +152,14 @@ async def test_a_contest_tells_how_much_of_it_is_played(http: httpx.AsyncClient,
 
 
 # The hall.
+
+
+@pytest.mark.parametrize("game", FORMATS)
+async def test_a_game_with_a_position_by_example(http: httpx.AsyncClient, game: str) -> None:
+    found = await get(http, f"games/{game}")
+    sample = found["sample"]
+    assert (found["name"], sample["public"]["you"], sample["view"]["you"]) == (game, None, sample["seat"])
+    assert len(sample["players"]) >= 2 and sample["move"]
 
 
 async def test_search(http: httpx.AsyncClient, store: Store) -> None:

@@ -201,6 +201,21 @@ export interface Game {
   house: string[];
 }
 
+export interface GameInFull {
+  /** A game. */
+  name: string;
+  /** The same game as the native protocol calls it. */
+  gameType: string;
+  /** How many may play: the least and the most. */
+  players: number[];
+  options: GameOption[];
+  terms: Terms;
+  /** Bots of the house that play it. */
+  house: string[];
+  /** A position from a match between house bots. */
+  sample: Sample;
+}
+
 export interface GameOption {
   name: string;
   description: string;
@@ -471,6 +486,14 @@ export interface Returned {
   player: number;
 }
 
+export interface Sample {
+  players: string[];
+  public: Record<string, unknown>;
+  seat: number;
+  view: Record<string, unknown>;
+  move: unknown;
+}
+
 export interface SearchResult {
   bots: string[];
   /** Names in matches that are not registered, such as guests'. */
@@ -501,6 +524,23 @@ export interface ServerAddress {
   ports: Record<string, number>;
   /** House bots play those who find no opponent. */
   house: boolean;
+}
+
+export interface Standing {
+  place: number;
+  bot: string;
+  wins: number;
+  draws: number;
+  losses: number;
+  played: number;
+  score: number;
+}
+
+export interface Standings {
+  bots: Standing[];
+  total: number;
+  limit: number;
+  offset: number;
 }
 
 export interface Table {

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from botdrome.api.samples import Sample
 from botdrome.match.terms import PaceName, Terms
 
 Moment = Annotated[str, Meta(description="A moment in UTC, as in ISO 8601.", examples=["2026-11-15T02:27:15.123Z"])]
@@ -136,6 +137,10 @@ class Game(Struct):
     options: list[GameOption]
     terms: Terms
     house: Annotated[list[str], Meta(description="Bots of the house that play it.")]
+
+
+class GameInFull(Game):
+    sample: Annotated[Sample, Meta(description="A position from a match between house bots.")]
 
 
 class Games(Struct):

@@ -1,7 +1,12 @@
 """Catalogue: the games on offer, over REST."""
 
-from botdrome.api.rest.answers import Game, GameOption, Games
+import msgspec
+
+from botdrome.api.games import game_called
+from botdrome.api.rest.answers import Game, GameInFull, GameOption, Games
 from botdrome.api.rest.endpoint import Asked
+from botdrome.api.rest.reach import Reach
+from botdrome.api.samples import sample
 from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS, Format
 from botdrome.games.options import options_of
@@ -11,6 +16,11 @@ from botdrome.wire.battlebot import game_type
 
 async def games(_arena: Arena, _asked: Asked) -> Games:
     return Games([_game(row) for row in FORMATS.values()])
+
+
+async def game(_reach: Reach, asked: Asked) -> GameInFull:
+    name = game_called(asked.path("game"))
+    return GameInFull(**msgspec.structs.asdict(_game(FORMATS[name])), sample=sample(name))
 
 
 def _game(row: Format) -> Game:

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from math import comb
 
+import msgspec
+
 from botdrome.api.dates import iso
 from botdrome.api.games import game_called
 from botdrome.api.problems import Problem
@@ -10,7 +12,7 @@ from botdrome.api.rankings import Method, ranked
 from botdrome.api.rest.answers import Contests
 from botdrome.api.rest.endpoint import Asked
 from botdrome.api.rest.reach import Reach
-from botdrome.api.rest.reports import AllContests, Contest, ContestLine, Crosstable
+from botdrome.api.rest.reports import AllContests, Contest, ContestLine, Crosstable, Standing, Standings
 from botdrome.store.store import Meetings, Wanted
 from botdrome.wire.battlebot import game_type
 
@@ -39,6 +41,16 @@ async def contest(reach: Reach, asked: Asked) -> Contest:
     ended, running = await reach.store.meetings(game, name)
     planned = _planned([ended, running], await reach.contest_games())
     return Contest(name, game, game_type(game), sum(ended.values()), sum(running.values()), planned, rankings)
+
+
+async def standings(reach: Reach, asked: Asked) -> Standings:
+    game, name = await _known(reach, asked)
+    method = Method[(asked.text("method") or "ambitious").upper()]
+    ranks = ranked(await reach.store.contest_lines(game, name), method)
+    lines = [Standing(place, **msgspec.structs.asdict(rank)) for place, rank in enumerate(ranks, 1)]
+    order, falling = asked.order("place")
+    lines.sort(key=lambda line: getattr(line, order), reverse=falling)
+    return Standings(lines[asked.offset : asked.offset + asked.limit], len(lines), asked.limit, asked.offset)
 
 
 async def _known(reach: Reach, asked: Asked) -> tuple[str, str]:

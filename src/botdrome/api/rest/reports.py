@@ -99,6 +99,23 @@ class Contest(Struct):
     rankings: list[Rank]
 
 
+class Standing(Struct):
+    place: int
+    bot: str
+    wins: int
+    draws: int
+    losses: int
+    played: int
+    score: int
+
+
+class Standings(Struct):
+    bots: list[Standing]
+    total: int
+    limit: int
+    offset: int
+
+
 class Crosstable(Struct):
     bots: Annotated[list[str], Meta(description="The best first; 100 at most.")]
     total: Annotated[int, Meta(description="How many bots there are.")]

@@ -18,6 +18,7 @@ from botdrome.api.rest.answers import (
     Contests,
     Entrant,
     Entry,
+    GameInFull,
     Games,
     Live,
     Matches,
@@ -36,6 +37,7 @@ from botdrome.store.tallies import CONTEST_ORDERS, OPPONENT_ORDERS
 BASE = "/api/v1"
 GAME = Parameter("game", f"One of {', '.join(FORMATS)}.")
 METHODS = tuple(method.name.lower() for method in Method)
+METHOD = Parameter("method", "Points for a win and a draw: 3 and 1, 2 and 1, 3 and 2.", choices=METHODS)
 NO_MATCH = (404, "There is no such match.")
 PRIVATE = ((401, "There is no token."), (403, "It is not the token of that bot."), (404, "There is no such bot or game."))
 FILM = (FilmHeader, FilmFrame)
@@ -45,6 +47,10 @@ CALLED = ((422, "The bot cannot be called, or does not repeat the challenge."),)
 
 ENDPOINTS = (
     Endpoint("GET", "/games", "The games on offer, with their options and terms.", catalogue.games, Games),
+    Endpoint(
+        "GET", "/games/{game}", "A game, with a position by example.", catalogue.game, GameInFull,
+        problems=((404, "There is no such game."),), away=True,
+    ),
     Endpoint(
         "GET", "/bots", "The registered bots, by the time of their registration.", bots.bots, Bots,
         (GAME, Parameter("owner", "Whose bots."), sorted_by("registered", "name", "owner", "game"), *PAGING), away=True,
@@ -120,7 +126,12 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", "/contests/{game}/{name:path}", "A contest and its ranking.", contests.contest, reports.Contest,
-        (Parameter("method", "Points for a win and a draw: 3 and 1, 2 and 1, 3 and 2.", choices=METHODS),),
+        (METHOD,),
+        problems=((404, "There is no such contest."),), away=True,
+    ),
+    Endpoint(
+        "GET", "/standings/{game}/{name:path}", "The ranking of a contest, a page at a time.",
+        contests.standings, reports.Standings, (METHOD, sorted_by(*reports.Standing.__struct_fields__), *PAGING),
         problems=((404, "There is no such contest."),), away=True,
     ),
     Endpoint(
