@@ -1,11 +1,12 @@
 /** The frame around all pages: navigation, the page, and what is said when there is none. */
 import { useEffect, useState } from 'preact/hooks';
-import { find, path, type Found, type Page } from './router';
+import { find, go, path, type Found, type Page } from './router';
 import { Problem } from './parts/problem';
 import { ThemeSwitch } from './parts/theme-switch';
 
 const LINKS = [
   ['/play', 'Play'],
+  ['/games', 'Games'],
   ['/matches', 'Matches'],
   ['/bots', 'Bots'],
   ['/contests', 'Contests'],
@@ -25,11 +26,20 @@ export function Frame() {
             <a key={to} href={to} aria-current={shown.startsWith(to) ? 'page' : undefined}>{words}</a>
           ))}
         </nav>
+        <form class="top-search" role="search" action="/search" onSubmit={search}>
+          <input type="search" name="q" placeholder="Search" aria-label="Search for bots, contests and matches" maxLength={100} />
+        </form>
         <ThemeSwitch />
       </header>
       <Main shown={shown} />
     </>
   );
+}
+
+function search(event: Event): void {
+  event.preventDefault();
+  const wanted = String(new FormData(event.currentTarget as HTMLFormElement).get('q') ?? '').trim();
+  if (wanted) go(`/search?q=${encodeURIComponent(wanted)}`);
 }
 
 function Main({ shown }: { shown: string }) {

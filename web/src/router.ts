@@ -24,6 +24,20 @@ const ROUTES: Route[] = [
   route('/open', () => import('./pages/open')),
   route('/play', () => import('./pages/play')),
   route('/play/{game}', () => import('./pages/play-game')),
+  route('/matches', () => import('./pages/matches')),
+  route('/matches/{id}/why/{seat}', () => import('./pages/why')),
+  route('/games', () => import('./pages/games')),
+  route('/games/{game}', () => import('./pages/game')),
+  route('/bots', () => import('./pages/bots')),
+  route('/bots/{name*}', () => import('./pages/bot')),
+  route('/contests', () => import('./pages/contests')),
+  route('/contests/{game}/{name*}', () => import('./pages/contest')),
+  route('/search', () => import('./pages/search')),
+  route('/tv', () => import('./pages/tv')),
+  route('/duel', () => import('./pages/duel')),
+  route('/profile/{name*}', () => import('./pages/duellist')),
+  route('/history', () => import('./pages/history')),
+  route('/board/{id}', () => import('./pages/board')),
 ];
 
 /** The address that is shown: path and query. */

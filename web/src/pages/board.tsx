@@ -1,0 +1,59 @@
+/** One board of duel arena, to click through. */
+import { useEffect, useMemo } from 'preact/hooks';
+import type { NumberedBoard } from '../api/types';
+import { useRest } from '../api/use';
+import { matchPath } from '../parts/links';
+import { Moment } from '../parts/moment';
+import { Problem } from '../parts/problem';
+import type { Film } from '../replay/film';
+import type { Params } from '../router';
+import { linksOf } from '../viewer/links';
+import { MatchViewer } from '../viewer/viewer';
+import { DuellistLink } from './duel';
+import { useSource } from './match';
+
+export default function BoardPage({ params }: { params: Params }) {
+  const id = params['id'] ?? '';
+  const reading = useRest<NumberedBoard>(`/duel/boards/${encodeURIComponent(id)}`);
+  useEffect(() => void (document.title = `Board ${id} · Duel arena`), [id]);
+  if (!reading.value) return reading.error ? <><Problem words={reading.error} retry={reading.again} /><p><a href="/history">All boards</a></p></> : <p class="quiet" role="status">Loading …</p>;
+  return <Board found={reading.value} />;
+}
+
+function Board({ found: { board, number } }: { found: NumberedBoard }) {
+  const { id, crosses, circles, ratings, winner } = board;
+  const wins = winner === null ? 'a draw' : <><bdi>{winner}</bdi> wins with {winner === crosses ? 'crosses' : 'noughts'}</>;
+  return (
+    <>
+      <header>
+        <h1>Board {id}</h1>
+        <p>
+          <DuellistLink name={crosses} /> <span class="quiet">{Math.round(ratings[0] ?? 0)}, crosses</span> – <DuellistLink name={circles} /> <span class="quiet">{Math.round(ratings[1] ?? 0)}, noughts</span>
+          {' '}· {wins} · {board.moves} moves · <Moment at={board.started} />
+        </p>
+        <p class="quiet"><a href={`/board/${id - 1}`} rel="prev">Previous board</a> · <a href={`/board/${id + 1}`} rel="next">Next board</a> · <a href={matchPath(board.match)}>The whole match</a> · <a href="/history">All boards</a></p>
+      </header>
+      <BoardFilm key={board.match} match={board.match} number={number} />
+    </>
+  );
+}
+
+function BoardFilm({ match, number }: { match: string; number: number }) {
+  const loading = useSource(match).loading.value;
+  const film = loading.state === 'shown' ? loading.film : null;
+  const step = useMemo(() => (film ? firstStep(film, number) : null), [film, number]);
+  if (loading.state === 'failed') return <Problem words={loading.words} />;
+  if (loading.state === 'loading') return <p class="quiet" role="status">Loading the board …</p>;
+  return <MatchViewer key={number} film={loading.film} live={loading.live} step={step} links={linksOf(match, location.origin, loading.film.over)} />;
+}
+
+/** How many steps of the match are played when a board begins, and one more: its first stone. */
+export function firstStep(film: Film, board: number): number {
+  let steps = 0;
+  for (let index = 0; index < film.length; index++) {
+    const { event } = film.frame(index);
+    if (event?.event === 'played') steps = event.step + 1;
+    if (event?.event === 'began' && event.board === board) return steps + 1;
+  }
+  return 0;
+}

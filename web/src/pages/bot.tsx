@@ -1,0 +1,116 @@
+/** A bot: its rating over time, results by opponent, recent matches, and faults. */
+import { useEffect } from 'preact/hooks';
+import type { OpponentLine, Opponents, Profile } from '../api/types';
+import { useRest } from '../api/use';
+import { DataTable, type Column } from '../parts/data-table';
+import { BotLink, GameLink } from '../parts/links';
+import { MatchList } from '../parts/match-list';
+import { Moment } from '../parts/moment';
+import { Problem } from '../parts/problem';
+import { Rating } from '../parts/rating';
+import { RatingChart } from '../parts/rating-chart';
+import type { Params } from '../router';
+
+const FAULTS: Record<string, string> = {
+  'illegal moves': 'Illegal moves',
+  timeout: 'Out of time',
+  disconnect: 'Connection lost',
+  crash: 'Crashed',
+  flood: 'Too many messages',
+  unreadable: 'Unreadable messages',
+  expelled: 'Removed by the host',
+  aborted: 'Match aborted',
+};
+
+export default function BotPage({ params }: { params: Params }) {
+  const name = params['name'] ?? '';
+  const reading = useRest<Profile>(`/profiles/${encodeURIComponent(name)}`, 30_000);
+  useEffect(() => void (document.title = `${name} · Botdrome`), [name]);
+  const profile = reading.value;
+  if (!profile) return reading.error ? <Missing words={reading.error} again={reading.again} /> : <p class="quiet" role="status">Loading …</p>;
+  return (
+    <>
+      <Head profile={profile} />
+      <div class="columns wide-left">
+        <RatingSection profile={profile} />
+        <Faults causes={profile.causes} />
+      </div>
+      <section aria-label="Results by opponent">
+        <h2>Results by opponent</h2>
+        <OpponentTable name={name} />
+      </section>
+      <section aria-label="Matches">
+        <h2>Matches</h2>
+        <MatchList caption="Matches, the newest first" bot={name} games={profile.bot === null} limit={15} every={10_000} empty="No match yet." />
+      </section>
+    </>
+  );
+}
+
+function Missing({ words, again }: { words: string; again: () => void }) {
+  return <><Problem words={words} retry={again} /><p><a href="/bots">All registered bots</a> · <a href="/search">Search</a></p></>;
+}
+
+function Head({ profile: { name, bot, matches } }: { profile: Profile }) {
+  return (
+    <header>
+      <h1><bdi>{name}</bdi></h1>
+      {bot ? (
+        <p class="quiet"><GameLink game={bot.game} /> · {bot.owner ? <>by <bdi>{bot.owner}</bdi> · </> : ''}registered <Moment at={bot.registered} />{bot.called && ' · called at a URL'}
+          {' '}· <a href={`/play?game=${bot.game}&opponent=${encodeURIComponent(name)}`}>Challenge it</a></p>
+      ) : (
+        <p class="quiet">A guest: this name is not registered, so several people may have used it. {matches.toLocaleString()} matches, none of them rated.</p>
+      )}
+    </header>
+  );
+}
+
+function RatingSection({ profile: { rating, history, bot } }: { profile: Profile }) {
+  if (!bot) return null;
+  if (!rating || rating.rating === null) return <section><h2>Rating</h2><p>There is no rating yet: it comes with the first match against another registered bot or a bot of the house.</p></section>;
+  return (
+    <section aria-label="Rating">
+      <h2>Rating</h2>
+      <p class="figures">
+        <span class="big"><Rating {...rating} /></span>
+        <span>place {rating.place}{rating.group ? ` (group ${rating.group + 1})` : ''}</span>
+        <span>{rating.games.toLocaleString()} rated matches: {rating.wins} won, {rating.draws} drawn, {rating.losses} lost</span>
+      </p>
+      {history.length > 1 && <RatingChart points={history} />}
+      {rating.low === null && rating.games > 1 && <p class="quiet">There is no interval: this bot has played at tables of more than two.</p>}
+    </section>
+  );
+}
+
+function Faults({ causes }: { causes: Record<string, number> }) {
+  const faults = Object.entries(causes).filter(([cause]) => cause !== 'complete');
+  return (
+    <section aria-label="Faults">
+      <h2>Faults</h2>
+      {faults.length === 0 ? <p class="quiet">None: every match ended by the rules of the game.</p> : (
+        <table>
+          <caption>Matches that did not end by the rules, by cause</caption>
+          <tbody>{faults.map(([cause, times]) => <tr key={cause}><th scope="row">{FAULTS[cause] ?? cause}</th><td class="number">{times.toLocaleString()}</td></tr>)}</tbody>
+        </table>
+      )}
+      <p class="quiet">Owners: open a match and choose “Why?” to see each message with the server’s verdict, beside the board.</p>
+    </section>
+  );
+}
+
+const COLUMNS: Column<OpponentLine>[] = [
+  { title: 'Opponent', head: true, sort: 'name', cell: (line) => <BotLink name={line.name} /> },
+  { title: 'Games', number: true, sort: 'games', falling: true, cell: (line) => line.games.toLocaleString() },
+  { title: 'Won', number: true, sort: 'wins', falling: true, cell: (line) => line.wins.toLocaleString() },
+  { title: 'Drawn', number: true, wide: true, cell: (line) => line.draws.toLocaleString() },
+  { title: 'Lost', number: true, sort: 'losses', falling: true, cell: (line) => line.losses.toLocaleString() },
+  { title: 'Score', number: true, cell: (line) => `${Math.round((100 * (line.wins + line.draws / 2)) / line.games)} %` },
+  { title: 'Last match', wide: true, sort: 'last', falling: true, cell: (line) => <Moment at={line.last} /> },
+];
+
+function OpponentTable({ name }: { name: string }) {
+  return (
+    <DataTable<OpponentLine, Opponents> caption="Matches that have ended, opponent by opponent" from={`/opponents/${encodeURIComponent(name)}`} rows={(answer) => answer.opponents}
+      columns={COLUMNS} usual="-games" limit={15} prefix="opponents-" empty="No match has ended yet." />
+  );
+}

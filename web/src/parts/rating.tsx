@@ -1,0 +1,13 @@
+/** A rating with its 95 % interval. */
+import type { LeaderboardLine } from '../api/types';
+
+export function Rating({ rating, low, high }: Pick<LeaderboardLine, 'rating' | 'low' | 'high'>) {
+  if (rating === null) return <span class="quiet">–</span>;
+  const margin = low === null || high === null ? null : (high - low) / 2;
+  return (
+    <span class="rating">
+      {Math.round(rating)}
+      {margin !== null && <span class="quiet" title={`95 % interval: ${Math.round(low!)} to ${Math.round(high!)}`}> ±{Math.round(margin)}</span>}
+    </span>
+  );
+}
