@@ -57,7 +57,7 @@ function Head({ profile: { name, bot, matches } }: { profile: Profile }) {
       <h1><bdi>{name}</bdi></h1>
       {bot ? (
         <p class="quiet"><GameLink game={bot.game} /> · {bot.owner ? <>by <bdi>{bot.owner}</bdi> · </> : ''}registered <Moment at={bot.registered} />{bot.called && ' · called at a URL'}
-          {' '}· <a href={`/play?game=${bot.game}&opponent=${encodeURIComponent(name)}`}>Challenge it</a></p>
+          {' '}· <a href={`/play/${bot.game}?opponent=${encodeURIComponent(name)}`}>Challenge it</a></p>
       ) : (
         <p class="quiet">A guest: this name is not registered, so several people may have used it. {matches.toLocaleString()} matches, none of them rated.</p>
       )}

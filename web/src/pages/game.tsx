@@ -73,7 +73,7 @@ function HouseBots({ game }: { game: GameInFull }) {
       <h2>House bots</h2>
       <p class="quiet">They are always here, the weakest first. Log in with <code>"opponent": "house:NAME"</code>, or play against one now.</p>
       <ul class="lines">{game.house.map((name) => (
-        <li key={name}><span class="mono">{name}</span> <a href={`/play?game=${game.name}&opponent=${encodeURIComponent(name)}`}>Play</a></li>
+        <li key={name}><span class="mono">{name}</span> <a href={`/play/${game.name}?opponent=${encodeURIComponent(name)}&pace=stepped`}>Play</a></li>
       ))}</ul>
     </section>
   );
