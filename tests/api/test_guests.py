@@ -3,15 +3,21 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from botdrome.api import guests, luggage
 from botdrome.api.guests import ENOUGH, MOST_FIELDS
+from botdrome.api.stack import http_stack
 from botdrome.app import House
+from botdrome.server.door import Crowd
+from botdrome.server.jobs import JobFailed
+from botdrome.server.origins import Origins
+from botdrome.server.settings import Settings
 from tests.api.serving import under_way
 from tests.server.clients import PATIENCE, server
 
@@ -205,3 +211,19 @@ def test_bags_go_to_whoever_has_fewer() -> None:
     much.drop()
     little.drop()
     assert all(room.take("c") for _ in range(luggage.ROOM // luggage.BAG // 2)), "all is there again"
+
+
+async def test_an_answer_that_its_worker_drops_ends_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]})
+        await send({"type": "http.response.body", "body": b"half", "more_body": True})
+        raise JobFailed("the answer was read too slowly")
+
+    make = http_stack(app, Crowd(Settings()), asyncio.Protocol, Origins(Settings()))
+    async with await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0) as listening:
+        reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+        writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        with suppress(ConnectionResetError):
+            assert (await reader.read()).count(b"half") <= 1
+        writer.close()
+    assert caplog.records == []

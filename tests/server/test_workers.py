@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from botdrome.server import worker_link
 from botdrome.server import workers as pool
 from botdrome.server.asker import ASKER
-from botdrome.server.jobs import Frames, JobFailed, WorkersBusy, WorkersClosed, frame
+from botdrome.server.jobs import JobFailed, WorkersBusy, WorkersClosed
 from botdrome.server.worker_link import Errands, Hired
 from botdrome.server.workers import Workers
 
@@ -293,11 +293,3 @@ def test_workers_die_with_a_server_that_is_killed() -> None:
                 return  # nobody has looked after it, but it is dead
         except (ProcessLookupError, FileNotFoundError):
             return
-
-
-@pytest.mark.parametrize("step", [1, 3, 1000])
-def test_messages_are_whole_however_they_come(step: int) -> None:
-    data = frame("job", 1, "a:b", (2,)) + frame("taken", 1) + frame("piece", 1, b"x" * 500)
-    frames = Frames()
-    messages = [message for at in range(0, len(data), step) for message in frames.feed(data[at : at + step])]
-    assert messages == [("job", 1, "a:b", (2,)), ("taken", 1), ("piece", 1, b"x" * 500)]

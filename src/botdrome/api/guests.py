@@ -18,6 +18,7 @@ from botdrome.api.luggage import BAG, Luggage
 from botdrome.server import metrics
 from botdrome.server.asker import source_of
 from botdrome.server.door import HEAD_LIMIT, LONGEST_HEAD, Crowd
+from botdrome.server.jobs import JobFailed
 from botdrome.server.places import Places
 from botdrome.wire.safe_headers import plain_answer
 
@@ -244,6 +245,9 @@ class HttpGuest(HttpToolsProtocol):
         except asyncio.CancelledError:
             if not self.transport.is_closing():
                 self._refuse("503 Service Unavailable", "the server is stopping")
+        except JobFailed:  # in the middle of an answer, and its worker has nothing more to send
+            self._answer_no_more()
+            self.transport.abort()
 
     # Who is not waited for.
 

@@ -20,14 +20,16 @@ from typing import Any
 
 import structlog
 
-from botdrome.server.jobs import Frames, JobFailed, Reply, WorkersBusy, frame, portable
+from botdrome.server.jobs import Frames, JobFailed, Reply, frame, portable
+from botdrome.server.unread_results import UnreadResults
 
 LESS_URGENT = 5
 """By so much a worker is less urgent than the server's event loop, as `nice` counts."""
 MEMORY = 1 << 30
 """Bytes that a worker may have."""
-MOST_KEPT = 256 << 20
-"""Bytes of results that slow clients have not taken yet."""
+MOST_UNREAD = 256 << 20
+"""Bytes of results that slow clients have not read yet."""
+TOO_SLOW = "the answer was read too slowly, and others need the room"
 AHEAD = 4
 """Pieces that are sent before the first of them was taken."""
 
@@ -49,7 +51,7 @@ class Worker:
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._numbers = count()
         self._taken: dict[int, asyncio.Semaphore] = {}
-        self._kept = 0
+        self._unread = UnreadResults(MOST_UNREAD)
 
     def listen(self) -> None:
         """In a thread of its own: when the server is gone, the process ends, whatever it is doing."""
@@ -66,8 +68,8 @@ class Worker:
 
     def _hear(self, message: tuple[Any, ...]) -> None:
         match message:
-            case "job", job, target, args:
-                self._jobs[job] = task = self._loop.create_task(self._do(job, target, args))
+            case "job", job, guest, target, args:
+                self._jobs[job] = task = self._loop.create_task(self._do(job, guest, target, args))
                 task.add_done_callback(lambda _: self._jobs.pop(job))
             case "answer", number, answer:
                 _resolve(self._asked.pop(number), answer)
@@ -82,24 +84,23 @@ class Worker:
         self.say("ask", job, number, errand, args, waits)
         return await answer
 
-    async def _do(self, job: int, target: str, args: tuple[Any, ...]) -> None:
+    async def _do(self, job: int, guest: str, target: str, args: tuple[Any, ...]) -> None:
         began = process_time()
         try:
             function = _found(target)
             result = await function(_Errands(self, job), *args) if iscoroutinefunction(function) else function(*args)
             if isinstance(result, Reply):
-                return await self._deliver(job, result, process_time() - began)
+                return await self._deliver(job, guest, result, process_time() - began)
             self.say("done", job, result, process_time() - began, False)
         except MemoryError:
             self.say("done", job, JobFailed("the job needs more memory than a worker may have"), process_time() - began, False)
         except Exception as problem:
             self.say("done", job, portable(problem), process_time() - began, False)
 
-    async def _deliver(self, job: int, reply: Reply, cost: float) -> None:
-        size = sum(map(len, reply.pieces))
-        if self._kept + size > MOST_KEPT:
-            raise WorkersBusy("Too many large answers are being sent just now: try again in a moment.")
-        self._kept += size
+    async def _deliver(self, job: int, guest: str, reply: Reply, cost: float) -> None:
+        for other in self._unread.add(job, guest, sum(map(len, reply.pieces))):
+            self._jobs[other].cancel()
+            self.say("piece", other, JobFailed(TOO_SLOW))
         taken = self._taken[job] = asyncio.Semaphore(AHEAD)
         try:
             self.say("done", job, reply.head, cost, True)
@@ -108,7 +109,7 @@ class Worker:
                 self.say("piece", job, piece)
             self.say("piece", job, None)
         finally:
-            self._kept -= size
+            self._unread.remove(job)
             del self._taken[job]
 
 

@@ -29,6 +29,8 @@ MOST_ERRANDS = 64
 """Jobs that wait for an errand that takes long."""
 LAST_JOBS = 5.0
 """Seconds for running jobs when the server stops."""
+_numbers = count()
+"""Of jobs. No two pools of a process have the same, since a worker may be handed from one to the next."""
 
 
 class Workers:
@@ -38,7 +40,6 @@ class Workers:
         self._longest = longest_job
         self._short: Turns[Job] = Turns(USUAL)
         self._long: Turns[Job] = Turns(USUAL)
-        self._numbers = count()
         self._links: list[Link] = []
         self._hiring: set[asyncio.Task[None]] = set()
         self._dismissing: set[asyncio.Future[None]] = set()
@@ -52,7 +53,7 @@ class Workers:
         """Have `target`, a `module:function`, called with these arguments. A coroutine function is given its Home first."""
         if self._closed:
             raise WorkersClosed
-        job = Job(next(self._numbers), guest, target, args, errands or {}, long)
+        job = Job(next(_numbers), guest, target, args, errands or {}, long)
         (self._long if long else self._short).wait(guest, job)
         self._dispatch()
         return await job.result
@@ -101,7 +102,7 @@ class Workers:
         link.jobs[job.number] = job
         self._go_on(job)
         try:
-            link.say("job", job.number, job.target, job.args)
+            link.say("job", job.number, job.guest, job.target, job.args)
         except Exception as problem:
             self._leave_off(job, 0.0)
             del link.jobs[job.number]
