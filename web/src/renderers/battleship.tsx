@@ -166,8 +166,11 @@ function Seas(props: Props) {
 
 function BattleshipBoard(props: Props) {
   const { view, small, move } = props;
-  return view.phase === 'placement' && view.you !== null && move && !small
-    ? <Placing view={view} place={(board) => move({ board })} />
+  // A fleet in the making stays while the connection is lost, when no move can be made.
+  const played = useRef(false);
+  played.current ||= move !== undefined;
+  return view.phase === 'placement' && view.you !== null && played.current && !small
+    ? <Placing view={view} place={move && ((board) => move({ board }))} />
     : <Seas {...props} />;
 }
 

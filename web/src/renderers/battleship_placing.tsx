@@ -107,7 +107,7 @@ export function advice(wrong: readonly string[], sent: string | null, rows: stri
   return 'You changed your fleet: place it again, or the earlier one counts.';
 }
 
-export function Placing({ view, place }: { view: BattleshipView; place(rows: string[]): void }) {
+export function Placing({ view, place }: { view: BattleshipView; place: ((rows: string[]) => void) | undefined }) {
   const fleet = useFleet(view);
   const [sent, setSent] = useState<string | null>(null);
   const pointer = usePointer(view, fleet);
@@ -115,7 +115,7 @@ export function Placing({ view, place }: { view: BattleshipView; place(rows: str
   const rows = wrong.length ? [] : rowsOf(fleet.boats, view);
   const send = () => {
     setSent(rows.join());
-    place(rows);
+    place?.(rows);
   };
   const toWater = (event: TargetedPointerEvent<SVGElement>) => {
     const square = squareAt(event);
@@ -135,7 +135,7 @@ export function Placing({ view, place }: { view: BattleshipView; place(rows: str
       <div class="placing-buttons">
         <button type="button" disabled={!fleet.chosen} onClick={() => fleet.change(fleet.chosen, (boat) => turned(boat, view))}>Turn {fleet.chosen ? `boat ${fleet.chosen}` : 'a boat'}</button>
         <button type="button" onClick={fleet.redraw}>Random fleet</button>
-        <button type="button" class="main" disabled={wrong.length > 0 || sent === rows.join()} onClick={send}>Place this fleet</button>
+        <button type="button" class="main" disabled={!place || wrong.length > 0 || sent === rows.join()} onClick={send}>Place this fleet</button>
       </div>
     </div>
   );

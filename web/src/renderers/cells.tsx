@@ -27,7 +27,7 @@ export interface CellsProps {
 }
 
 /** A finger hits squares of this size in pixels; on smaller ones the first tap chooses and the second one plays. */
-const FINGER = 34;
+const FINGER = 30;
 
 /** Where a key leads from a square; null: this key does not walk. */
 export function walked(key: string, [x, y]: Place, columns: number, rows: number): [number, number] | null {
