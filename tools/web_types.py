@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from botdrome.api.rest.openapi import document
+from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.rest.routes import BASE, ENDPOINTS
 
 TARGET = Path(__file__).parents[1] / "web" / "src" / "api" / "types.ts"
@@ -18,7 +19,7 @@ Schema = dict[str, Any]
 
 
 def text() -> str:
-    components = json.loads(document(BASE, ENDPOINTS))["components"]["schemas"]
+    components = json.loads(document(BASE, (*ENDPOINTS, *OPERATOR_ENDPOINTS)))["components"]["schemas"]
     return HEAD + "".join(f"\n{_declared(name, schema)}\n" for name, schema in sorted(components.items()))
 
 

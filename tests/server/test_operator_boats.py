@@ -61,7 +61,7 @@ async def test_the_rules_of_a_room_change_while_nobody_waits_in_it(tmp_path: Pat
     async with boat_server(tmp_path, plan, operator_token=TOKEN) as house, office(house) as one:
         wanted = {"title": "Botdrome", "settings": {"max": 4, "width": 12, "turn_limit": 5}}
         changed = await one.have("PUT", "/boats", wanted)
-        assert (changed["settings"]["max"], changed["room"]["width"]) == (4, 12)
+        assert (changed["settings"]["max"], changed["settings"]["width"]) == (4, 12)
         async with line(house) as ann:
             assert "|12|10|" in await ann.receive()
         await one.have("PUT", "/boats", {"title": "Botdrome", "settings": {"width": 10}})

@@ -38,6 +38,8 @@ const ROUTES: Route[] = [
   route('/profile/{name*}', () => import('./pages/duellist')),
   route('/history', () => import('./pages/history')),
   route('/board/{id}', () => import('./pages/board')),
+  route('/organise', () => import('./pages/organise')),
+  route('/organise/{part}', () => import('./pages/organise')),
 ];
 
 /** The address that is shown: path and query. */

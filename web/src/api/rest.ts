@@ -1,4 +1,5 @@
 /** The server's REST interface, with the types that are made from the server's own. */
+import { signal } from '@preact/signals';
 
 export const BASE = '/api/v1';
 
@@ -11,6 +12,9 @@ export class RestError extends Error {
     super(words);
   }
 }
+
+/** The path of the last request that was refused because nobody is signed in, or the session is over. */
+export const notSignedIn = signal<string | null>(null);
 
 export interface Ask {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -49,6 +53,7 @@ async function fetched(path: string, { method = 'GET', body, token, signal }: As
   if (body !== undefined) request.body = JSON.stringify(body);
   if (signal) request.signal = signal;
   const response = await answered(path, request);
+  if (response.status === 401) notSignedIn.value = path;
   if (!response.ok) throw new RestError(await reason(response), response.status);
   return response;
 }

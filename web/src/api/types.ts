@@ -17,6 +17,44 @@ export interface Amended {
   options: Record<string, unknown>;
 }
 
+export interface AuditEntry {
+  /** A moment in UTC, as in ISO 8601. */
+  at: string;
+  who: string;
+  address: string;
+  action: string;
+  target: string;
+  detail: string;
+}
+
+export interface AuditShown {
+  entries: AuditEntry[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface BanShown {
+  kind: "address" | "name";
+  subject: string;
+  reason: string;
+  /** A moment in UTC, as in ISO 8601. */
+  made: string;
+  until: string | null;
+}
+
+export interface BannedSubject {
+  kind: "address" | "name";
+  subject: string;
+}
+
+export interface BansShown {
+  bans: BanShown[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
 export interface Began {
   event: "began";
   board: number;
@@ -35,6 +73,75 @@ export interface BoardResult {
   causes: ("aborted" | "complete" | "crash" | "disconnect" | "expelled" | "flood" | "illegal moves" | "resigned" | "timeout" | "unreadable")[];
 }
 
+export interface BoatBlacklist {
+  players: string[];
+  addresses: string[];
+}
+
+export interface BoatGameShown {
+  number: number;
+  match: string;
+  /** Of one fleet. */
+  squares: number;
+  players: BoatPlayer[];
+}
+
+export interface BoatOrder {
+  title: string;
+  /** As over /boats/host: {"do": "start"} and so on. */
+  order: Record<string, unknown>;
+}
+
+export interface BoatOrderDone {
+  done: string;
+}
+
+export interface BoatPlayer {
+  name: string;
+  address: string;
+  status: string;
+  toMove: boolean;
+  score: number;
+  skips: number;
+  turns: number;
+  /** On its own boats. */
+  hits: number;
+}
+
+export interface BoatRoomChange {
+  title: string;
+  settings: Record<string, unknown>;
+}
+
+export interface BoatRoomShown {
+  /** Where players join. */
+  port: number | null;
+  /** As in a `[[boats]]` table of the settings. */
+  settings: RoomPlan;
+  /** Who waits and who plays, as `botdrome host` shows it. */
+  room: BoatRoomState;
+}
+
+export interface BoatRoomState {
+  goal: number;
+  over: boolean;
+  /** Those who wait for a game; null: none can be joined. */
+  gathering: BoatSailor[] | null;
+  /** The number of that game. */
+  gathers: number | null;
+  games: BoatGameShown[];
+  blacklist: BoatBlacklist;
+}
+
+export interface BoatRoomsShown {
+  rooms: BoatRoomShown[];
+}
+
+export interface BoatSailor {
+  name: string;
+  address: string;
+}
+
 export interface Bot {
   name: string;
   /** A game. */
@@ -50,6 +157,34 @@ export interface Bot {
 
 export interface Bots {
   bots: Bot[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface ClientShown {
+  /** Names this connection, as long as the server runs. */
+  number: number;
+  protocol: string;
+  name: string;
+  /** A game. */
+  game: string;
+  /** Where it comes from; for bots that the server calls, the host and port. */
+  address: string;
+  /** A moment in UTC, as in ISO 8601. */
+  since: string;
+  /** Messages that it sent. */
+  received: number;
+  /** Messages that it was sent. */
+  sent: number;
+  /** Milliseconds to an answer, on average. */
+  answerMs: number | null;
+  /** The match that it plays. */
+  match: string | null;
+}
+
+export interface ClientsShown {
+  clients: ClientShown[];
   total: number;
   limit: number;
   offset: number;
@@ -98,6 +233,34 @@ export interface Crosstable {
   rows: ((number[] | null)[])[];
 }
 
+export interface CubeRunChange {
+  setup: Record<string, unknown> | null;
+  paused: boolean | null;
+}
+
+export interface CubeRunShown {
+  id: string;
+  state: "done" | "failed" | "paused" | "running" | "stopped";
+  setup: Record<string, unknown>;
+  players: (Record<string, unknown>)[];
+  games: number;
+  /** The game that runs. */
+  match: string | null;
+  error: string;
+  results: CubeScores[];
+}
+
+export interface CubeRunsShown {
+  runs: CubeRunShown[];
+}
+
+export interface CubeScores {
+  match: string;
+  result: string;
+  winner: string | null;
+  scores: Record<string, number>;
+}
+
 export interface DuelBoards {
   boards: PlayerBoard[];
   total: number;
@@ -136,9 +299,18 @@ export interface DuelProfile {
   boards: PlayerBoard[];
 }
 
+export interface EndOfMatch {
+  reason: string;
+}
+
 export interface Ended {
   event: "ended";
   result: Result;
+}
+
+export interface EndedMatch {
+  id: string;
+  ended: boolean;
 }
 
 export interface Entrant {
@@ -342,6 +514,15 @@ export interface Matches {
   offset: number;
 }
 
+export interface NewBan {
+  kind: "address" | "name";
+  /** A name; or an address or a network (192.0.2.0/24). */
+  subject: string;
+  reason: string;
+  /** null: until it is lifted. */
+  until: string | null;
+}
+
 export interface NewBot {
   /** A game. */
   game: string;
@@ -349,6 +530,15 @@ export interface NewBot {
   owner: string;
   /** Where the server calls it; the bot must repeat a challenge there. */
   url: string | null;
+}
+
+export interface NewCubeRun {
+  /** As in NEW_GAME of socket.io: maxNumOfTicks, edgeLength, numOfTasksPerTick, speed, playerStartPositions. */
+  setup: Record<string, unknown>;
+  /** name, and url: http://..., house:NAME, bot:NAME or connect:NAME; perhaps token. */
+  players: (Record<string, unknown>)[];
+  /** How many in a row. */
+  games: number;
 }
 
 export interface NextMatches {
@@ -474,6 +664,19 @@ export interface RegisteredBot {
   password: string;
 }
 
+export interface Removal {
+  /** All connections of this name are closed. */
+  name: string | null;
+  /** Only this connection is closed. */
+  number: number | null;
+  reason: string;
+}
+
+export interface Removed {
+  /** How many connections were closed. */
+  removed: number;
+}
+
 export interface Result {
   places: number[];
   scores: number[];
@@ -484,6 +687,22 @@ export interface Result {
 export interface Returned {
   event: "returned";
   player: number;
+}
+
+export interface RoomPlan {
+  title: string;
+  port: number;
+  width: number;
+  height: number;
+  boats: string;
+  goal: number;
+  min: number;
+  max: number;
+  auto_start: boolean;
+  repeat: boolean;
+  tables: number;
+  turn_limit: number;
+  absence: number;
 }
 
 export interface Sample {
@@ -524,6 +743,17 @@ export interface ServerAddress {
   ports: Record<string, number>;
   /** House bots play those who find no opponent. */
   house: boolean;
+}
+
+export interface SignIn {
+  /** The operator's token. */
+  token: string;
+}
+
+export interface SignedIn {
+  signedIn: boolean;
+  /** Seconds that it lasts; null: the token came with the request. */
+  seconds: number | null;
 }
 
 export interface Standing {

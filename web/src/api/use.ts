@@ -10,7 +10,7 @@ export interface Reading<T> {
   again: () => void;
 }
 
-/** `path`: null while it is not known yet what to ask for. `every`: milliseconds after which it is asked again. */
+/** `path`: null while it is not known yet what to ask for. `every`: milliseconds after an answer before it is asked again. */
 export function useRest<T>(path: string | null, every = 0): Reading<T> {
   const [state, setState] = useState<Omit<Reading<T>, 'again'>>({ value: null, error: null, loading: path !== null });
   const [round, setRound] = useState(0);
@@ -19,11 +19,12 @@ export function useRest<T>(path: string | null, every = 0): Reading<T> {
     if (path === null) return;
     const control = new AbortController();
     setState((before) => ({ ...before, loading: true }));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const wait = () => void (every && !control.signal.aborted && (timer = setTimeout(again, every)));
     ask<T>(path, { signal: control.signal }).then(
       (value) => setState({ value, error: null, loading: false }),
       (error: Error) => control.signal.aborted || setState((before) => ({ ...before, error: error.message, loading: false })),
-    );
-    const timer = every ? setTimeout(again, every) : undefined;
+    ).finally(wait);
     return () => {
       control.abort();
       clearTimeout(timer);

@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 from botdrome.api.rest.answers import GameName, Moment
 from botdrome.server.bans import Kind
+from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.operator.cube_runs import CubeScores, RunState
 
 
@@ -134,10 +135,45 @@ class CubeRunsShown(Struct):
     runs: list[CubeRunShown]
 
 
+class BoatSailor(Struct):
+    name: str
+    address: str
+
+
+class BoatPlayer(BoatSailor):
+    status: str
+    toMove: bool  # noqa: N815
+    score: int
+    skips: int
+    turns: int
+    hits: Annotated[int, Meta(description="On its own boats.")]
+
+
+class BoatGameShown(Struct):
+    number: int
+    match: str
+    squares: Annotated[int, Meta(description="Of one fleet.")]
+    players: list[BoatPlayer]
+
+
+class BoatBlacklist(Struct):
+    players: list[str]
+    addresses: list[str]
+
+
+class BoatRoomState(Struct):
+    goal: int
+    over: bool
+    gathering: Annotated[list[BoatSailor] | None, Meta(description="Those who wait for a game; null: none can be joined.")]
+    gathers: Annotated[int | None, Meta(description="The number of that game.")]
+    games: list[BoatGameShown]
+    blacklist: BoatBlacklist
+
+
 class BoatRoomShown(Struct):
     port: Annotated[int | None, Meta(description="Where players join.")]
-    settings: Annotated[dict[str, Any], Meta(description="As in a [[boats]] table of the settings.")]
-    room: Annotated[dict[str, Any], Meta(description="Who waits and who plays, as `botdrome host` shows it.")]
+    settings: Annotated[RoomPlan, Meta(description="As in a `[[boats]]` table of the settings.")]
+    room: Annotated[BoatRoomState, Meta(description="Who waits and who plays, as `botdrome host` shows it.")]
 
 
 class BoatRoomsShown(Struct):

@@ -1,9 +1,9 @@
 """What the operator sees and does: clients, bans, matches and the audit log."""
 
-from datetime import UTC, datetime
+from operator import attrgetter
 from time import time
 
-from botdrome.api.dates import iso
+from botdrome.api.dates import epoch, iso
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import Asked
 from botdrome.api.rest.operator_answers import (
@@ -26,7 +26,6 @@ from botdrome.server.clients import ConnectedClient
 from botdrome.server.operator.operator import Operator
 
 SORTS = ("number", "protocol", "name", "game", "address", "since", "received", "sent", "answerMs", "match")
-ORDERS = ("up", "down")
 
 
 @private
@@ -34,17 +33,12 @@ async def clients(operator: Operator, asked: Asked) -> ClientsShown:
     found = [_client(client) for client in operator.clients]
     if words := (asked.text("search") or "").lower():
         found = [one for one in found if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}".lower()]
-    key = asked.text("sort") or "number"
-    found.sort(key=lambda one: (getattr(one, key) is None, getattr(one, key) or 0) if key == "answerMs" else _plain(one, key))
-    if asked.text("order") == "down":
-        found.reverse()
-    page = found[asked.offset : asked.offset + asked.limit]
+    column, falling = asked.order("number")
+    known = [one for one in found if getattr(one, column) is not None]
+    known.sort(key=attrgetter(column), reverse=falling)
+    ordered = known + [one for one in found if getattr(one, column) is None]
+    page = ordered[asked.offset : asked.offset + asked.limit]
     return ClientsShown(page, len(found), asked.limit, asked.offset)
-
-
-def _plain(client: ClientShown, key: str) -> str | int:
-    value: str | int | None = getattr(client, key)
-    return "" if value is None else value
 
 
 def _client(client: ConnectedClient) -> ClientShown:
@@ -91,13 +85,12 @@ def _moment(text: str | None) -> int | None:
     if text is None:
         return None
     try:
-        moment = datetime.fromisoformat(text)
+        moment = epoch(text)
     except ValueError:
         raise Problem(f"until is a moment like 2026-12-31T23:59:00Z, not {text!r}") from None
-    milliseconds = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-    if milliseconds <= time() * 1000:
+    if moment <= time() * 1000:
         raise Problem(f"until is in the past: {text}")
-    return milliseconds
+    return moment
 
 
 @private

@@ -10,6 +10,7 @@ from botdrome.api.rest.operator_answers import (
     BoatRoomChange,
     BoatRoomShown,
     BoatRoomsShown,
+    BoatRoomState,
     CubeRunChange,
     CubeRunShown,
     CubeRunsShown,
@@ -121,4 +122,4 @@ def _room_called(operator: Operator, title: str) -> Room:
 
 
 def _room(operator: Operator, room: Room) -> BoatRoomShown:
-    return BoatRoomShown(operator.boats.port_of(room), msgspec.to_builtins(room.plan), shown(room))
+    return BoatRoomShown(operator.boats.port_of(room), room.plan, msgspec.convert(shown(room), BoatRoomState))

@@ -1,6 +1,6 @@
 """The operator's endpoints: /api/v1/operator/..."""
 
-from botdrome.api.rest.endpoint import PAGING, Endpoint, Parameter
+from botdrome.api.rest.endpoint import PAGING, Endpoint, Parameter, sorted_by
 from botdrome.api.rest.operator_answers import (
     AuditShown,
     BannedSubject,
@@ -24,7 +24,7 @@ from botdrome.api.rest.operator_answers import (
     SignedIn,
     SignIn,
 )
-from botdrome.api.rest.operator_clients import ORDERS, SORTS, audit, ban, bans, clients, endmatch, liftban, removeclients
+from botdrome.api.rest.operator_clients import SORTS, audit, ban, bans, clients, endmatch, liftban, removeclients
 from botdrome.api.rest.operator_games import (
     boatrooms,
     changeboats,
@@ -60,8 +60,7 @@ OPERATOR_ENDPOINTS = (
     Endpoint(
         "GET", f"{ROOT}/clients", "Who is connected, by any protocol.", clients, ClientsShown,
         (
-            Parameter("sort", "By what they are sorted.", choices=SORTS),
-            Parameter("order", "Up or down.", choices=ORDERS),
+            sorted_by(*SORTS),
             Parameter("search", "Part of the name, address, protocol or game."),
             *PAGING,
         ), private=True, problems=LIMITS,

@@ -1,0 +1,50 @@
+/** Clients: who is connected, by which protocol, from where and how fast; they can be removed and banned. */
+import { useState } from 'preact/hooks';
+import type { ClientShown, ClientsShown, Removed } from '../api/types';
+import { askFirst } from '../parts/ask-first';
+import { DataTable, type Column } from '../parts/data-table';
+import { change } from '../parts/doing';
+import { Moment } from '../parts/moment';
+import { hostOf } from './organise-address';
+import { banWith } from './organise-bans';
+
+const EVERY = 3000;
+
+const COLUMNS: Column<ClientShown>[] = [
+  { title: 'Name', sort: 'name', head: true, cell: ({ name }) => <bdi>{name}</bdi> },
+  { title: 'Protocol', sort: 'protocol', cell: ({ protocol }) => protocol },
+  { title: 'Game', sort: 'game', cell: ({ game }) => game, wide: true },
+  { title: 'Address', sort: 'address', cell: ({ address }) => <span class="mono">{address}</span> },
+  { title: 'Since', sort: 'since', falling: true, cell: ({ since }) => <Moment at={since} />, wide: true },
+  { title: 'In', sort: 'received', falling: true, number: true, cell: ({ received }) => received.toLocaleString(), wide: true },
+  { title: 'Out', sort: 'sent', falling: true, number: true, cell: ({ sent }) => sent.toLocaleString(), wide: true },
+  { title: 'Answers in', sort: 'answerMs', falling: true, number: true, cell: ({ answerMs }) => (answerMs === null ? '–' : `${answerMs.toLocaleString()} ms`) },
+  { title: 'Match', sort: 'match', wide: true, cell: ({ match }) => match && <a href={`/matches/${match}`} class="mono">{match.slice(0, 8)}</a> },
+  { title: 'Actions', cell: (client) => <Actions client={client} /> },
+];
+
+export function Clients() {
+  const [search, setSearch] = useState('');
+  return (
+    <>
+      <p class="filters"><label>Search <input type="search" value={search} placeholder="name, address, protocol or game" onChange={(event) => setSearch(event.currentTarget.value)} /></label></p>
+      <DataTable<ClientShown, ClientsShown> caption="Clients that are connected, and bots that the server calls" from="/operator/clients" filters={{ search }}
+        rows={({ clients }) => clients} columns={COLUMNS} usual="number" empty={search ? 'No client matches the search.' : 'Nobody is connected.'} every={EVERY} />
+    </>
+  );
+}
+
+function Actions({ client }: { client: ClientShown }) {
+  return (
+    <span class="actions">
+      <button type="button" aria-label={`Remove ${client.name}`} onClick={() => void remove(client)}>Remove</button>
+      <button type="button" aria-label={`Ban the name ${client.name}`} onClick={() => void banWith('name', client.name)}>Ban name</button>
+      <button type="button" aria-label={`Ban the address of ${client.name}`} onClick={() => void banWith('address', hostOf(client.address))}>Ban address</button>
+    </span>
+  );
+}
+
+async function remove({ number, name }: ClientShown): Promise<void> {
+  const reason = await askFirst({ title: `Remove ${name}?`, words: 'Its connection is closed. In a running match it counts as disconnected. It may come back.', action: 'Remove', field: 'Reason (the client is told)' });
+  if (reason !== null) await change<Removed>('/operator/clients', { method: 'DELETE', body: { number, reason } }, `${name} was removed.`);
+}
