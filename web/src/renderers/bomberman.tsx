@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import { ActionPad, Reach, useActions } from './bomberman_play';
 import {
-  type Bomb, type BombermanView, type Burn, type Place, type Upgrade, CRATE, WALL, burnPlan, isPillar, moveInWords, placesOf, same, tileAt,
+  type Bomb, type BombermanView, type Burn, type Place, type Upgrade, CRATE, FREE, WALL, burnPlan, isPillar, moveInWords, placesOf, same, tileAt,
   upgradeInWords,
 } from './bomberman_view';
 import { describe, marks } from './bomberman_words';
@@ -71,21 +71,28 @@ function planks(places: readonly Place[]): string {
   return places.map(([row, column]) => `M${column * TILE + 2.2} ${row * TILE + 1.8}h5.6v5.6h-5.6zl5.6 5.6`).join('');
 }
 
-/** What seldom changes: drawn anew only when a tile does, and in few pieces. */
+/** What seldom changes, in few pieces, each drawn anew only when it does. */
 function Ground({ view: { tiles, height, width } }: { view: BombermanView }) {
-  return useMemo(() => {
-    const walls = placesOf(tiles, WALL);
-    return (
-      <g>
-        <rect class="bomber-floor" x="-1" y="-1" width={width * TILE + 2} height={height * TILE + 2} rx="2" />
-        <path class="bomber-floor other" d={squares(oddPlaces(height, width), 0)} />
-        <path class="bomber-wall-side" d={squares(walls, 0.3)} />
-        <path class="bomber-wall" d={squares(walls, 1, -0.7)} />
-        <path class="bomber-closed" d={walls.filter((place) => !isPillar(place)).map(([row, column]) => `M${column * TILE + 3} ${row * TILE + 2.3}l4 4m0 -4l-4 4`).join('')} />
-        <Crates places={placesOf(tiles, CRATE)} />
-      </g>
-    );
-  }, [tiles.join()]);
+  const floor = useMemo(() => (
+    <g>
+      <rect class="bomber-floor" x="-1" y="-1" width={width * TILE + 2} height={height * TILE + 2} rx="2" />
+      <path class="bomber-floor other" d={squares(oddPlaces(height, width), 0)} />
+    </g>
+  ), [height, width]);
+  const rows = tiles.join();
+  const walls = useMemo(() => <Walls places={placesOf(tiles, WALL)} />, [rows.replaceAll(CRATE, FREE)]);
+  const crates = useMemo(() => <Crates places={placesOf(tiles, CRATE)} />, [rows]);
+  return <g>{floor}{walls}{crates}</g>;
+}
+
+function Walls({ places }: { places: readonly Place[] }) {
+  return (
+    <>
+      <path class="bomber-wall-side" d={squares(places, 0.3)} />
+      <path class="bomber-wall" d={squares(places, 1, -0.7)} />
+      <path class="bomber-closed" d={places.filter((place) => !isPillar(place)).map(([row, column]) => `M${column * TILE + 3} ${row * TILE + 2.3}l4 4m0 -4l-4 4`).join('')} />
+    </>
+  );
 }
 
 function oddPlaces(height: number, width: number): Place[] {
@@ -105,7 +112,7 @@ function Crates({ places }: { places: readonly Place[] }) {
 /** The tiles that turn into walls next, and those that just did. */
 function Closing({ view, before }: { view: BombermanView; before: BombermanView | null }) {
   const left = view.closing.at === null ? Infinity : view.closing.at - view.round + 1;
-  const closed = before ? placesOf(view.tiles, WALL).filter((place) => tileAt(before.tiles, place) !== WALL) : [];
+  const closed = before && before.closing.at !== view.closing.at ? placesOf(view.tiles, WALL).filter((place) => tileAt(before.tiles, place) !== WALL) : [];
   return (
     <g>
       {closed.length > 0 && before && <g key={view.round} class="fading"><path class="bomber-floor" d={squares(closed, 0)} /></g>}
@@ -137,7 +144,7 @@ function crossOf([row, column]: Place, places: readonly Place[]): string {
 
 /** What burned in the last round, over what is left of the fire before it. It fades in and out, for nothing may flash. */
 function Flames({ view, before }: { view: BombermanView; before: BombermanView | null }) {
-  const burned = before ? placesOf(before.tiles, CRATE).filter((place) => tileAt(view.tiles, place) !== CRATE) : [];
+  const burned = before && view.explosions.length ? placesOf(before.tiles, CRATE).filter((place) => tileAt(view.tiles, place) !== CRATE) : [];
   return (
     <g>
       {burned.length > 0 && <g key={`crates ${view.round}`} class="fading"><Crates places={burned} /></g>}
@@ -209,7 +216,7 @@ function Users({ view, before, seats, small }: Props) {
           <g key={seat} class="bomber-user" style={{ transform: shift(place), color: colourOf(player) }}>
             <title>{nameOf(seats, seat)}{dead ? ' dies' : ''}</title>
             <g class={`bomber-figure${dead ? ' dead' : ''}${lifted ? ' lifted' : ''}`}>
-              {small ? <circle class="bomber-disc" r="4.2" /> : <Figure />}
+              {small ? <circle class="bomber-disc" r="3.9" /> : <Figure />}
               <text class="bomber-sign" y={small ? 2.3 : 4}>{signOf(player)}</text>
               {view.you === seat && !small && <path class="bomber-you" d="M-1.3 -6.9h2.6l-1.3 1.5z" />}
             </g>
