@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from botdrome.bots.house import HOUSE, seated
 from botdrome.formats import FORMATS
@@ -97,3 +98,26 @@ def test_a_film_ends_where_its_record_does_not_lead_on() -> None:
     lines[5] = msgspec.structs.replace(lines[5], by=9)
     with pytest.raises(BadRecord, match=r"^line 7: it cannot be played"):
         list(frames(Record(record.setup, tuple(lines), record.result), FORMATS["gomoku"].game))
+
+
+def test_it_says_how_long_the_players_took() -> None:
+    match = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
+    match.start()
+    match.submit(0, mark(0, 0, 0), 100)
+    match.submit(1, mark(1, 0, 0), 150)  # is taken
+    match.submit(1, mark(1, 1, 1), 400)
+    record = record_of(match)
+    assert [frame.thought for frame in frames(record, NOUGHTS.game)] == [UNSET, {0: 100}, UNSET, {1: 300}]
+
+
+def test_players_that_move_together_have_times_of_their_own() -> None:
+    row = FORMATS["bumblebots"]
+    match = Match(row.game, 2, row.terms, 1)
+    match.start()
+    orders: dict[str, Any] = {"orders": {}}
+    match.submit(1, orders, 30)
+    match.submit(0, orders, 70)
+    match.submit(1, orders, 90)  # the last word counts
+    match.wake(match.deadline or 0)
+    record = record_of(match)
+    assert [frame.thought for frame in frames(record, row.game)] == [UNSET, {1: 90, 0: 70}]

@@ -54,9 +54,10 @@ test('a digest counts steps, also of a match that was joined in the middle', () 
   assert.deepEqual([0, 8, 9, 99].map((step) => digest.indexOf(step)), [0, 1, 2, 3]);
 });
 
-test('a digest knows what each move took, also where moves are secret', () => {
+test('a digest knows what each move took, also where moves are secret, but not of moves that are made together', () => {
   const secret: MatchEvent = { event: 'played', step: 0, moves: {} };
-  const digest = new Digest(live([10, secret], [35, played(1, 1)]), generic);
+  const together: MatchEvent = { event: 'played', step: 2, moves: { 0: 'x', 1: 'y' } };
+  const digest = new Digest(live([10, secret], [35, played(1, 1)], [50, together]), generic);
   digest.read();
   assert.deepEqual(digest.thoughts, [{ index: 1, player: 0, milliseconds: 10 }, { index: 2, player: 1, milliseconds: 25 }]);
 });

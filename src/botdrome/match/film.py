@@ -13,7 +13,22 @@ from msgspec.structs import replace
 
 from botdrome.games.game import Game
 from botdrome.match.changes import change_between
-from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Result, Returned
+from botdrome.match.events import (
+    Amended,
+    Began,
+    BoardEnded,
+    Ended,
+    Event,
+    Late,
+    Left,
+    Out,
+    Played,
+    Player,
+    Refused,
+    Result,
+    Returned,
+)
+from botdrome.match.inputs import Line
 from botdrome.match.reader import retold
 from botdrome.match.record import Record
 from botdrome.match.terms import Milliseconds, Terms
@@ -62,6 +77,8 @@ class FilmFrame(Struct, frozen=True):
     view: dict[str, Any] | UnsetType = UNSET
     change: dict[str, Any] | UnsetType = UNSET
     """What has changed since the frame before, as `match/changes.py` writes it."""
+    thought: dict[Player, Milliseconds] | UnsetType = UNSET
+    """How long the players took for the moves of a step that was played."""
 
 
 def header_of(record: Record) -> FilmHeader:
@@ -73,17 +90,44 @@ def header_of(record: Record) -> FilmHeader:
 
 def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
     """The frames of a match; BadRecord where its file does not lead on."""
-    number, before = 0, None
-    for t, news in retold(record, game):
+    number, before, stopwatch = 0, None, Stopwatch(record.setup.terms.pace.pause)
+    for line, (t, news) in zip((None, *record.lines), retold(record, game), strict=True):
+        stopwatch.hear(line)
         for event, position in news:
+            thought = stopwatch.see(t, event) or UNSET
             view = _DECODE(_ENCODE(position.view(None)))
             change = change_between(before, view) if number % SNAPSHOTS else [view]
             seen = _shown(event, position)
             if isinstance(change, list):
-                yield FilmFrame(t, seen, view=view)
+                yield FilmFrame(t, seen, view=view, thought=thought)
             else:
-                yield FilmFrame(t, seen, change=change or UNSET)
+                yield FilmFrame(t, seen, change=change or UNSET, thought=thought)
             number, before = number + 1, view
+
+
+class Stopwatch:
+    """How long the players take for their moves, step by step."""
+
+    def __init__(self, pause: Milliseconds) -> None:
+        self._pause = pause
+        self._opened: Milliseconds = 0
+        self._taken: dict[Player, Milliseconds] = {}
+
+    def hear(self, line: Line | None) -> None:
+        """Until a step closes, the last move of a player counts."""
+        if line is not None and line.do == "move" and line.by is not None:
+            self._taken[line.by] = max(0, line.t - self._opened)
+
+    def see(self, t: Milliseconds, event: Event) -> dict[Player, Milliseconds]:
+        """The times of a step that was played; empty for any other event. A move that was refused or late is none of it."""
+        if isinstance(event, (Refused, Late)):
+            self._taken.pop(event.player, None)
+        elif isinstance(event, Began):
+            self._taken, self._opened = {}, t
+        elif isinstance(event, Played):
+            taken, self._taken, self._opened = self._taken, {}, t + self._pause
+            return taken
+        return {}
 
 
 def _shown(event: Event, position: Game[Any]) -> Any:

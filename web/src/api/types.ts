@@ -333,6 +333,7 @@ export interface FilmFrame {
   event: Began | Played | Refused | Late | Out | Left | Returned | Amended | BoardEnded | Ended;
   view?: Record<string, unknown>;
   change?: Record<string, unknown>;
+  thought?: Record<string, number>;
 }
 
 export interface FilmHeader {

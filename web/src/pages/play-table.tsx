@@ -7,7 +7,7 @@ import { generic } from '../renderers/generic';
 import { colourOf, signOf, type Renderer } from '../renderers/renderer';
 import { useRenderer } from '../renderers/use';
 import type { Film, Frame } from '../replay/film';
-import { toMove } from '../viewer/players';
+import { toMove } from '../viewer/digest';
 import { useSeats } from '../viewer/stage';
 import { frameInWords, nameOf, number, resultInWords } from '../viewer/words';
 import { MoveByHand } from './play-by-hand';

@@ -18,6 +18,8 @@ export interface Frame {
   view: View;
   /** The players by their seats on this board. */
   order: readonly number[];
+  /** Milliseconds that players took for the moves of this step, where that is known. */
+  thought?: Readonly<Record<string, number>> | undefined;
 }
 
 export interface FilmHeader {

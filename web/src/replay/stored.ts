@@ -33,7 +33,7 @@ export class StoredFilm implements Film {
   frame(index: number): Frame {
     const line = this.#lines[index];
     if (!line) throw new RangeError(`There is no frame ${index}: the film has ${this.length}.`);
-    return { t: line.t, event: line.event, view: this.#view(index), order: this.#orders[index] ?? [] };
+    return { t: line.t, event: line.event, view: this.#view(index), order: this.#orders[index] ?? [], thought: line.thought };
   }
 
   #view(index: number): View {

@@ -15,7 +15,7 @@ function Dialog({ title, close, children }: { title: string; close: () => void; 
   );
 }
 
-export function HelpDialog({ help, close }: { help: string | undefined; close: () => void }) {
+export function HelpDialog({ close }: { close: () => void }) {
   return (
     <Dialog title="Keys" close={close}>
       <dl class="keys">
@@ -26,7 +26,7 @@ export function HelpDialog({ help, close }: { help: string | undefined; close: (
           </div>
         ))}
       </dl>
-      <p class="quiet">On a touch screen: swipe on the board to step, tap it to play or pause.{help && ` ${help}`}</p>
+      <p class="quiet">On a touch screen: swipe on the board to step, tap it to play or pause.</p>
     </Dialog>
   );
 }

@@ -81,10 +81,11 @@ export class Digest {
     this.steps.push(played !== null ? played + 1 : (this.steps.at(-1) ?? (event ? 0 : UNKNOWN)));
   }
 
-  #time({ t, event }: Frame, index: number): void {
+  #time({ t, event, thought }: Frame, index: number): void {
     const since = this.opened.at(-1) ?? t;
-    if (event?.event === 'played' && this.#before) {
-      for (const player of movers(event.moves, this.#before)) this.thoughts.push({ index, player, milliseconds: t - since });
+    if (event?.event === 'played') {
+      const taken = thought ?? (this.#before ? alone(event.moves, this.#before, t - since) : {});
+      for (const [player, milliseconds] of Object.entries(taken)) this.thoughts.push({ index, player: Number(player), milliseconds });
     }
     this.opened.push(event === null || event.event === 'played' || event.event === 'began' ? t : since);
   }
@@ -120,12 +121,16 @@ function marksOf(event: MatchEvent | null, named: (player: number) => string): M
   }
 }
 
-/** The players whose moves a step was; where they are secret, those that were to move. */
-function movers(moves: Record<string, unknown>, before: Frame): number[] {
-  const told = Object.keys(moves).map(Number);
-  if (told.length) return told;
-  const awaited = before.view['toMove'];
-  return Array.isArray(awaited) ? awaited.flatMap((seat) => before.order[Number(seat)] ?? []) : [];
+/** The time of the one player that was to move. Where several move together, a spectator does not learn who took how long. */
+function alone(moves: Record<string, unknown>, before: Frame, time: number): Record<string, number> {
+  const movers = Object.keys(moves).length ? Object.keys(moves).map(Number) : toMove(before);
+  return movers.length === 1 ? { [movers[0]!]: time } : {};
+}
+
+/** The players that are to move. */
+export function toMove({ view, order }: Frame): number[] {
+  const seats = view['toMove'];
+  return Array.isArray(seats) ? seats.flatMap((seat) => order[Number(seat)] ?? []) : [];
 }
 
 /** From seat by seat to player by player. */

@@ -1,10 +1,10 @@
 /** The players beside the board: who they are, how they stand, and their clocks. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { FilmPlayer, Frame, Result } from '../replay/film';
+import type { FilmPlayer, Result } from '../replay/film';
 import { CAUSES } from '../replay/words';
 import { colourOf, signOf } from '../renderers/renderer';
-import type { Digest } from './digest';
+import { toMove, type Digest } from './digest';
 import type { Showing } from './showing';
 import { number, ordinal, seconds } from './words';
 
@@ -88,7 +88,7 @@ function Clock({ film, digest, playback, index, player, awaited, liveTime }: Clo
   const share = limit ? Math.max(0, 1 - used / limit) : null;
   const words = runs && limit ? `${seconds(Math.max(0, limit - used))} left` : seconds(used);
   return (
-    <span class={`clock${runs ? ' runs' : ''}${share !== null && share < 0.2 ? ' short' : ''}`} title={limit ? `${seconds(limit)} for a move` : 'no limit for a move'}>
+    <span class={`clock${runs ? ' runs' : ''}${runs && share !== null && share < 0.2 ? ' short' : ''}`} title={limit ? `${seconds(limit)} for a move` : 'no limit for a move'}>
       <span class="hidden">{awaited ? 'to move, ' : ''}{runs ? '' : 'last move '}</span>
       {words}
       {share !== null && <i class="clock-bar" style={{ '--left': share }} aria-hidden="true" />}
@@ -123,9 +123,3 @@ function lastThought(digest: Digest, index: number, player: number): number | nu
 
 /** Moves to look back for one by the same player. */
 const FAR = 200;
-
-/** The players that are to move. */
-export function toMove({ view, order }: Frame): number[] {
-  const seats = view['toMove'];
-  return Array.isArray(seats) ? seats.flatMap((seat) => order[Number(seat)] ?? []) : [];
-}

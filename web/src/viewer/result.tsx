@@ -34,11 +34,13 @@ export function ResultBox({ film, links }: Showing) {
 
 function Ranked({ film, player, cause }: { film: Film; player: number; cause: Cause }) {
   return (
-    <>
-      <span class="sign" style={{ '--seat': colourOf(player) }} aria-hidden="true">{signOf(player)}</span>{' '}
-      <bdi>{film.header.players[player]?.name}</bdi>
-      {cause !== 'complete' && <span class="result-cause">{CAUSES[cause]}</span>}
-    </>
+    <div class="ranked">
+      <span class="sign" style={{ '--seat': colourOf(player) }} aria-hidden="true">{signOf(player)}</span>
+      <span>
+        <bdi>{film.header.players[player]?.name}</bdi>
+        {cause !== 'complete' && <span class="result-cause">{CAUSES[cause]}</span>}
+      </span>
+    </div>
   );
 }
 

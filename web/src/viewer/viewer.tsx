@@ -100,7 +100,7 @@ function Caption({ playback, digest, inWords }: Showing) {
 }
 
 function Buttons({ minimal, fullScreen, ...showing }: Showing & { minimal: boolean; fullScreen: () => void }) {
-  const { playback, digest, links, renderer } = showing;
+  const { playback, digest, links } = showing;
   const [dialog, setDialog] = useState<'help' | 'embed' | null>(null);
   const [copied, copy] = useCopying();
   const copyLink = () => links && copy(links.page(stepOf(digest, playback.index.value)));
@@ -113,7 +113,7 @@ function Buttons({ minimal, fullScreen, ...showing }: Showing & { minimal: boole
         <IconButton icon="full" words="Full screen" onClick={fullScreen} />
         {!minimal && <IconButton icon="help" words="Keys" onClick={() => setDialog('help')} />}
       </Controls>
-      {dialog === 'help' && <HelpDialog help={renderer.help} close={() => setDialog(null)} />}
+      {dialog === 'help' && <HelpDialog close={() => setDialog(null)} />}
       {dialog === 'embed' && links && <EmbedDialog line={links.embed(stepOf(digest, playback.index.value))} close={() => setDialog(null)} />}
     </>
   );
