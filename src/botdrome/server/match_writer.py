@@ -29,11 +29,9 @@ async def write_end(store: Store, entry: MatchEntry, match: Match, flights: tupl
 
 
 async def _record(match: Match, entry: MatchEntry) -> bytes:
-    steps = jotting(match, entry.players)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            record: bytes = done.value
-            return record
-        await asyncio.sleep(0)
+    pieces: list[bytes] = []
+    for piece in jotting(match, entry.players):
+        if pieces:
+            await asyncio.sleep(0)
+        pieces.append(piece)
+    return b"".join(pieces)

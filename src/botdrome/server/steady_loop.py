@@ -9,7 +9,7 @@ Everything in `server/` and `api/` that waits therefore asks the loop for the ti
 import asyncio
 from collections.abc import Callable, Coroutine
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import structlog
 
@@ -45,19 +45,24 @@ class SteadyClock:
         return now - self._left_out
 
 
-class SteadyLoop(asyncio.SelectorEventLoop):
-    """asyncio's own loop sets its timers by its clock, so that there is nothing more to do."""
+class Steady:
+    """Gives a loop that inherits from it this clock, and a heartbeat."""
 
     def __init__(self) -> None:
         self._clock = SteadyClock()
         super().__init__()
-        self._beat()
+        _beat(cast(asyncio.AbstractEventLoop, self))
 
     def time(self) -> float:
         return self._clock.now()
 
-    def _beat(self) -> None:
-        self.call_later(HEARTBEAT, self._beat)
+
+def _beat(loop: asyncio.AbstractEventLoop) -> None:
+    loop.call_later(HEARTBEAT, _beat, loop)
+
+
+class SteadyLoop(Steady, asyncio.SelectorEventLoop):
+    """asyncio's own loop sets its timers by its clock, so that there is nothing more to do."""
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -7,7 +7,7 @@ from typing import Any, TypeVarTuple, Unpack
 
 import uvloop
 
-from botdrome.server.steady_loop import HEARTBEAT, SteadyClock
+from botdrome.server.steady_loop import Steady
 
 Ts = TypeVarTuple("Ts")
 EARLY = 0.02
@@ -35,15 +35,7 @@ class SteadyTimer(asyncio.TimerHandle):
         asyncio.Handle.cancel(self)
 
 
-class SteadyUvLoop(uvloop.Loop):
-    def __init__(self) -> None:
-        self._clock = SteadyClock()
-        super().__init__()
-        self._beat()
-
-    def time(self) -> float:
-        return self._clock.now()
-
+class SteadyUvLoop(Steady, uvloop.Loop):  # type: ignore[misc]  # its types differ from asyncio's
     def call_later(
         self, delay: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
@@ -62,7 +54,3 @@ class SteadyUvLoop(uvloop.Loop):
             timer.set(super().call_later(left, self._ring, timer))
         else:
             timer._run()
-
-    def _beat(self) -> None:
-        self._clock.now()
-        super().call_later(HEARTBEAT, self._beat)
