@@ -65,8 +65,8 @@ export function Water({ width, height, small, label, children }: {
   width: number; height: number; small: boolean; label?: string; children?: ComponentChildren;
 }) {
   const [right, bottom] = [width * SQUARE, height * SQUARE];
-  const across = Array.from({ length: width - 1 }, (_, at) => `M ${(at + 1) * SQUARE} 0 V ${bottom}`);
-  const down = Array.from({ length: height - 1 }, (_, at) => `M 0 ${(at + 1) * SQUARE} H ${right}`);
+  const across = Array.from({ length: width - 1 }, (_, at) => `M ${(at + 1) * SQUARE} 1 V ${bottom - 1}`);
+  const down = Array.from({ length: height - 1 }, (_, at) => `M 1 ${(at + 1) * SQUARE} H ${right - 1}`);
   const frame = frameOf(width, height, small);
   return (
     <svg class="board-svg sea-svg" viewBox={`${-frame.left} ${-frame.top} ${frame.width} ${frame.height}`} {...(label ? { role: 'img', 'aria-label': label } : {})}>
