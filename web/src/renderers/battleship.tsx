@@ -118,6 +118,7 @@ function Heading({ view, seats, seat, small, narrow }: {
 function Choices({ props, revealed, reveal }: { props: Props; revealed: boolean; reveal(chosen: boolean): void }) {
   const { view, final, move } = props;
   const turn = move !== undefined && view.phase === 'shooting' && view.you !== null && view.toMove.includes(view.you);
+  if (view.you === null && !final?.fleets) return null;
   return (
     <div class="board-choice sea-choices">
       {turn && <button type="button" onClick={() => move({ skip: true })}>Skip this turn</button>}
