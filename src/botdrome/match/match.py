@@ -97,7 +97,7 @@ class Match(Course):
         self._away.add(player)
         self._disturbed = True
         news.append((Left(player), self.position))
-        if not self._abandoned(news):
+        if not self._abandoned(now, news):
             self._wait_no_longer_for(player, now, news)
         return news
 
@@ -106,9 +106,12 @@ class Match(Course):
         if self.result is not None or self.terms.gone != "wait" or player not in self._away or self.minutes.full(player):
             return []
         self.minutes.keep(now, "rejoin", player)
+        abandoned = self._nobody_here
         self._away.remove(player)
         self._given_up.discard(player)
-        if player in self.awaited and not self._beat:
+        if abandoned:
+            self._set_deadline(now)
+        elif player in self.awaited and not self._beat:
             self._set_deadline(self._opened)
         return [(Returned(player), self.position)]
 
@@ -153,6 +156,8 @@ class Match(Course):
 
     def _time_up(self, now: Milliseconds, news: News) -> None:
         due, limit = self.deadline or 0, self.terms.pace.limit or 0
+        if self._nobody_here:
+            return self._end_here("disconnect", news)
         if self.resting:
             self.resting = False
             return self._go_on(now, news)
@@ -209,12 +214,18 @@ class Match(Course):
         self._away.discard(player)
         self._fault(player, cause, detail, now, news)
         if self.result is None and self._away:
-            self._abandoned(news)
+            self._abandoned(now, news)
 
-    def _abandoned(self, news: News) -> bool:
-        """Nobody is left: the match ends as it stands."""
-        nobody = len(self._away) + len(self._dismissed) == self.players
-        if nobody:
+    @property
+    def _nobody_here(self) -> bool:
+        return bool(self._away) and len(self._away) + len(self._dismissed) == self.players
+
+    def _abandoned(self, now: Milliseconds, news: News) -> bool:
+        """All players have left: the match ends as it stands, at once or if none of them comes back in time."""
+        nobody = self._nobody_here
+        if nobody and self.terms.reunion:
+            self.deadline = now + self.terms.reunion
+        elif nobody:
             self._end_here("disconnect", news)
         return nobody
 

@@ -55,6 +55,8 @@ class Terms(Struct, frozen=True):
     """out: of the whole match; pass: the seat stays and passes; wait: the same, and it may come back."""
     absence: Milliseconds = 0
     """How long a step waits for seats that are gone: once, until they come back and go again."""
+    reunion: Milliseconds = 0
+    """How long a match that all players have left waits for one of them to come back; 0: it ends at once."""
     boards: int = 1
     """So many boards are played by the same players, the seats moved on by one each time."""
 
@@ -76,4 +78,6 @@ def paced(terms: Terms, name: PaceName) -> Terms:
     beat = terms.pace.beat and name == "slow"
     pace = replace(terms.pace, limit=SLOW_TICK, first=FIRST_TICK) if beat else Pace(LONG_LIMIT, pause=terms.pace.pause)
     patience = SLOW_PATIENCE if terms.late == "pass" and not beat else terms.patience
-    return replace(terms, pace=pace, strikes=None, hasty="free", patience=patience, gone="wait", absence=RETURN_LIMIT)
+    return replace(
+        terms, pace=pace, strikes=None, hasty="free", patience=patience, gone="wait", absence=RETURN_LIMIT, reunion=RETURN_LIMIT
+    )

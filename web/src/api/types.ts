@@ -798,6 +798,7 @@ export interface Terms {
   patience: number | null;
   gone: "out" | "pass" | "wait";
   absence: number;
+  reunion: number;
   boards: number;
 }
 
