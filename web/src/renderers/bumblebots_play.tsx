@@ -14,6 +14,8 @@ interface Draft {
   given: Readonly<Record<string, Order>>;
   sent: boolean;
   chosen: string | null;
+  /** Why the last order was not taken. */
+  fault: string | null;
 }
 
 export interface Orders {
@@ -38,20 +40,21 @@ export function useOrders({ view, legal, move }: BoardProps<BumblebotsView>): Or
   const [kept, setDraft] = useState<Draft | null>(null);
   const me = move && view.you !== null && view.toMove.includes(view.you) ? view.you : null;
   const drones = me === null ? [] : dronesOf(view, me);
-  const draft = kept?.turn === view.turnNumber ? kept : { turn: view.turnNumber, given: {}, sent: false, chosen: drones[0]?.[0] ?? null };
+  const draft = kept?.turn === view.turnNumber ? kept : { turn: view.turnNumber, given: {}, sent: false, chosen: drones[0]?.[0] ?? null, fault: null };
   const ways = me === null ? new Map<string, Set<Direction>>() : openWays(view, me, legal);
 
   const send = (given: Draft['given']) => {
     move?.({ orders: Object.fromEntries(Object.entries(given).filter(([, order]) => order !== 'stay')) });
-    setDraft({ ...draft, given, sent: true });
+    setDraft({ ...draft, given, sent: true, fault: null });
   };
   const give = (order: Order) => {
     const drone = draft.chosen;
-    if (drone === null || (order !== 'stay' && !ways.get(drone)?.has(order))) return;
+    if (drone === null) return;
+    if (order !== 'stay' && !ways.get(drone)?.has(order)) return setDraft({ ...draft, fault: `${drone} cannot go ${DIRECTION_WORDS[order]}.` });
     const given = { ...draft.given, [drone]: order };
     const next = drones.find(([name]) => !(name in given))?.[0];
     if (next === undefined || draft.sent) send(given);
-    else setDraft({ ...draft, given, chosen: next });
+    else setDraft({ ...draft, given, chosen: next, fault: null });
   };
   const touch = (hex: Hex) => {
     const mine = drones.find(([, at]) => same(at, hex))?.[0];
@@ -140,22 +143,27 @@ function keysFor(order: Order): string {
   return Object.keys(KEYS).filter((code) => code.startsWith('Key') && KEYS[code] === order).map((code) => code.slice(3)).join();
 }
 
-function statusOf(drones: readonly string[], { given, sent }: Draft): string {
+function statusOf(drones: readonly string[], { given, sent, fault }: Draft): string {
+  if (fault) return fault;
   if (drones.length === 0) return 'You have no drones now.';
   const count = drones.filter((drone) => drone in given).length;
   return sent ? 'Sent. You can still change an order.' : `${count} of ${drones.length} have an order.`;
 }
 
-/** A group of radio buttons: Tab enters it, the arrow keys choose. */
+/** A group of radio buttons: Tab enters it, the arrow keys choose, and Enter sends as everywhere. */
 function DroneChoice({ drones, orders }: { drones: readonly string[]; orders: Orders }) {
   const { chosen, given } = orders.draft;
-  const walk = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
-    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
+  const choose = (event: KeyboardEvent & { currentTarget: HTMLElement }, step: number) => {
     const next = (drones.indexOf(chosen ?? '') + step + drones.length) % drones.length;
     orders.choose(drones[next]!);
     (event.currentTarget.children[next] as HTMLElement).focus();
+  };
+  const walk = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (event.key === 'Enter') orders.send();
+    else if (step) choose(event, step);
+    else return;
+    event.preventDefault();
   };
   return (
     <div class="bees-drones" role="radiogroup" aria-label="Your drones" onKeyDown={walk}>
