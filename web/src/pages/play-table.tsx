@@ -3,14 +3,12 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clockWords, outcomeFor, ownPlayer, ownTurn, type PlayState, type PlayWish } from '../api/player-state';
 import type { Player } from '../api/player';
 import { titleOf } from '../api/wish';
-import { generic } from '../renderers/generic';
 import { colourOf, signOf, type Renderer } from '../renderers/renderer';
 import { useRenderer } from '../renderers/use';
 import type { Film, Frame } from '../replay/film';
 import { toMove } from '../viewer/digest';
 import { useSeats } from '../viewer/stage';
 import { frameInWords, nameOf, number, resultInWords } from '../viewer/words';
-import { MoveByHand } from './play-by-hand';
 
 const RECENT = 6;
 /** Milliseconds after which a player is told that the server is slow. */
@@ -40,7 +38,6 @@ export function PlayTable({ wish, player, again }: TableProps) {
         <Bar state={state} status={status} />
         <div class="viewer-board">
           <Board state={state} film={film} frame={frame} renderer={renderer} player={player} />
-          {renderer === generic && !state.result && <MoveByHand legal={state.legal} move={player.move} />}
           <p class="play-notice" role="alert">{state.notice}</p>
         </div>
         <div class="viewer-panel">
