@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { signOf } from '../renderers/renderer';
 import { theme } from '../theme';
+import type { Playback } from './playback';
 
 export interface Series {
   player: number;
@@ -23,14 +24,15 @@ interface ChartProps {
   data: () => ChartData;
   /** Changes when there are more data. */
   version: number;
-  at: number;
-  length: number;
-  bars?: boolean;
+  /** How many series there are. */
+  players: number;
+  playback: Playback;
+  /** Dots in place of lines. */
+  dots?: boolean;
   /** A value of the vertical axis, as it is written. */
   unit: (value: number) => string;
   /** A frame, as it is written on the horizontal axis. */
   label: (index: number) => string;
-  onSeek: (index: number) => void;
 }
 
 const HEIGHT = 150;
@@ -41,20 +43,29 @@ const REDRAW = 500;
 
 export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
-  const needle = useRef<HTMLElement>(null);
   const plot = usePlot(box, props);
-  useEffect(() => {
-    if (plot && needle.current) needle.current.style.transform = `translateX(${place(plot, props.at)}px)`;
-  }, [plot, props.at, props.version]);
-  const seek = (event: PointerEvent) => plot && event.buttons === 1 && props.onSeek(pointed(plot, event, props.length));
+  const { playback, title, summary } = props;
+  const seek = (event: PointerEvent) => plot && event.buttons === 1 && playback.seek(pointed(plot, event));
   return (
     <figure class="chart">
-      <figcaption>{props.title}</figcaption>
-      <div class="chart-box" ref={box} role="img" aria-label={`${props.title}. ${props.summary}`} onPointerDown={seek} onPointerMove={seek}>
-        <i class="chart-needle" ref={needle} aria-hidden="true" />
+      <figcaption>{title}</figcaption>
+      <div class="chart-box" ref={box} role="img" aria-label={`${title}. ${summary}`} onPointerDown={seek} onPointerMove={seek}>
+        {plot && <Needle plot={plot} playback={playback} />}
       </div>
     </figure>
   );
+}
+
+/** Where the viewer is. */
+function Needle({ plot, playback }: { plot: uPlot; playback: Playback }) {
+  const [, move] = useState(0);
+  useEffect(() => {
+    const moved = () => move((count) => count + 1);
+    (plot.hooks.setScale ??= []).push(moved);
+    (plot.hooks.setSize ??= []).push(moved);
+  }, [plot]);
+  const at = plot.bbox.left / devicePixelRatio + Math.max(0, plot.valToPos(playback.index.value, 'x') || 0);
+  return <i class="chart-needle" style={{ transform: `translateX(${at}px)` }} aria-hidden="true" />;
 }
 
 /** The plot, made anew for another theme, and filled as data come. */
@@ -62,7 +73,6 @@ function usePlot(box: { current: HTMLDivElement | null }, props: ChartProps): uP
   const [plot, setPlot] = useState<uPlot | null>(null);
   const near = useNear(box);
   const colours = theme.value;
-  const series = props.data().series.length;
   useEffect(() => {
     if (!near) return;
     let made: uPlot | null = null;
@@ -80,7 +90,7 @@ function usePlot(box: { current: HTMLDivElement | null }, props: ChartProps): uP
       made?.destroy();
       setPlot(null);
     };
-  }, [near, colours, series]);
+  }, [near, colours, props.players]);
   useRedraw(plot, props);
   return plot;
 }
@@ -113,14 +123,14 @@ function useNear(box: { current: HTMLDivElement | null }): boolean {
   return near;
 }
 
-function options(box: HTMLElement, { data, unit, label, bars }: ChartProps): uPlot.Options {
+function options(box: HTMLElement, { data, unit, label, dots }: ChartProps): uPlot.Options {
   const colour = (name: string) => getComputedStyle(box).getPropertyValue(name).trim() || '#888';
   const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, font: '12px system-ui' };
   return {
     width: box.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    cursor: { drag: { x: false, y: false }, points: { show: !bars } },
+    cursor: { drag: { x: false, y: false }, points: { show: !dots } },
     scales: { x: { time: false } },
     axes: [
       { ...axis, size: 24, values: (_, values) => values.map((value) => (Number.isInteger(value) ? label(value) : '')) },
@@ -129,10 +139,10 @@ function options(box: HTMLElement, { data, unit, label, bars }: ChartProps): uPl
     series: [{}, ...data().series.map(({ player, name }) => ({
       label: `${signOf(player)} ${name}`,
       stroke: colour(`--seat-${player % 10}`),
-      width: bars ? 0 : 1.8,
+      width: dots ? 0 : 1.8,
       dash: DASHES[player % DASHES.length] ?? [],
       spanGaps: true,
-      points: bars ? { show: true, size: 4, fill: colour(`--seat-${player % 10}`) } : { show: false },
+      points: dots ? { show: true, size: 4, fill: colour(`--seat-${player % 10}`) } : { show: false },
     }))],
   };
 }
@@ -141,12 +151,7 @@ function aligned({ x, series }: ChartData): uPlot.AlignedData {
   return [x, ...series.map(({ values }) => values)];
 }
 
-/** The distance of a frame from the left side of the chart. */
-function place(plot: uPlot, index: number): number {
-  return plot.over.offsetLeft + Math.max(0, plot.valToPos(index, 'x'));
-}
-
-function pointed(plot: uPlot, event: PointerEvent, length: number): number {
-  const { left } = plot.over.getBoundingClientRect();
-  return Math.max(0, Math.min(length - 1, Math.round(plot.posToVal(event.clientX - left, 'x'))));
+/** The frame under the pointer. */
+function pointed(plot: uPlot, event: PointerEvent): number {
+  return Math.round(plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, 'x'));
 }

@@ -1,4 +1,5 @@
 /** Score over time and thinking time per move. */
+import { useMemo } from 'preact/hooks';
 import type { Film } from '../replay/film';
 import { Chart, type ChartData, type Series } from './chart';
 import type { Digest, Thought } from './digest';
@@ -8,23 +9,21 @@ import { nameOf, number, seconds } from './words';
 /** More lines nobody can tell apart. */
 const MOST_PLAYERS = 10;
 
+/** Rendered anew as the digest grows; only the needles follow the playback. */
 export function Charts({ film, digest, playback, version }: Showing) {
-  const common = {
-    version,
-    at: playback.index.value,
-    length: film.length,
-    label: (index: number) => String(stepOf(digest, index)),
-    onSeek: (index: number) => playback.seek(index),
-  };
-  const scored = digest.scores.length > 1 && digest.scores.some((scores) => scores !== null);
-  return (
-    <div class="charts">
-      {scored && <Chart {...common} title="Score over time" data={() => scoreData(film, digest)} unit={number} summary={scoresInWords(film, digest)} />}
-      {digest.thoughts.length > 1 && (
-        <Chart {...common} bars title="Thinking time per move" data={() => thoughtData(film, digest)} unit={seconds} summary={thoughtsInWords(film, digest.thoughts)} />
-      )}
-    </div>
-  );
+  return useMemo(() => {
+    const label = (index: number) => String(stepOf(digest, index));
+    const common = { version, playback, label, players: Math.min(MOST_PLAYERS, film.header.players.length) };
+    const scored = digest.scores.length > 1 && digest.scores.some((scores) => scores !== null);
+    return (
+      <div class="charts">
+        {scored && <Chart {...common} title="Score over time" data={() => scoreData(film, digest)} unit={number} summary={scoresInWords(film, digest)} />}
+        {digest.thoughts.length > 1 && (
+          <Chart {...common} dots title="Thinking time per move" data={() => thoughtData(film, digest)} unit={seconds} summary={thoughtsInWords(film, digest.thoughts)} />
+        )}
+      </div>
+    );
+  }, [film, digest, version]);
 }
 
 function shownPlayers(film: Film): { player: number; name: string }[] {

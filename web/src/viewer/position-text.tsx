@@ -1,5 +1,5 @@
 /** The position in words: to be read at any time, and told to screen readers when the user stops or steps. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Showing } from './showing';
 import { useSeats } from './stage';
 
@@ -13,10 +13,11 @@ export function PositionText({ film, renderer, playback, inWords, visible }: Sho
   const [open, setOpen] = useState(false);
   const runs = playback.playing.value || playback.following.value;
   const told = useRested(runs ? null : index);
-  const describe = (at: number) => renderer.describe(film.frame(Math.min(at, film.length - 1)).view, seats);
+  const describe = (at: number) => renderer.describe(film.frame(at).view, seats);
+  const spoken = useMemo(() => (told === null || told >= film.length ? '' : `${inWords(told)} ${describe(told)}`), [told, inWords]);
   return (
     <>
-      <p class="hidden" aria-live="polite">{told === null ? '' : `${inWords(told)} ${describe(told)}`}</p>
+      <p class="hidden" aria-live="polite">{spoken}</p>
       {visible && (
         <details class="position-text" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>The position in words</summary>

@@ -14,20 +14,27 @@ export function SeekBar({ film, playback, digest, version, ...showing }: Showing
   const [hover, setHover] = useState<number | null>(null);
   const shown = useMemo(() => thinned(digest.marks, length, PLACES), [digest, version, length]);
   const last = Math.max(1, length - 1);
+  const marks = useMemo(() => <Marks marks={shown} last={last} />, [shown, last]);
   const index = playback.index.value;
   const seek = (value: string) => playback.seek(Number(value));
   return (
     <div class="seek" style={{ '--at': index / last }} onPointerMove={(event) => setHover(pointed(event))} onPointerLeave={() => setHover(null)}>
-      <div class="seek-marks" aria-hidden="true">
-        {shown.map((mark) => (
-          <i key={`${mark.index}-${mark.kind}`} class={`mark mark-${mark.kind}`} style={markStyle(mark, last)} />
-        ))}
-      </div>
+      {marks}
       <input
         type="range" min={0} max={length - 1} step={1} value={index} aria-label="Position in the match" aria-valuetext={inWords(index)}
         onInput={(event) => seek(event.currentTarget.value)}
       />
       {hover !== null && <Hint at={hover} last={last} marks={shown} inWords={inWords} />}
+    </div>
+  );
+}
+
+function Marks({ marks, last }: { marks: readonly Placed[]; last: number }) {
+  return (
+    <div class="seek-marks" aria-hidden="true">
+      {marks.map((mark) => (
+        <i key={`${mark.index}-${mark.kind}`} class={`mark mark-${mark.kind}`} style={markStyle(mark, last)} />
+      ))}
     </div>
   );
 }
