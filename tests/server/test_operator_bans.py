@@ -18,6 +18,8 @@ from tests.server.cubes import NOOP, fence, game, organiser, saying
 from tests.server.cubes import bot as cube_bot
 from tests.server.duellists import connected, free
 from tests.server.operators import TOKEN, Office, office
+from tests.server.people import person
+from tests.server.url_hosts import url_bot, with_address
 
 pytestmark = pytest.mark.anyio
 
@@ -178,3 +180,23 @@ async def test_a_ban_ends_by_itself(tmp_path: Path) -> None:
 async def test_a_ban_that_makes_no_sense_is_explained(tmp_path: Path, ban: Any, words: str) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
         assert await one.refused("POST", "/bans", ban) == (400, words)
+
+
+async def test_people_are_refused_with_the_reason(tmp_path: Path) -> None:
+    async with server(tmp_path, operator_token=TOKEN) as house, office(house) as operator:
+        async with bot(house, person("bob")) as here:
+            assert [client["name"] for client in await operator.clients()] == ["bob"]
+            await operator.have("POST", "/bans", NAME)
+            words = "bob is banned from this server: it cheats"
+            assert (await here.until_closed())[0] == [{"error": words}]
+        async with client(house) as again:
+            await again.send(person("bob"))
+            assert (await again.until_closed())[0] == [{"authentication": "failed", "why": words}]
+
+
+async def test_a_banned_bot_is_called_no_more(tmp_path: Path) -> None:
+    async with server(tmp_path, operator_token=TOKEN, waiting_limit=0.1) as house, office(house) as operator, url_bot() as called:
+        await with_address(house, "bob", called)
+        await operator.have("POST", "/bans", NAME)
+        async with bot(house, await registered(house, "ada") | {"opponent": "bob"} | NOTICES) as one:
+            assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}

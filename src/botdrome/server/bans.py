@@ -57,9 +57,14 @@ class Bans:
 
     def refusal(self, *names: str) -> str:
         """Why a client may not play under these names from the address that asks; empty: it may."""
+        return self.address_refusal() or next((words for name in names if (words := self.name_refusal(name))), "")
+
+    def name_refusal(self, name: str) -> str:
+        """Why nobody may play under this name; empty: somebody may."""
         if not self._bans:
             return ""
-        return self.address_refusal() or next((ban.words() for name in names if (ban := self._of_name(name))), "")
+        ban = self._of_name(name)
+        return "" if ban is None else ban.words()
 
     def address_refusal(self) -> str:
         source = ASKER.get()

@@ -37,7 +37,7 @@ class Invitations:
 
     def address(self, bot: BotEntry) -> str | None:
         """Where it is called; None: it connects by itself, or plays no more."""
-        if bot.token_hash is None or self._desk.registry.bans.refusal(bot.name):
+        if bot.token_hash is None or self._desk.registry.bans.name_refusal(bot.name):
             return None
         return carried(bot.name) if bot.name in self._callers.carriers else bot.url
 

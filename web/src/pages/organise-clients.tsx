@@ -38,8 +38,8 @@ function Actions({ client }: { client: ClientShown }) {
   return (
     <span class="actions">
       <button type="button" aria-label={`Remove ${client.name}`} onClick={() => void remove(client)}>Remove</button>
-      <button type="button" aria-label={`Ban the name ${client.name}`} onClick={() => void banWith('name', client.name)}>Ban name</button>
-      <button type="button" aria-label={`Ban the address of ${client.name}`} onClick={() => void banWith('address', hostOf(client.address))}>Ban address</button>
+      <button type="button" aria-label={`Ban name ${client.name}`} onClick={() => void banWith('name', client.name)}>Ban name</button>
+      <button type="button" aria-label={`Ban address of ${client.name}`} onClick={() => void banWith('address', hostOf(client.address))}>Ban address</button>
     </span>
   );
 }

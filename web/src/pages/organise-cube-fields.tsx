@@ -34,3 +34,7 @@ export function setupIn(values: Record<string, unknown>): CubeSetup {
   const known = Object.keys(startSetup).map((key) => [key, Number(values[key] ?? startSetup[key as keyof CubeSetup])]);
   return Object.fromEntries(known) as unknown as CubeSetup;
 }
+
+export function setupInWords({ edgeLength, maxNumOfTicks, numOfTasksPerTick, speed }: CubeSetup): string {
+  return `edge ${edgeLength}, ${maxNumOfTicks} ticks at most, ${numOfTasksPerTick} ${numOfTasksPerTick === 1 ? 'task' : 'tasks'} per tick, ${speed} ms between ticks`;
+}

@@ -4,7 +4,7 @@ import type { CubeRunShown } from '../api/types';
 import { askFirst } from '../parts/ask-first';
 import { change } from '../parts/doing';
 import { LiveBoard } from '../viewer/live-board';
-import { CubeFields, setupIn } from './organise-cube-fields';
+import { CubeFields, setupIn, setupInWords } from './organise-cube-fields';
 import { ScorePlot } from './organise-plot';
 import { summaries } from './organise-scores';
 
@@ -15,17 +15,17 @@ interface RunProps {
 
 const STATES: Record<CubeRunShown['state'], string> = { running: 'running', paused: 'paused', done: 'done', stopped: 'stopped', failed: 'failed' };
 
-export function CubeRun({ run, changed }: RunProps) {
+export function CubeRun({ run, number, changed }: RunProps & { number: number }) {
   const names = run.players.map((player) => String(player['name']));
   const live = run.state === 'running' || run.state === 'paused';
   return (
-    <section class="card cube-run" aria-label={`Games of ${names.join(', ')}`}>
+    <section class="card cube-run" aria-label={`Games, start ${number}: ${names.join(', ')}`}>
       <div class="cube-run-head">
         <h3><bdi>{names.slice(0, 6).join(' – ')}</bdi>{names.length > 6 && ` and ${names.length - 6} more`}</h3>
         <span class={`badge state-${run.state}`}>{STATES[run.state]}</span>
       </div>
-      <p>{run.results.length} of {run.games} {run.games === 1 ? 'game' : 'games'} played{run.error && <>. <strong>{run.error}</strong></>}</p>
-      <progress max={run.games} value={run.results.length} aria-label="Games played" />
+      <p>{run.results.length} of {run.games} {run.games === 1 ? 'game' : 'games'} played{run.error && <>. <strong>{run.error}</strong></>} <span class="quiet">· {setupInWords(setupIn(run.setup))}</span></p>
+      {live && <progress max={run.games} value={run.results.length} aria-label="Games played" />}
       {live && <Controls run={run} changed={changed} />}
       <div class="cube-run-body">
         {run.match && <LiveBoard key={run.match} match={run.match} game="battlecube" players={names} />}

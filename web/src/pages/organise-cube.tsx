@@ -31,11 +31,11 @@ export function Battlecube() {
       <h2>Games</h2>
       {!value && (error ? <Problem words={error} retry={again} /> : <p class="quiet" role="status">Loading …</p>)}
       {value?.runs.length === 0 && <p class="quiet">No games have been started here since the server started.</p>}
-      {value?.runs.slice(0, OPEN).map((run) => <CubeRun key={run.id} run={run} changed={again} />)}
+      {value?.runs.slice(0, OPEN).map((run, at) => <CubeRun key={run.id} run={run} number={value.runs.length - at} changed={again} />)}
       {value && value.runs.length > OPEN && (
         <details>
           <summary>Earlier games ({value.runs.length - OPEN})</summary>
-          {value.runs.slice(OPEN).map((run) => <CubeRun key={run.id} run={run} changed={again} />)}
+          {value.runs.slice(OPEN).map((run, at) => <CubeRun key={run.id} run={run} number={value.runs.length - OPEN - at} changed={again} />)}
         </details>
       )}
     </>
@@ -97,7 +97,7 @@ function PlayerFields({ number, row, house, onChange, onRemove }: PlayerFieldsPr
         </label>
       )}
       {row.kind === 'url' && <label class="field">URL <input type="url" required placeholder="http://127.0.0.1:8080" value={row.from} onInput={(event) => onChange({ from: event.currentTarget.value })} /></label>}
-      {onRemove && <button type="button" aria-label={`Take player ${number} off the list`} onClick={onRemove}>Remove</button>}
+      {onRemove && <button type="button" aria-label={`Remove player ${number}`} onClick={onRemove}>Remove</button>}
     </div>
   );
 }

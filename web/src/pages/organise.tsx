@@ -82,17 +82,19 @@ function SignInForm({ over, done }: { over: boolean; done: () => void }) {
     ask<SignedIn>('/operator/session', { method: 'POST', body: { token: token.trim() } }).then(signedIn, (error: Error) => setWords(error.message));
   };
   return (
-    <div class="sign-in card">
-      <h1>For organisers</h1>
-      <p>Sign in with the operator's token to see who is connected, end matches, start Battlecube games and host boat rooms.</p>
-      {words && <p role="alert" class="notice failed">{words}</p>}
-      <form onSubmit={submit}>
-        <label class="field">Operator's token
-          <input type="password" autoComplete="current-password" required value={token} onInput={(event) => setToken(event.currentTarget.value)} />
-        </label>
-        <p><button type="submit" class="main">Sign in</button></p>
-      </form>
-      <p class="quiet">The server printed the token when it first started, unless it is set as <code>operator_token</code>. If it is lost, <code>botdrome operator-token</code> on the server makes a new one.</p>
+    <div class="organise">
+      <div class="sign-in card">
+        <h1>For organisers</h1>
+        <p>Sign in with the operator's token to see who is connected, end matches, start Battlecube games and host boat rooms.</p>
+        {words && <p role="alert" class="notice failed">{words}</p>}
+        <form onSubmit={submit}>
+          <label class="field">Operator's token
+            <input type="password" autoComplete="current-password" required value={token} onInput={(event) => setToken(event.currentTarget.value)} />
+          </label>
+          <p><button type="submit" class="main">Sign in</button></p>
+        </form>
+        <p class="quiet">The server printed the token when it first started, unless it is set as <code>operator_token</code>. If it is lost, <code>botdrome operator-token</code> on the server makes a new one.</p>
+      </div>
     </div>
   );
 }

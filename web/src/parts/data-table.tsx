@@ -76,7 +76,7 @@ function Shown<Row, Answer extends Page>(props: ShownProps<Row, Answer>) {
   if (!answer) return reading.error ? <TableProblem reading={reading} caption={caption} /> : <p class="quiet table-wait" role="status">Loading …</p>;
   const rows = props.rows(answer);
   return (
-    <div class="data-table" aria-busy={reading.loading}>
+    <div class="data-table" role="group" aria-label={caption} tabIndex={0} aria-busy={reading.loading}>
       {reading.error && <TableProblem reading={reading} caption={caption} />}
       {rows.length === 0 ? <Empty caption={caption} words={empty} answer={answer} change={change} /> : (
         <table>
