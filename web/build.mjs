@@ -1,4 +1,4 @@
-// Builds the pages. `node build.mjs TARGET` writes them into the folder TARGET, `node build.mjs --tests TARGET` the tests.
+// Builds the pages. `node build.mjs TARGET` writes them into the folder TARGET, `node build.mjs --tests TARGET` the tests, `--bench` the benchmarks.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -35,12 +35,12 @@ function compress(folder) {
   }
 }
 
-async function buildTests(target) {
+/** Scripts for node: the tests, or the benchmarks. */
+async function buildScripts(folder, ending, target) {
   rmSync(target, { recursive: true, force: true });
-  const entryPoints = readdirSync('test').filter((name) => name.endsWith('.test.ts') || name.endsWith('.test.tsx'));
   await build({
     ...COMMON,
-    entryPoints: entryPoints.map((name) => join('test', name)),
+    entryPoints: readdirSync(folder).flatMap((name) => (ending.test(name) ? [join(folder, name)] : [])),
     outdir: target,
     outExtension: { '.js': '.mjs' },
     platform: 'node',
@@ -50,4 +50,6 @@ async function buildTests(target) {
 }
 
 const [first, second] = process.argv.slice(2);
-await (first === '--tests' ? buildTests(second) : buildPages(first));
+if (first === '--tests') await buildScripts('test', /\.test\.tsx?$/, second);
+else if (first === '--bench') await buildScripts('bench', /\.ts$/, second);
+else await buildPages(first);
