@@ -77,6 +77,7 @@ bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes 
 	$(BIN)/python -m bench.duel
 	$(BIN)/python -m bench.xbs
 	$(BIN)/python -m bench.bomber
+	$(BIN)/python -m bench.films
 
 attacks: export PYTHONPATH := $(CURDIR)/src
 attacks: $(READY) ## measure how much hostile clients of one address slow down the players of another; takes some minutes

@@ -47,7 +47,7 @@ async def test_spectators_see_both_kinds_of_tables(store: Store) -> None:
     tables, changes = PlayedElsewhere(house), Seen()
     forget = tables.on_change(lambda: changes.events.append("changed"))
     here = house.open(entry_of("here", "Ann", "Bob"))
-    tables.begin(entry_of("there", "Cy", "Dee", game="gomoku"), store)
+    tables.begin(entry_of("there", "Cy", "Dee", game="gomoku"), 5000, store)
     assert (tables.count(), tables.watch("there", Seen())) == (1, False), "nothing was shown of it yet"
     tables.move("there", 0, 0, (0, 1), [(Began(0, (0, 1)), {"size": 15})])
     assert [table.id for table in tables.live()] == ["here", "there"]
@@ -68,7 +68,7 @@ async def test_the_end_is_told_when_it_is_on_disk(store: Store) -> None:
     row = FORMATS["noughts-and-crosses"]
     match, entry = Match(row.game, 2, row.terms, 1), entry_of("there", "Cy", "Dee")
     tables, seen = PlayedElsewhere(HandTables()), Seen()
-    tables.begin(entry, store)
+    tables.begin(entry, None, store)
     tables.move("there", 0, 0, match.order, [(event, position.view(None)) for event, position in match.start()])
     assert tables.watch("there", seen)
     match.abort(10)

@@ -98,7 +98,7 @@ async def _show(scene: Scene, tables: PlayedElsewhere, store: Store) -> None:
     if isinstance(scene, MatchOpened):
         started = int(time() * 1000)
         entry = MatchEntry(scene.match, scene.game, scene.players, started, options=scene.options, seed=scene.seed)
-        tables.begin(entry, store)
+        tables.begin(entry, scene.limit, store)
     elif isinstance(scene, MatchMoved):
         tables.move(scene.match, scene.t, scene.steps, scene.order, scene.news)
     else:

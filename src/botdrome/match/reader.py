@@ -17,15 +17,18 @@ MOST_BOARDS = 100
 """That a match in a file may have: boards on which nobody plays end one inside of the other."""
 UNPLAYABLE = (BadOption, IllegalMove, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 """Raised where a match is told something that it cannot have been told."""
+NO_MATCH_FILE = f"this is not a match file of version 1 or {VERSION}"
 HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 def read(data: bytes) -> Record:
     """The record in a file, or BadRecord. A file that was cut off between two lines gives a record without result."""
     lines = data.splitlines(keepends=True)
-    if not lines or not lines[-1].endswith(b"\n"):
-        raise BadRecord(max(len(lines), 1), "the file is cut off in this line" if lines else "the file is empty")
+    if not lines:
+        raise BadRecord(1, "the file is empty")
     setup = _setup(lines[0])
+    if not lines[-1].endswith(b"\n"):
+        raise BadRecord(len(lines), "the file is cut off in this line")
     inputs: list[Line] = []
     for number, text in enumerate(lines[1:], 2):
         if text.startswith(b'{"result":'):
@@ -42,10 +45,13 @@ def _decoded(text: bytes, number: int, kind: Any) -> Any:
 
 
 def _setup(text: bytes) -> Setup:
-    head = _decoded(text, 1, dict[str, Any])
+    try:
+        head = _decoded(text, 1, dict[str, Any])
+    except BadRecord:
+        raise BadRecord(1, f"{NO_MATCH_FILE}: its first line is no JSON object") from None
     version = head.get("botdrome")
     if version not in (1, VERSION) or isinstance(version, bool):
-        raise BadRecord(1, f"this is not a match file of version 1 or {VERSION}")
+        raise BadRecord(1, NO_MATCH_FILE)
     setup: Setup = _decoded(text, 1, Setup)
     if version == 1 and not isinstance(setup.seed, int):
         raise BadRecord(1, f"the seed of version 1 must be a whole number, not {setup.seed!r}")

@@ -20,6 +20,8 @@ class MatchOpened(Struct, frozen=True):
     players: tuple[str, ...]
     options: dict[str, Any]
     seed: Seed
+    limit: Milliseconds | None
+    """The time for a move."""
 
 
 class MatchMoved(Struct, frozen=True):
@@ -57,7 +59,7 @@ class Stage:
 
     def __init__(self, match_id: str, match: Match, names: tuple[str, ...], show: Show) -> None:
         self._id, self._match, self._names, self._show = match_id, match, names, show
-        show(MatchOpened(match_id, match.game.name, names, unusual(match.game), seed_of(match)))
+        show(MatchOpened(match_id, match.game.name, names, unusual(match.game), seed_of(match), match.terms.pace.limit))
 
     def see(self, now: Milliseconds, news: News) -> None:
         public = [(event, position.view(None)) for event, position in news if meant_for(event) is None]

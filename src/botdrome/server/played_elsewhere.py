@@ -7,7 +7,7 @@ from botdrome.games.game import View
 from botdrome.match.events import Ended, Event, Player, Result
 from botdrome.match.terms import Milliseconds
 from botdrome.server.arena import LiveTable, Tables
-from botdrome.server.audience import Audience, Billing, Spectator
+from botdrome.server.audience import Audience, Spectator, billing_of
 from botdrome.store.store import Finish, MatchEntry, Status, Store
 
 Shown = list[tuple[Event, View]]
@@ -16,9 +16,9 @@ Shown = list[tuple[Event, View]]
 class OutsideTable:
     """One match, as far as it is known here."""
 
-    def __init__(self, entry: MatchEntry) -> None:
+    def __init__(self, entry: MatchEntry, limit: Milliseconds | None) -> None:
         self.entry = entry
-        self.audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
+        self.audience = Audience(billing_of(entry), limit)
         self.t: Milliseconds = 0
         self.steps = 0
         self.order: tuple[Player, ...] = tuple(range(len(entry.players)))
@@ -53,9 +53,10 @@ class PlayedElsewhere:
 
     # What happens elsewhere.
 
-    def begin(self, entry: MatchEntry, store: Store) -> None:
+    def begin(self, entry: MatchEntry, limit: Milliseconds | None, store: Store) -> None:
+        """`limit` is the time for a move."""
         store.begin(entry)
-        self._outside[entry.id] = OutsideTable(entry)
+        self._outside[entry.id] = OutsideTable(entry, limit)
 
     def move(self, match_id: str, t: Milliseconds, steps: int, order: tuple[Player, ...], news: Shown) -> None:
         table = self._outside[match_id]
