@@ -33,13 +33,14 @@ class BrowserArena:
         assert answer.status_code == 201, answer.text
         return str(answer.json()["password"])
 
-    def login(self, game: str, name: str, token: str, **wish: Any) -> ClientConnection:
+    @contextmanager
+    def login(self, game: str, name: str, token: str, **wish: Any) -> Iterator[ClientConnection]:
         """A bot that has logged in over the native protocol."""
-        socket = connect(self.url.replace("http", "ws"), open_timeout=PATIENCE)
-        words = {"gameType": game.upper().replace("-", "_"), "name": name, "password": token} | wish
-        socket.send(json.dumps(words))
-        assert json.loads(socket.recv(PATIENCE))["authentication"] == "OK"
-        return socket
+        with connect(self.url.replace("http", "ws"), open_timeout=PATIENCE) as socket:
+            words = {"gameType": game.upper().replace("-", "_"), "name": name, "password": token} | wish
+            socket.send(json.dumps(words))
+            assert json.loads(socket.recv(PATIENCE))["authentication"] == "OK"
+            yield socket
 
 
 @contextmanager

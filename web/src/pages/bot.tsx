@@ -72,7 +72,7 @@ function RatingSection({ profile: { rating, history, bot } }: { profile: Profile
     <section aria-label="Rating">
       <h2>Rating</h2>
       <p class="figures">
-        <span class="big"><Rating {...rating} /></span>
+        <span class="figure"><Rating {...rating} /></span>
         <span>place {rating.place}{rating.group ? ` (group ${rating.group + 1})` : ''}</span>
         <span>{rating.games.toLocaleString()} rated matches: {rating.wins} won, {rating.draws} drawn, {rating.losses} lost</span>
       </p>
@@ -103,7 +103,7 @@ const COLUMNS: Column<OpponentLine>[] = [
   { title: 'Games', number: true, sort: 'games', falling: true, cell: (line) => line.games.toLocaleString() },
   { title: 'Won', number: true, sort: 'wins', falling: true, cell: (line) => line.wins.toLocaleString() },
   { title: 'Drawn', number: true, wide: true, cell: (line) => line.draws.toLocaleString() },
-  { title: 'Lost', number: true, sort: 'losses', falling: true, cell: (line) => line.losses.toLocaleString() },
+  { title: 'Lost', number: true, wide: true, sort: 'losses', falling: true, cell: (line) => line.losses.toLocaleString() },
   { title: 'Score', number: true, cell: (line) => `${Math.round((100 * (line.wins + line.draws / 2)) / line.games)} %` },
   { title: 'Last match', wide: true, sort: 'last', falling: true, cell: (line) => <Moment at={line.last} /> },
 ];

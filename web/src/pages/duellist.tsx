@@ -18,7 +18,7 @@ export default function DuellistPage({ params }: { params: Params }) {
     <>
       <h1><bdi>{name}</bdi> {player.online && <span class="badge good">online</span>}</h1>
       <p class="figures">
-        <span class="big">{Math.round(player.rating)}</span>
+        <span class="figure">{Math.round(player.rating)}</span>
         <span>{player.boards} boards: {player.score} won, {player.draws} drawn, {player.losses} lost</span>
         <span>{player.invalid} lost by an illegal move, out of time or by going away</span>
         <span>{onlineTime(player.seconds)} online</span>

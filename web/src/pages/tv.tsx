@@ -90,7 +90,7 @@ function Boards({ tables }: { tables: readonly Table[] }) {
   useEffect(() => setSlots((before) => slotsAfter(before, tables, MOST_BOARDS)), [tables]);
   return (
     <ul class={`tv-boards count-${slots.length}`}>
-      {slots.map(({ table: { id, game, players, contest } }) => <li key={id}><LiveBoard match={id} game={game} players={players} large words={gameTitle(game) + (contest === null ? '' : ` · ${contest}`)} /></li>)}
+      {slots.map(({ table: { id, game, players, contest } }) => <li key={id}><LiveBoard match={id} game={game} players={players} large={slots.length <= 2} words={gameTitle(game) + (contest === null ? '' : ` · ${contest}`)} /></li>)}
     </ul>
   );
 }

@@ -115,7 +115,7 @@ function Line({ line, at, chosen, choose }: { line: FlightLine; at: number; chos
   return (
     <button type="button" class={`flight-line ${line.dir} ${fault ? 'fault' : ''}`} aria-current={chosen ? 'true' : undefined} onClick={() => choose(at)}>
       <span class="flight-head">
-        <span>{line.dir === 'in' ? '→ bot' : '← server'}</span> <span class="quiet">{seconds(line.t)}{line.step !== undefined && ` · step ${line.step}`}</span>
+        <span>{line.dir === 'in' ? 'From the bot' : 'To the bot'}</span> <span class="quiet">{seconds(line.t)}{line.step !== undefined && ` · step ${line.step}`}</span>
         {line.verdict && <strong class={fault ? 'bad' : 'good'}>{line.verdict}</strong>}
         {line.used !== undefined && <span class="quiet">after {line.used} ms</span>}
       </span>
