@@ -15,6 +15,8 @@ from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 from bench.cube_load import Organiser, game, listen
 from bench.cube_load import Tally as CubeTally
+from botdrome.bots.house import HOUSE
+from botdrome.games.chance import Chance
 
 ADDRESS = "127.0.0.2"
 DONE: Counter[str] = Counter()
@@ -36,6 +38,22 @@ class Heard(WSListener):
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:
         self.gone = True
+
+
+class Gamer(Heard):
+    """Plays one match of its game, as fast as it can."""
+
+    def __init__(self, game: str, name: str) -> None:
+        self._bot, self._name, self._chance = HOUSE[game]["random"], name, Chance(7)
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        if frame.msg_type != WSMsgType.TEXT:
+            return super().on_ws_frame(transport, frame)
+        state = json.loads(frame.get_payload_as_bytes()).get("state")
+        if state is not None and not state["result"] and self._name in state.get("waitingFor", [self._name]):
+            transport.send(WSMsgType.TEXT, json.dumps(self._bot(state, self._chance)).encode())
+            DONE["moves"] += 1
+        return None
 
 
 class Target:
@@ -60,9 +78,9 @@ class Target:
         status, rest = await self.ask("POST", "/api/v1/bots", {"game": game, "name": name, "owner": "x"})
         return str(json.loads(rest).get("password", "")) if status < 300 else ""
 
-    async def socket(self, path: str = "/") -> tuple[WSTransport, Heard]:
-        heard = Heard()
-        transport, _ = await ws_connect(lambda: heard, self.socket_url + path, local_addr=(ADDRESS, 0))
+    async def socket(self, heard: Heard | None = None) -> tuple[WSTransport, Heard]:
+        heard = heard or Heard()
+        transport, _ = await ws_connect(lambda: heard, self.socket_url + "/", local_addr=(ADDRESS, 0))
         return transport, heard
 
 
@@ -124,14 +142,14 @@ async def cube_games(target: Target) -> None:
 
 
 async def house_games(target: Target) -> None:
-    """100 games of hexagonal or square boards against house bots, each move answered at once."""
+    """100 games of boats against house bots, each move answered at once."""
     numbers = count()
 
     async def play() -> None:
         name = f"gamer {next(numbers)}"
         token = await target.register(name, "battleship")
         while True:
-            line, heard = await target.socket()
+            line, heard = await target.socket(Gamer("battleship", name))
             line.send(WSMsgType.TEXT, login("BATTLESHIP", name, token, opponent="house:hunter"))
             while not heard.gone:
                 await asyncio.sleep(0.05)
@@ -168,7 +186,12 @@ async def large_reads(target: Target) -> None:
     """Queries for 1,000 games with all their moves."""
     wanted = "... on NoughtsAndCrossesGame { id board bots { owner } turns { __typename } }"
     query = f"{{ games(gameType: NOUGHTS_AND_CROSSES, filters: {{limit: 1000}}) {{ {wanted} }} }}"
-    await repeat(2, lambda: target.ask("POST", "/graphql", {"query": query}))
+
+    async def read() -> None:
+        _, answer = await target.ask("POST", "/graphql", {"query": query})
+        DONE["games"] += answer.count(b'"id"')
+
+    await repeat(2, read)
 
 
 async def deaf_spectators(target: Target) -> None:

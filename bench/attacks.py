@@ -13,10 +13,11 @@ from typing import Any
 
 from bench import attackers
 from bench.clients import start
-from bench.server import Server, server
+from bench.server import Server, load, server
 
 QUIET, ATTACKED, RUN_UP = 8.0, 8.0, 2.0
 """Seconds: measured alone, measured beside an attack, and before that."""
+GAMES = 1_000
 SETTINGS = ("--set", "host=127.0.0.1", "--set", "duel_port=-1", "--set", "xbs_port=-1")
 
 
@@ -31,9 +32,17 @@ def tokens_of(running: Server) -> list[str]:
     return [running.register(f"{name} {number}", game) for name, game in games.items() for number in (0, 1)]
 
 
+def fill(running: Server, tokens: list[str]) -> None:
+    """Have as many games stored as an attack reads."""
+    stored = 0
+    while stored < GAMES:
+        stored += load("noughts", running.url, *tokens[:2], 100, 1)["matches"]
+
+
 def measure(name: str) -> None:
     with server(*SETTINGS) as running:
         tokens = tokens_of(running)
+        fill(running, tokens)
         quiet = probe(running, QUIET, tokens)
         attack = start("bench.attackers", name, running.url, RUN_UP + ATTACKED + 1)
         time.sleep(RUN_UP)
