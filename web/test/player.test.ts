@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Player, playUrl, type Surroundings, type WireEvents } from '../src/api/player';
 import { clockWords, heard, loginOf, outcomeFor, ownPlayer, ownTurn, sentence, START, type PlayMessage, type PlayState, type PlayWish } from '../src/api/player-state';
-import { opponentWords, titleOf, wishOf, wishPath } from '../src/api/wish';
+import { opponentWords, wishOf, wishPath } from '../src/api/wish';
 import type { MatchEvent, Result } from '../src/replay/film';
 
 const WISH: PlayWish = { game: 'noughts-and-crosses', pace: 'slow', players: 2, options: {}, opponent: 'house:perfect', invite: null };
@@ -189,12 +189,11 @@ test('a wish is an address, and back', () => {
   assert.deepEqual(wishOf('gomoku', url.searchParams), wish);
   assert.equal(url.searchParams.get('match'), 'm1');
   const odd = wishOf('gomoku', new URLSearchParams('pace=fast&players=-3&options=[1'));
-  assert.deepEqual([odd.pace, odd.players, odd.options], ['slow', 2, {}]);
+  assert.deepEqual([odd.pace, odd.players, odd.options], ['stepped', 2, {}]);
   assert.equal(playUrl({ protocol: 'https:', host: 'h' }), 'wss://h/play');
 });
 
-test('games and opponents have names for people', () => {
-  assert.equal(titleOf('noughts-and-crosses'), 'Noughts and crosses');
+test('opponents have names for people', () => {
   const names = [WISH, { ...WISH, opponent: 'ada' }, { ...WISH, opponent: null, invite: 'x' }, { ...WISH, opponent: null }].map(opponentWords);
   assert.deepEqual(names, ['the house bot perfect', 'ada', 'a friend', 'anybody']);
 });

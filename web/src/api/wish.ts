@@ -15,7 +15,7 @@ export function wishPath(wish: PlayWish, match: string | null = null): string {
 
 /** What the query does not say, or says in a way that cannot be read, is the usual. */
 export function wishOf(game: string, query: URLSearchParams): PlayWish {
-  const pace: PaceName = query.get('pace') === 'stepped' ? 'stepped' : 'slow';
+  const pace: PaceName = query.get('pace') === 'slow' ? 'slow' : 'stepped';
   const players = Number(query.get('players') ?? 2);
   return {
     game, pace, players: Number.isInteger(players) && players > 1 ? players : 2, options: optionsOf(query.get('options')),
@@ -30,12 +30,6 @@ function optionsOf(text: string | null): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-/** `noughts-and-crosses` as people write it: `Noughts and crosses`. */
-export function titleOf(game: string): string {
-  const words = game.replaceAll('-', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** An opponent as people call it. */

@@ -3,12 +3,13 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { guestAccount, keepName } from '../api/guest';
 import { browser, Player, playUrl } from '../api/player';
 import type { Failure, PlayState, PlayWish } from '../api/player-state';
-import { opponentWords, titleOf, wishOf, wishPath } from '../api/wish';
+import { opponentWords, wishOf, wishPath } from '../api/wish';
 import { go, query, type Params } from '../router';
 import { ready } from './play';
 import { NameField } from './play-name';
 import { PlayTable } from './play-table';
 import { Waiting } from './play-waiting';
+import { gameTitle } from './rules';
 
 export default function PlayGamePage({ params }: { params: Params }) {
   const wish = useMemo(() => wishOf(params['game'] ?? '', query.value), []);
@@ -18,7 +19,7 @@ export default function PlayGamePage({ params }: { params: Params }) {
     const match = query.value.get('match');
     if (match || ready.value) start(match);
     ready.value = false;
-    document.title = `${titleOf(wish.game)} · Botdrome`;
+    document.title = `${gameTitle(wish.game)} · Botdrome`;
   }, []);
   useEffect(() => {
     if (!player) return undefined;
@@ -42,7 +43,7 @@ function Start({ wish, start, problem }: { wish: PlayWish; start: () => void; pr
   };
   return (
     <form class="play-form play-start" onSubmit={submit}>
-      <h1>{titleOf(wish.game)}</h1>
+      <h1>{gameTitle(wish.game)}</h1>
       <p>{wish.invite ? 'You are invited to a match. It begins when all players are here.' : <>A match against <bdi>{opponentWords(wish)}</bdi>.</>}</p>
       {problem && <p class="problem" role="alert">{problem}</p>}
       <NameField name={name} setName={setName} />
@@ -91,7 +92,7 @@ function Failed({ wish, state, failure, player, again }: FailedProps) {
   if (failure.kind === 'name' && state.match === null) return <Start wish={wish} start={again} problem={failure.words} />;
   return (
     <div class="problem" role="alert">
-      <h1>{titleOf(wish.game)}</h1>
+      <h1>{gameTitle(wish.game)}</h1>
       <p>{failure.words}</p>
       <p class="play-actions">
         {failure.kind === 'elsewhere' && <button type="button" class="main" onClick={player.now}>Continue here</button>}

@@ -2,13 +2,13 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clockWords, outcomeFor, ownPlayer, ownTurn, type PlayState, type PlayWish } from '../api/player-state';
 import type { Player } from '../api/player';
-import { titleOf } from '../api/wish';
 import { colourOf, signOf, type Renderer } from '../renderers/renderer';
 import { useRenderer } from '../renderers/use';
 import type { Film, Frame } from '../replay/film';
 import { toMove } from '../viewer/digest';
 import { useSeats } from '../viewer/stage';
 import { frameInWords, nameOf, number, resultInWords } from '../viewer/words';
+import { gameTitle } from './rules';
 
 const RECENT = 6;
 /** Milliseconds after which a player is told that the server is slow. */
@@ -26,13 +26,13 @@ export function PlayTable({ wish, player, again }: TableProps) {
   const frame = film.frame(film.length - 1);
   const renderer = useRenderer(film.header.game);
   const status = useStatus(state, film, frame);
-  useEffect(() => void (document.title = `${status} · ${titleOf(wish.game)}`), [status]);
+  useEffect(() => void (document.title = `${status} · ${gameTitle(wish.game)}`), [status]);
   if (!renderer) return <p class="quiet" role="status">Loading the board …</p>;
   return (
     <>
       <header class="match-head">
-        <h1>{titleOf(wish.game)}</h1>
-        <p>{wish.pace} pace, unrated</p>
+        <h1>{gameTitle(wish.game)}</h1>
+        <p>{wish.pace === 'slow' ? 'Slow pace, unrated' : 'Unrated'}</p>
       </header>
       <div class="viewer play-table">
         <Bar state={state} status={status} />

@@ -1,16 +1,19 @@
 /** Waiting for an opponent: with a link for a friend, and a way out. */
 import { useEffect, useState } from 'preact/hooks';
 import type { PlayState, PlayWish } from '../api/player-state';
-import { opponentWords, titleOf, wishPath } from '../api/wish';
-import type { Bot } from '../api/types';
+import { opponentWords, wishPath } from '../api/wish';
+import type { Bot, ServerAddress } from '../api/types';
 import { useRest } from '../api/use';
+import { whereOf } from '../parts/bring-a-bot';
+import { QrCode } from '../parts/qr-code';
 import { useCopying } from '../viewer/dialogs';
+import { gameTitle } from './rules';
 
 export function Waiting({ wish, state }: { wish: PlayWish; state: PlayState }) {
   const waited = useSeconds();
   return (
     <div class="play-waiting">
-      <h1>{titleOf(wish.game)}</h1>
+      <h1>{gameTitle(wish.game)}</h1>
       <p role="status">{state.phase === 'waiting' ? <>Waiting for <bdi>{opponentWords(wish)}</bdi> …</> : state.match ? 'Coming back to your seat …' : 'Connecting …'}</p>
       {wish.invite && <Invitation wish={wish} />}
       {wish.opponent && !wish.opponent.startsWith('house:') && <NamedBot name={wish.opponent} />}
@@ -28,7 +31,8 @@ function NamedBot({ name }: { name: string }) {
 }
 
 function Invitation({ wish }: { wish: PlayWish }) {
-  const url = location.origin + wishPath(wish);
+  const server = useRest<ServerAddress>('/server');
+  const url = whereOf(server.value, location).http + wishPath(wish);
   const [copied, copy] = useCopying();
   return (
     <section class="invitation" aria-label="Invitation">
@@ -39,6 +43,7 @@ function Invitation({ wish }: { wish: PlayWish }) {
           <button type="button" onClick={() => copy(url)}>{copied ? 'Copied' : 'Copy'}</button>
         </p>
       </div>
+      <QrCode text={url} label="QR code of the invitation" />
     </section>
   );
 }

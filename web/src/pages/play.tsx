@@ -1,15 +1,19 @@
 /** Play: choose a game, an opponent and a pace. */
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { guestAccount, keepName, newInvite } from '../api/guest';
 import type { PaceName, PlayWish } from '../api/player-state';
 import type { Bots, Game, Games } from '../api/types';
 import { useRest } from '../api/use';
-import { titleOf, wishPath } from '../api/wish';
+import { wishPath } from '../api/wish';
+import { GamePicture } from '../parts/game-picture';
 import { Problem } from '../parts/problem';
 import { go, query } from '../router';
 import { NameField } from './play-name';
 import { changed, Options, type Texts } from './play-options';
+import { playersInWords } from './games';
+import { rulesOf } from './rules';
 
 /** Set just before the page of the game is shown: the person has said all there is to say, so the match may begin. */
 export const ready = signal(false);
@@ -46,19 +50,16 @@ function Choice({ games }: { games: Game[] }) {
   const game = games.find((one) => one.name === name);
   return (
     <>
-      <fieldset class="choices">
+      <fieldset class="choices games">
         <legend>Game</legend>
         {games.map((one) => (
-          <Card key={one.name} group="game" value={one.name} chosen={name} choose={setName} title={titleOf(one.name)} words={playersWords(one)} />
+          <Card key={one.name} group="game" value={one.name} chosen={name} choose={setName} title={rulesOf(one.name).title} words={playersInWords(one.players)}
+            picture={<GamePicture game={one.name} small />} />
         ))}
       </fieldset>
       {game && <Details key={game.name} game={game} />}
     </>
   );
-}
-
-function playersWords({ players: [least, most] }: Game): string {
-  return least === most ? `${least} players` : `${Math.max(2, least ?? 2)} to ${most} players`;
 }
 
 interface CardProps<T extends string> {
@@ -68,14 +69,16 @@ interface CardProps<T extends string> {
   choose: (value: T) => void;
   title: string;
   words: string;
+  picture?: ComponentChildren;
 }
 
-function Card<T extends string>({ group, value, chosen, choose, title, words }: CardProps<T>) {
+function Card<T extends string>({ group, value, chosen, choose, title, words, picture }: CardProps<T>) {
   return (
     <label class="choice">
       <input type="radio" name={group} value={value} checked={chosen === value} onChange={() => choose(value)} />
       <span class="choice-title">{title}</span>
       <span class="choice-words">{words}</span>
+      {picture}
     </label>
   );
 }
@@ -86,7 +89,7 @@ function Details({ game }: { game: Game }) {
   const [against, setAgainst] = useState<Against>(wanted(game));
   const [opponent, setOpponent] = useState(query.value.get('opponent') ?? '');
   const [house, setHouse] = useState(game.house.find((one) => one === query.value.get('opponent')) ?? game.house.at(-1) ?? '');
-  const [pace, setPace] = useState<PaceName>(beat ? 'stepped' : 'slow');
+  const [pace, setPace] = useState<PaceName>('stepped');
   const [players, setPlayers] = useState(Math.max(2, game.players[0] ?? 2));
   const [texts, setTexts] = useState<Texts>({});
   const [name, setName] = useState(guestAccount().name);
