@@ -9,17 +9,15 @@ export function marks(view: BombermanView, before: BombermanView, seats: readonl
   return [...bombMarks(view, before, seats), ...upgradeMarks(view, before, seats), ...deaths];
 }
 
-/** At most one, for there are bombs in so many steps. */
+/** Bombs that burn crates or set each other off. There are hundreds that do nothing, and the list of moves tells who places one. */
 function bombMarks(view: BombermanView, before: BombermanView, seats: readonly Seat[]): Mark[] {
-  const placed = view.bombs.filter(({ at }) => !before.bombs.some((bomb) => same(bomb.at, at)));
   const gone = before.bombs.filter(({ at }) => !view.bombs.some((bomb) => same(bomb.at, at)) && has(view.explosions, at));
   const crates = placesOf(before.tiles, CRATE).filter((place) => has(view.explosions, place)).length;
-  const words = placed.map(({ seat, at }) => `${nameOf(seats, seat)} places a bomb at ${at.join(', ')}`);
-  if (gone.length) words.push(`${gone.length === 1 ? `A bomb of ${nameOf(seats, gone[0]!.seat)} goes` : `${gone.length} bombs go`} off, crates burned: ${crates}`);
-  const owners = new Set([...placed, ...gone].map(({ seat }) => seat));
-  const [owner] = owners;
-  const about = owners.size === 1 ? { player: seats[owner!]?.player ?? owner! } : {};
-  return words.length ? [{ kind: 'bomb', words: words.join('; '), ...about }] : [];
+  if (gone.length === 0 || (gone.length === 1 && crates === 0)) return [];
+  const owners = [...new Set(gone.map(({ seat }) => seat))];
+  const bombs = gone.length === 1 ? 'A bomb' : `${gone.length} bombs`;
+  const words = `${bombs} of ${owners.map((seat) => nameOf(seats, seat)).join(' and ')} burn${gone.length === 1 ? 's' : ''} ${crates === 1 ? '1 crate' : `${crates} crates`}`;
+  return [{ kind: 'bomb', words, ...(owners.length === 1 && { player: seats[owners[0]!]?.player ?? owners[0]! }) }];
 }
 
 function upgradeMarks(view: BombermanView, before: BombermanView, seats: readonly Seat[]): Mark[] {
