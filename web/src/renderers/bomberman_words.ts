@@ -9,11 +9,11 @@ export function marks(view: BombermanView, before: BombermanView, seats: readonl
   return [...bombMarks(view, before, seats), ...upgradeMarks(view, before, seats), ...deaths];
 }
 
-/** Bombs that burn crates or set each other off. There are hundreds that do nothing, and the list of moves tells who places one. */
+/** Bombs that burn crates: hundreds of others do nothing, and the list of moves tells when one is placed. */
 function bombMarks(view: BombermanView, before: BombermanView, seats: readonly Seat[]): Mark[] {
   const gone = before.bombs.filter(({ at }) => !view.bombs.some((bomb) => same(bomb.at, at)) && has(view.explosions, at));
   const crates = placesOf(before.tiles, CRATE).filter((place) => has(view.explosions, place)).length;
-  if (gone.length === 0 || (gone.length === 1 && crates === 0)) return [];
+  if (crates === 0) return [];
   const owners = [...new Set(gone.map(({ seat }) => seat))];
   const bombs = gone.length === 1 ? 'A bomb' : `${gone.length} bombs`;
   const words = `${bombs} of ${owners.map((seat) => nameOf(seats, seat)).join(' and ')} burn${gone.length === 1 ? 's' : ''} ${crates === 1 ? '1 crate' : `${crates} crates`}`;
