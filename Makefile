@@ -78,13 +78,16 @@ bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes 
 	$(BIN)/python -m bench.xbs
 	$(BIN)/python -m bench.bomber
 	$(BIN)/python -m bench.films
+	$(BIN)/python -m bench.pages
 
 attacks: export PYTHONPATH := $(CURDIR)/src
 attacks: $(READY) ## measure how much hostile clients of one address slow down the players of another; takes some minutes
 	$(BIN)/python -m bench.attacks
 
-picture: $(READY) ## draw the picture of the README anew
+picture: export PYTHONPATH := $(CURDIR)/src
+picture: web ## make the pictures of the docs anew; needs Chromium
 	$(BIN)/python -m docs.picture
+	$(BIN)/python -m docs.page_picture
 
 lock: $(READY) ## write requirements.lock anew from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv

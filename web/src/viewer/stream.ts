@@ -32,11 +32,14 @@ interface Told {
   connection: (connection: Connection) => void;
 }
 
-/** A match, followed until it is over or `stop` is called. */
-export class Following {
+/** Follow a match until it is over, or until the function that is returned is called. */
+export function follow(url: string, told: Told): () => void {
+  return new Following(url, told).stop;
+}
+
+class Following {
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #waits = false;
   #attempts = 0;
   #refusal: string | null = null;
   #refusals = 0;
@@ -45,27 +48,25 @@ export class Following {
     private readonly url: string,
     private readonly told: Told,
   ) {
-    addEventListener('online', this.retry);
+    addEventListener('online', this.#now);
     this.#connect();
   }
 
   stop = (): void => {
-    this.#waits = false;
-    removeEventListener('online', this.retry);
+    removeEventListener('online', this.#now);
     clearTimeout(this.#timer);
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();
   };
 
-  /** Do not wait: the network is back, or the user wants it. */
-  retry = (): void => {
-    if (this.#waits) this.#connect();
+  /** The network is back: do not wait. */
+  #now = (): void => {
+    if (this.#socket === null) this.#connect();
   };
 
   #connect(): void {
     clearTimeout(this.#timer);
-    this.#waits = false;
     this.told.connection({ state: 'connecting' });
     const socket = (this.#socket = new WebSocket(this.url));
     socket.onmessage = ({ data }) => socket === this.#socket && this.#take(JSON.parse(String(data)) as Message);
@@ -88,7 +89,6 @@ export class Following {
       return this.told.connection({ state: 'refused', words: this.#refusal ?? 'There is nothing to see of this match.' });
     }
     const delay = code === TOO_SLOW ? 0 : delayBefore(++this.#attempts, Math.random());
-    this.#waits = true;
     this.told.connection({ state: 'lost', words: this.#words(code), delay });
     this.#timer = setTimeout(() => this.#connect(), delay);
   }

@@ -26,8 +26,6 @@ export interface Live {
   connection: ReadonlySignal<Connection>;
   /** Milliseconds since the match began. */
   time: () => number;
-  /** Connect at once where the connection was lost. */
-  retry: () => void;
 }
 
 export interface ViewerProps {
@@ -68,7 +66,7 @@ function Loaded(props: LoadedProps) {
         <Stage {...showing} />
         <div class="caption-row">
           <Caption {...showing} />
-          {live && !film.over && <LiveState connection={live.connection.value} retry={live.retry} playback={playback} />}
+          {live && !film.over && <LiveState connection={live.connection.value} playback={playback} />}
         </div>
         <SeekBar {...showing} />
         <Buttons {...showing} minimal={minimal} fullScreen={() => void toggleFullScreen(box.current)} />

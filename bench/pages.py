@@ -1,0 +1,171 @@
+"""The pages in Chromium: how much is loaded, how soon it can be used, and how quickly a step is on screen.
+
+    python -m bench.pages
+
+The server runs on the first core, the browser and the bots on the second. Without a graphics card the processor draws.
+"""
+
+import os
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.browser.conftest import FLAGS
+from tools import browser as browsers
+
+from bench.figures import percentiles, shown
+from bench.server import Server, server, start_load
+from botdrome.formats import FORMATS
+from botdrome.games.game import Raw, View
+from botdrome.games.options import with_options
+from botdrome.match.match import Match
+from botdrome.match.record import written
+from botdrome.match.simulate import simulate
+
+BOARDS = 20
+STEPS = 5_000
+SEEKS = 40
+SECONDS = 6
+WATCH = """
+  const Plain = WebSocket;
+  window.steps = [];
+  window.WebSocket = class extends Plain {
+    constructor(...words) {
+      super(...words);
+      this.addEventListener('message', () => {
+        const came = performance.now();
+        requestAnimationFrame(() => requestAnimationFrame(() => steps.push(performance.now() - came)));
+      });
+    }
+  };
+"""
+"""Notes for each message of a stream how long it takes until the second picture after it, which surely shows what it led to."""
+COUNT = """(seconds) => new Promise((done) => {
+  const times = [];
+  const tick = (now) => { times.push(now); now - times[0] < seconds * 1000 ? requestAnimationFrame(tick) : done(times); };
+  requestAnimationFrame(tick);
+})"""
+SEEK = """async (to) => {
+  const bar = document.querySelector('input[type=range][aria-label="Position in the match"]');
+  const began = performance.now();
+  bar.value = String(to);
+  bar.dispatchEvent(new Event('input', { bubbles: true }));
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  return performance.now() - began;
+}"""
+
+
+def main() -> None:
+    print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    with browser() as chromium, server("--house") as running:
+        print(f"Chromium {chromium.version}, headless")
+        front_page(chromium, running)
+        seeking(chromium, running)
+        live_boards(chromium, running)
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    os.sched_setaffinity(0, {1})
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browsers.find(), args=FLAGS)
+        try:
+            yield chromium
+        finally:
+            chromium.close()
+
+
+def front_page(chromium: Browser, running: Server) -> None:
+    loaded, soon = [], []
+    for _ in range(7):
+        with chromium.new_context() as context:
+            page = context.new_page()
+            began = time.perf_counter()
+            page.goto(running.url)
+            page.locator("main h1").wait_for()
+            page.evaluate("() => new Promise(requestAnimationFrame)")
+            soon.append(time.perf_counter() - began)
+            loaded.append(page.evaluate(LOADED))
+    print(
+        f"front page: {max(loaded) / 1000:.0f} KB are loaded, compressed; it shows its heading and reacts after "
+        f"{statistics.median(soon) * 1000:.0f} ms (asked: 60 KB, 1000 ms)"
+    )
+
+
+LOADED = """() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+  .filter((one) => !one.name.includes('/api/')).reduce((sum, one) => sum + one.encodedBodySize, 0)"""
+
+
+def seeking(chromium: Browser, running: Server) -> None:
+    with tempfile.TemporaryDirectory() as folder, chromium.new_context() as context:
+        file = Path(folder) / "long.jsonl"
+        file.write_bytes(long_match())
+        page = context.new_page()
+        page.goto(f"{running.url}/open")
+        page.locator("input[type=file]").set_input_files(file)
+        page.get_by_label("Position in the match").wait_for()
+        last = int(page.get_by_label("Position in the match").get_attribute("max") or 0)
+        found = [page.evaluate(SEEK, number * 7919 % last) for number in range(SEEKS)]
+    empty = empty_frames(chromium)
+    print(
+        f"seeking in {last:,} frames of Bomberman: {shown(percentiles([one / 1000 for one in found]))} until the second picture "
+        f"after it (asked: 50 ms); two pictures of an empty page take {empty:.0f} ms"
+    )
+
+
+def long_match() -> bytes:
+    row = FORMATS["bomberman"]
+    game = with_options(row.game, {"rounds": STEPS, "closing": 0})
+    match = simulate(Match(game, 2, row.terms, 1), [wanderer, wanderer])
+    return written(match, ["one", "two"])
+
+
+def wanderer(view: View) -> Raw:
+    """Out of its corner and back, for ever."""
+    column, last = view["users"][view["you"]]["at"][1], view["width"] - 1
+    return {"action": "MOVE_RIGHT" if column in (0, last - 1) else "MOVE_LEFT"}
+
+
+def empty_frames(chromium: Browser) -> float:
+    with chromium.new_context() as context:
+        page = context.new_page()
+        return 2000 / rate(page)
+
+
+def live_boards(chromium: Browser, running: Server) -> None:
+    passwords = [running.register(f"bee {number}", "BUMBLEBOTS") for number in (0, 1)]
+    playing = start_load("bumblebots", running.url, *passwords, 2 * BOARDS, 40)
+    time.sleep(3)
+    with chromium.new_context(viewport={"width": 1280, "height": 2400}) as context:
+        page = context.new_page()
+        page.add_init_script(WATCH)
+        page.goto(running.url)
+        page.locator(".live-board").nth(BOARDS - 1).wait_for()
+        page.wait_for_timeout(1000)
+        page.evaluate("() => { steps.length = 0 }")
+        before = rate(page)
+        steps: list[float] = page.evaluate("() => steps")
+        boards = page.locator(".live-board").count()
+    with chromium.new_context() as context:
+        empty = rate(context.new_page())
+    print(
+        f"{boards} live boards on the front page: {before:.0f} pictures a second, where an empty page has {empty:.0f} "
+        f"beside the same bots (asked: 60 where the machine can)"
+    )
+    print(f"a live step is on screen {shown(percentiles([one / 1000 for one in steps]))} after its message (asked: 100 ms)")
+    playing.kill()
+    playing.communicate()
+
+
+def rate(page: Page) -> float:
+    times: list[float] = page.evaluate(COUNT, SECONDS)
+    return (len(times) - 1) / (times[-1] - times[0]) * 1000
+
+
+if __name__ == "__main__":
+    main()
