@@ -19,16 +19,24 @@ export function useRest<T>(path: string | null, every = 0): Reading<T> {
     if (path === null) return;
     const control = new AbortController();
     setState((before) => ({ ...before, loading: true }));
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const wait = () => void (every && !control.signal.aborted && (timer = setTimeout(again, every)));
-    ask<T>(path, { signal: control.signal }).then(
-      (value) => setState({ value, error: null, loading: false }),
-      (error: Error) => control.signal.aborted || setState((before) => ({ ...before, error: error.message, loading: false })),
-    ).finally(wait);
-    return () => {
-      control.abort();
-      clearTimeout(timer);
-    };
+    const stop = () => control.abort();
+    const repeat = () => void (every && !control.signal.aborted && later(every, again, control.signal));
+    ask<T>(path, { signal: control.signal })
+      .then(
+        (value) => setState({ value, error: null, loading: false }),
+        (error: Error) => control.signal.aborted || setState((before) => ({ ...before, error: error.message, loading: false })),
+      )
+      .then(repeat);
+    return stop;
   }, [path, round]);
   return { ...state, again };
+}
+
+/** After so many milliseconds; where the page is not seen then, when it is seen again. */
+function later(milliseconds: number, act: () => void, stopped: AbortSignal): void {
+  const timer = setTimeout(() => {
+    if (!document.hidden) act();
+    else document.addEventListener('visibilitychange', act, { once: true, signal: stopped });
+  }, milliseconds);
+  stopped.addEventListener('abort', () => clearTimeout(timer));
 }
