@@ -5,14 +5,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import HOUSE, HouseBot, seated
 from botdrome.formats import FORMATS
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
 
 SEED = 7
-LONGEST = 40
-"""Steps that are played. The sample is from the second half of them."""
+SHORTEST, LONGEST = 8, 60
+"""Steps that are played. The sample is from the last third of them."""
 PLAYERS = 4
 """At most."""
 
@@ -29,15 +29,23 @@ class Sample(Struct, frozen=True):
 
 @cache
 def sample(game: str) -> Sample:
-    """From a match between copies of a house bot: the first one, or the first beside `random`."""
+    """From a match between copies of a house bot: the best one whose matches are not over at once."""
+    found: list[Sample] = []
+    for name, bot in reversed(HOUSE[game].items()):
+        found = _played(game, name, bot)
+        if len(found) >= SHORTEST:
+            break
+    return found[len(found) * 2 // 3]
+
+
+def _played(game: str, name: str, bot: HouseBot) -> list[Sample]:
     row = FORMATS[game]
-    sizes, (name, bot) = row.game.players, list(HOUSE[game].items())[:2][-1]
-    match = Match(row.game, max(2, min(PLAYERS, sizes[-1])), row.terms, SEED)
+    match = Match(row.game, max(2, min(PLAYERS, row.game.players[-1])), row.terms, SEED)
     bots = [seated(bot, SEED + player) for player in range(match.players)]
-    match.start()
     names = [f"house:{name} {player}" if player else f"house:{name}" for player in range(match.players)]
     found: list[Sample] = []
     now = 0
+    match.start()
     while match.result is None and len(found) < LONGEST:
         found.append(_asked(match, bots, names))
         for player in tuple(match.awaited):
@@ -45,7 +53,7 @@ def sample(game: str) -> Sample:
         if match.deadline is not None and (row.terms.pace.beat or not match.awaited):
             now = match.deadline
             match.wake(now)
-    return found[len(found) * 2 // 3]
+    return found
 
 
 def _asked(match: Match, bots: list[Any], names: list[str]) -> Sample:

@@ -23,7 +23,7 @@ export default function ContestPage({ params }: { params: Params }) {
     <>
       <header>
         <h1><bdi>{contest.name}</bdi></h1>
-        <p class="quiet"><GameLink game={contest.game} /> · {contest.rankings.length} bots</p>
+        <p class="quiet"><GameLink game={contest.game} /> {contest.rankings.length > 0 && ` · ${contest.rankings.length} bots`}</p>
         <Progress contest={contest} />
       </header>
       <NowPlaying game={contest.game} contest={contest.name} />

@@ -97,7 +97,8 @@ function GameCard({ game }: { game: string }) {
       <p class="quiet gist">{rulesOf(game).gist}</p>
       {error && <p class="quiet">{error}</p>}
       {value && rated.length === 0 && <p class="quiet">No rated bots yet.</p>}
-      <ol class="top-bots">
+      {!value && !error && <p class="hidden" role="status">Loading …</p>}
+      <ol class={value ? 'top-bots' : 'top-bots wait'}>
         {rated.map((line) => <li key={line.name}><BotLink name={line.name} game={game} /><Rating {...line} /></li>)}
       </ol>
     </>
@@ -110,11 +111,17 @@ function RecentMatches() {
     <section aria-labelledby="recent">
       <h2 id="recent">Recent matches</h2>
       {error && !value && <Problem words={error} retry={again} />}
+      {!value && !error && <Wait />}
       {value?.matches.length === 0 && <p class="quiet">No match has ended yet.</p>}
       <ul class="lines">{value?.matches.map((match) => <li key={match.id}><RecentMatch match={match} /></li>)}</ul>
       {value && value.total > 0 && <p><a href="/matches">All {value.total.toLocaleString()} matches</a></p>}
     </section>
   );
+}
+
+/** Keeps the place of a list that is on its way. */
+function Wait() {
+  return <p class="quiet list-wait" role="status">Loading …</p>;
 }
 
 function RecentMatch({ match }: { match: Match }) {
@@ -134,6 +141,7 @@ function RecentContests() {
     <section aria-labelledby="contests">
       <h2 id="contests">Contests</h2>
       {error && !value && <Problem words={error} retry={again} />}
+      {!value && !error && <Wait />}
       {value?.contests.length === 0 && <p class="quiet">There are none yet. Bots that log in with the name of a contest meet each other in it.</p>}
       <ul class="lines">
         {value?.contests.map(({ game, name, matches, last }) => (
