@@ -150,7 +150,7 @@ test('a seat that is still taken is tried again, and given up in the end', () =>
     stage.open({ authentication: 'OK' }, { error: 'there is no coming back to match m1' });
     stage.wires.at(-1)!.closed(1000);
   }
-  assert.deepEqual([player.state.value.phase, player.state.value.failure?.kind], ['failed', 'gone']);
+  assert.deepEqual([player.state.value.phase, player.state.value.failure?.kind], ['failed', 'taken']);
   assert.equal(stage.timers.length, 0);
 });
 

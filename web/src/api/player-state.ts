@@ -36,8 +36,8 @@ interface Turn {
   legal?: unknown[];
 }
 
-/** `name`: the name cannot be used. `elsewhere`: another window goes on. `gone`: the seat is no longer there. */
-export type FailureKind = 'name' | 'elsewhere' | 'gone' | 'other';
+/** `name`: the name cannot be used. `elsewhere`: another window goes on. `gone`: the seat is no longer there. `taken`: it still is. */
+export type FailureKind = 'name' | 'elsewhere' | 'gone' | 'taken' | 'other';
 
 export interface Failure {
   kind: FailureKind;
@@ -62,6 +62,8 @@ export interface PlayState {
   result: Result | null;
   failure: Failure | null;
 }
+
+const SEAT_GONE = 'The match is over, or your seat was given up because you were gone for too long.';
 
 export const START: PlayState = {
   phase: 'connecting', lost: null, match: null, film: null, version: 0, legal: undefined, ends: null, sent: false, notice: '',
@@ -93,7 +95,8 @@ export function heard(state: PlayState, message: PlayMessage, now: number): Play
 /** An error ends the connection, except where the server only says what a message should look like. */
 function complained(state: PlayState, words: string): PlayState {
   if (words.startsWith('send ')) return { ...state, notice: sentence(words), sent: false };
-  return failed(state, { kind: kindOf(words), words: sentence(words) });
+  const kind = kindOf(words);
+  return failed(state, { kind, words: kind === 'gone' ? SEAT_GONE : sentence(words) });
 }
 
 function failed(state: PlayState, failure: Failure): PlayState {
@@ -102,7 +105,8 @@ function failed(state: PlayState, failure: Failure): PlayState {
 
 function kindOf(words: string): FailureKind {
   if (words.includes('another window')) return 'elsewhere';
-  if (words.startsWith('you have no seat') || words.startsWith('there is no coming back')) return 'gone';
+  if (words.startsWith('you have no seat')) return 'gone';
+  if (words.startsWith('there is no coming back')) return 'taken';
   return words.includes('choose another name') ? 'name' : 'other';
 }
 

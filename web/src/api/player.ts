@@ -121,7 +121,7 @@ export class Player {
     this.#rest();
     const { phase, failure } = this.state.value;
     if (phase === 'over') return;
-    if (failure?.kind === 'gone' && this.#refusals++ < SECOND_CHANCES) {
+    if (failure?.kind === 'taken' && this.#refusals++ < SECOND_CHANCES) {
       this.#state.value = { ...this.state.value, failure: null, phase: 'connecting' };
     } else if (phase === 'failed') return;
     this.#lose(wordsFor(code, this.#opened));

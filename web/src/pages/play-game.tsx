@@ -96,7 +96,7 @@ function Failed({ wish, state, failure, player, again }: FailedProps) {
       <p>{failure.words}</p>
       <p class="play-actions">
         {failure.kind === 'elsewhere' && <button type="button" class="main" onClick={player.now}>Continue here</button>}
-        {failure.kind === 'gone' && <a class="button main" href={`/matches/${state.match}`}>Watch the match</a>}
+        {(failure.kind === 'gone' || failure.kind === 'taken') && <a class="button main" href={`/matches/${state.match}`}>Watch the match</a>}
         <button type="button" class={failure.kind === 'other' ? 'main' : ''} onClick={again}>{failure.kind === 'other' ? 'Try again' : 'New match'}</button>
         <a class="button" href="/play">Choose something else</a>
       </p>

@@ -35,13 +35,12 @@ export function PlayTable({ wish, player, again }: TableProps) {
         <p>{wish.pace === 'slow' ? 'Slow pace, unrated' : 'Unrated'}</p>
       </header>
       <div class="viewer play-table">
-        <Bar state={state} status={status} />
+        {state.result ? <Ending state={state} film={film} again={again} /> : <Bar state={state} status={status} />}
         <div class="viewer-board">
           <Board state={state} film={film} frame={frame} renderer={renderer} player={player} />
           <p class="play-notice" role="alert">{state.notice}</p>
         </div>
         <div class="viewer-panel">
-          {state.result && <Ending state={state} film={film} again={again} />}
           <p class="hidden" role="status">{frameInWords(film.header, frame, renderer)} {status}</p>
           <PlayerList state={state} film={film} frame={frame} renderer={renderer} />
           {!state.result && <Resign resign={() => player.resign()} />}
@@ -56,7 +55,6 @@ export function PlayTable({ wish, player, again }: TableProps) {
 
 /** Whose turn it is, and the time that is left: always in sight. */
 function Bar({ state, status }: { state: PlayState; status: string }) {
-  if (state.result) return null;
   return (
     <div class={ownTurn(state) && !state.sent ? 'play-status yours' : 'play-status'}>
       <span>{status}</span>
