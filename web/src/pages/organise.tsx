@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ask, notSignedIn, RestError } from '../api/rest';
 import type { SignedIn } from '../api/types';
 import { Questions } from '../parts/ask-first';
-import { Notices } from '../parts/doing';
+import { hush, Notices } from '../parts/doing';
 import { Problem } from '../parts/problem';
 import type { Params } from '../router';
 import { Audit } from './organise-audit';
@@ -36,6 +36,7 @@ export default function Organise({ params }: { params: Params }) {
     ask<SignedIn>('/operator/session').then(() => setSession('in'), (error: Error) => setSession(isRefusal(error) ? 'out' : { failed: error.message }));
   };
   useEffect(look, []);
+  useEffect(hush, [part]);
   const over = session === 'in' && (notSignedIn.value ?? '').startsWith('/operator');
   useEffect(() => void (document.title = `${shown?.title ?? 'Organise'} · Botdrome`), [part]);
   if (session === 'asking') return <p class="quiet" role="status">Loading …</p>;

@@ -16,6 +16,11 @@ export function say(words: string, failed = false): void {
   notice.value = { words, failed };
 }
 
+/** Say nothing any more: another page is shown. */
+export function hush(): void {
+  notice.value = null;
+}
+
 /** The answer; null if it failed, and then the user is told why. `done` is said when it succeeds. */
 export async function change<T>(path: string, options: Ask, done: string | ((answer: T) => string)): Promise<T | null> {
   try {
