@@ -120,6 +120,7 @@ async def test_bots_at_a_banned_address_are_not_called(tmp_path: Path) -> None:
         done = await until(one, run["id"], "done")
         assert done["results"][0]["winner"] == "B"
         assert called.asked == []
+        assert done["troubles"] == {"A": "127.0.0.2 is banned from this server"}
 
 
 async def test_only_the_last_runs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

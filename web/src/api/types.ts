@@ -247,6 +247,8 @@ export interface CubeRunShown {
   /** The game that runs. */
   match: string | null;
   error: string;
+  /** Why players were put out of a game: the last reason of each. */
+  troubles: Record<string, string>;
   results: CubeScores[];
 }
 

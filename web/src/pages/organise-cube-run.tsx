@@ -25,6 +25,7 @@ export function CubeRun({ run, number, changed }: RunProps & { number: number })
         <span class={`badge state-${run.state}`}>{STATES[run.state]}</span>
       </div>
       <p>{run.results.length} of {run.games} {run.games === 1 ? 'game' : 'games'} played{run.error && <>. <strong>{run.error}</strong></>} <span class="quiet">· {setupInWords(setupIn(run.setup))}</span></p>
+      {Object.entries(run.troubles).map(([name, words]) => <p key={name} class="notice failed"><bdi>{name}</bdi> was put out: {words}</p>)}
       {live && <progress max={run.games} value={run.results.length} aria-label="Games played" />}
       {live && <Controls run={run} changed={changed} />}
       <div class="cube-run-body">

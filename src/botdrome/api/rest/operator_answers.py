@@ -128,6 +128,7 @@ class CubeRunShown(Struct):
     games: int
     match: Annotated[str | None, Meta(description="The game that runs.")]
     error: str
+    troubles: Annotated[dict[str, str], Meta(description="Why players were put out of a game: the last reason of each.")]
     results: list[CubeScores]
 
 

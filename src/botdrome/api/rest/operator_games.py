@@ -74,7 +74,7 @@ def _run_called(operator: Operator, asked: Asked) -> CubeRun:
 
 def _run(run: CubeRun) -> CubeRunShown:
     players = [{key: value for key, value in player.items() if key != "token"} for player in run.players]
-    return CubeRunShown(run.sid, run.state, run.setup, players, run.games, run.match, run.error, run.results)
+    return CubeRunShown(run.sid, run.state, run.setup, players, run.games, run.match, run.error, run.troubles, run.results)
 
 
 # Boat rooms.

@@ -46,6 +46,8 @@ class CubeRun:
         """The game that runs."""
         self.results: list[CubeScores] = []
         self.error = ""
+        self.troubles: dict[str, str] = {}
+        """Why players were put out: the last reason of each."""
         self._organiser = organiser
         self._loop = asyncio.get_running_loop()
         self._context = copy_context()
@@ -111,6 +113,9 @@ class CubeRun:
             case "GAME_STARTED":
                 self.match = payload["id"]
                 self._settle()
+            case "PLAYER_LOST":
+                if "details" in payload:
+                    self.troubles[payload["name"]] = payload["details"]
             case "GAME_PAUSED":
                 self.state = "paused"
             case "GAME_RESUMED":
