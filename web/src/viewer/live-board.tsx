@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { colourOf, signOf, type Renderer, type Seat } from '../renderers/renderer';
 import { useRenderer } from '../renderers/use';
-import { feed, type FeedMessage } from './feed';
+import { feed } from './feed';
 import { after, type SmallPosition } from './small-position';
 import { outcomeInWords } from './words';
 
@@ -24,15 +24,15 @@ const STEP_TIME = 160;
 
 export function LiveBoard({ match, game, players, words, large = false, onOver }: LiveBoardProps) {
   const box = useRef<HTMLDivElement>(null);
-  const position = usePosition(match, players, useSeen(box));
+  const { position, over } = usePosition(match, players, useSeen(box));
   const renderer = useRenderer(game);
-  useEffect(() => void (position?.over && onOver?.()), [position?.over]);
-  const state = position?.result ? outcomeInWords(players, position.result) : position?.over ? 'over' : null;
+  useEffect(() => void (over && onOver?.()), [over]);
+  const state = position?.result ? outcomeInWords(players, position.result) : over ? 'over' : null;
   return (
-    <div class={`live-board${large ? ' large' : ''}${position?.over ? ' over' : ''}`} ref={box}>
+    <div class={`live-board${large ? ' large' : ''}${over ? ' over' : ''}`} ref={box}>
       {/* The board is drawn for the eye; the link says what it leads to. */}
       <div class="live-picture" aria-hidden="true" inert>
-        {renderer && position ? <Picture {...{ renderer, position, players, large }} /> : <span class="quiet">Waiting for the board …</span>}
+        {renderer && position ? <Picture {...{ renderer, position, players, large }} /> : <span class="quiet">{over ? 'This match is over.' : 'Waiting for the board …'}</span>}
       </div>
       <div class="live-names">
         {players.slice(0, MOST_NAMES).map((name, player) => (
@@ -54,25 +54,31 @@ interface PictureProps {
 }
 
 function Picture({ renderer, position, players, large }: PictureProps) {
-  const { view, before, event, order, over } = position;
+  const { view, before, event, order, result } = position;
   const seats = useMemo<Seat[]>(() => order.map((player) => ({ player, name: players[player] ?? '' })), [players, order.join()]);
   return (
     <div style={{ '--step-time': before ? `${STEP_TIME}ms` : '0s' }}>
-      <renderer.Board view={view} before={before} event={event} seats={seats} final={over ? view : null} small={!large} />
+      <renderer.Board view={view} before={before} event={event} seats={seats} final={result ? view : null} small={!large} />
     </div>
   );
 }
 
-/** The newest position, from when the board is first seen. */
-function usePosition(match: string, players: readonly string[], seen: boolean): SmallPosition | null {
+/** The newest position, from when the board is first seen; null where the match was over by then. */
+function usePosition(match: string, players: readonly string[], seen: boolean): { position: SmallPosition | null; over: boolean } {
   const [position, setPosition] = useState<SmallPosition | null>(null);
-  useEffect(() => setPosition(null), [match]);
+  const [over, setOver] = useState(false);
   useEffect(() => {
-    if (!seen) return;
-    const take = (messages: FeedMessage[]) => setPosition((before) => messages.reduce((now, message) => after(now, message, players), before));
-    return feed.watch(match, take);
-  }, [match, seen]);
-  return position;
+    setPosition(null);
+    setOver(false);
+  }, [match]);
+  useEffect(() => {
+    if (!seen || over) return;
+    return feed.watch(match, (messages) => {
+      setPosition((before) => messages.reduce((now, message) => after(now, message, players), before));
+      if (messages.some((message) => 'end' in message)) setOver(true);
+    });
+  }, [match, seen, over]);
+  return { position, over };
 }
 
 function useSeen(box: { current: Element | null }): boolean {

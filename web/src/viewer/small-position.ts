@@ -10,15 +10,15 @@ export interface SmallPosition {
   event: MatchEvent | null;
   order: readonly number[];
   step: number | null;
+  /** null while the match runs. */
   result: Result | null;
-  over: boolean;
 }
 
 /** The position after a message. */
 export function after(position: SmallPosition | null, message: FeedMessage, players: readonly string[]): SmallPosition | null {
-  if ('end' in message) return position && { ...position, over: true };
+  if ('end' in message) return position;
   const { view } = message;
-  if ('snapshot' in message) return { view, before: null, event: null, order: seatOrder(players, message.bots), step: null, result: null, over: false };
+  if ('snapshot' in message) return { view, before: null, event: null, order: seatOrder(players, message.bots), step: null, result: null };
   const { event } = message;
   const step = event.event === 'played' ? event.step : (position?.step ?? null);
   const follows = event.event !== 'began' && position !== null && (event.event !== 'played' || position.step === null || step === position.step + 1);
@@ -29,6 +29,5 @@ export function after(position: SmallPosition | null, message: FeedMessage, play
     order: event.event === 'began' ? event.order : (position?.order ?? players.map((_, player) => player)),
     step,
     result: event.event === 'ended' ? event.result : null,
-    over: event.event === 'ended',
   };
 }
