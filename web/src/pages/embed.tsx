@@ -13,6 +13,7 @@ export default function EmbedPage({ params }: { params: Params }) {
   const links = linksOf(match, location.origin, false);
   return (
     <div class="embed">
+      <h1 class="hidden">A match on Botdrome</h1>
       {loading.state === 'loading' && <p class="quiet" role="status">Loading the match …</p>}
       {loading.state === 'failed' && <Missing words={loading.words} missing={loading.missing} />}
       {loading.state === 'shown' && <MatchViewer film={loading.film} live={loading.live} step={step} links={links} minimal />}

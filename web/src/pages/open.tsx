@@ -58,7 +58,7 @@ function Opened({ name, film }: { name: string; film: Film }) {
     <>
       <header class="match-head">
         <h1><bdi>{name}</bdi></h1>
-        <p>{film.header.game}{result && ` · ${resultInWords(film.header, result)}`}</p>
+        <p>{film.header.game} · {result ? resultInWords(film.header, result) : 'The file ends before the match does.'}</p>
         <FileChoice words="Open another file" />
       </header>
       <MatchViewer key={name} film={film} />

@@ -2,11 +2,12 @@
 import type { Connection } from './stream';
 import type { Playback } from './playback';
 
-export function LiveState({ connection, playback }: { connection: Connection; playback: Playback }) {
+export function LiveState({ connection, retry, playback }: { connection: Connection; retry: () => void; playback: Playback }) {
   const following = playback.following.value;
   return (
     <div class="live-state">
       <p role="status" class={`live-badge ${connection.state}`}>{stateInWords(connection)}</p>
+      {connection.state === 'lost' && connection.delay >= 1000 && <button type="button" onClick={retry}>Try now</button>}
       {!following && connection.state !== 'over' && (
         <button type="button" class="main" onClick={() => playback.toLive()}>Back to live</button>
       )}

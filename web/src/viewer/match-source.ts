@@ -5,7 +5,7 @@ import type { MatchInFull, MatchPlayer, MatchPlayers } from '../api/types';
 import type { Film } from '../replay/film';
 import { readFilm } from '../replay/stored';
 import { headerOf, LiveFilm, type News, type Snapshot } from './live-film';
-import { follow, streamUrl, type Connection } from './stream';
+import { Following, streamUrl, type Connection } from './stream';
 import type { Live } from './viewer';
 
 const RUNS_STILL = 409;
@@ -23,7 +23,7 @@ export class MatchSource {
   readonly loading: Signal<Loading> = signal({ state: 'loading' });
   /** What is known of the players beyond their names; empty until it is. */
   readonly players = signal<MatchPlayer[]>([]);
-  #stop: () => void = () => {};
+  #following: Following | null = null;
   #stopped = false;
   #film: LiveFilm | null = null;
   #waiting: (Snapshot | News)[] = [];
@@ -44,7 +44,7 @@ export class MatchSource {
 
   stop(): void {
     this.#stopped = true;
-    this.#stop();
+    this.#following?.stop();
   }
 
   /** The stored film; the live match if it runs still. `after`: how often it was asked for since the live match ended. */
@@ -69,7 +69,7 @@ export class MatchSource {
 
   #watch(): void {
     if (this.#stopped) return;
-    this.#stop = follow(streamUrl(this.match), {
+    this.#following = new Following(streamUrl(this.match), {
       news: (message) => {
         this.#waiting.push(message);
         if (this.#waiting.length === 1) soon(() => this.#take());
@@ -92,7 +92,7 @@ export class MatchSource {
 
   #live(film: LiveFilm): Live {
     const time = () => film.frame(film.length - 1).t + performance.now() - film.heard;
-    return { grown: this.#grown, connection: this.#connection, time };
+    return { grown: this.#grown, connection: this.#connection, time, retry: () => this.#following?.retry() };
   }
 
   #connected(connection: Connection): void {

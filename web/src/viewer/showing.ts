@@ -1,6 +1,6 @@
 /** Showing: all that the parts of the viewer share while they show one match. */
 import { effect } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Film } from '../replay/film';
 import type { Renderer } from '../renderers/renderer';
 import type { Digest } from './digest';
@@ -38,7 +38,7 @@ export function useShowing({ film, renderer, grown, step = null, links = null, o
   const playback = useMemo(() => new Playback(film, step === null ? (film.over ? 0 : film.length - 1) : digest.indexOf(step)), []);
   useSameMoment(playback, digest);
   usePlaying(playback);
-  useEffect(() => playback.grow(), [grown]);
+  useLayoutEffect(() => playback.grow(), [grown]); // before the screen is painted
   useTelling(playback, digest, onStep);
   const inWords = useMemo(() => remembered((index) => frameInWords(film.header, film.frame(index), renderer)), [film, renderer]);
   return { film, renderer, playback, digest, version, links, inWords };

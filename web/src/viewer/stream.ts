@@ -32,14 +32,11 @@ interface Told {
   connection: (connection: Connection) => void;
 }
 
-/** Follow a match until it is over, or until the function that is returned is called. */
-export function follow(url: string, told: Told): () => void {
-  return new Following(url, told).stop;
-}
-
-class Following {
+/** A match, followed until it is over or `stop` is called. */
+export class Following {
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #waits = false;
   #attempts = 0;
   #refusal: string | null = null;
   #refusals = 0;
@@ -48,25 +45,27 @@ class Following {
     private readonly url: string,
     private readonly told: Told,
   ) {
-    addEventListener('online', this.#now);
+    addEventListener('online', this.retry);
     this.#connect();
   }
 
   stop = (): void => {
-    removeEventListener('online', this.#now);
+    this.#waits = false;
+    removeEventListener('online', this.retry);
     clearTimeout(this.#timer);
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();
   };
 
-  /** The network is back: do not wait. */
-  #now = (): void => {
-    if (this.#socket === null) this.#connect();
+  /** Do not wait: the network is back, or the user wants it. */
+  retry = (): void => {
+    if (this.#waits) this.#connect();
   };
 
   #connect(): void {
     clearTimeout(this.#timer);
+    this.#waits = false;
     this.told.connection({ state: 'connecting' });
     const socket = (this.#socket = new WebSocket(this.url));
     socket.onmessage = ({ data }) => socket === this.#socket && this.#take(JSON.parse(String(data)) as Message);
@@ -89,6 +88,7 @@ class Following {
       return this.told.connection({ state: 'refused', words: this.#refusal ?? 'There is nothing to see of this match.' });
     }
     const delay = code === TOO_SLOW ? 0 : delayBefore(++this.#attempts, Math.random());
+    this.#waits = true;
     this.told.connection({ state: 'lost', words: this.#words(code), delay });
     this.#timer = setTimeout(() => this.#connect(), delay);
   }

@@ -10,6 +10,8 @@ import type { Playback } from './playback';
 /** Frames that are digested at once, and for how many milliseconds that may go on before the page is let go on. */
 const SOME = 32;
 const SLICE = 8;
+/** Frames that are digested before anything is shown. */
+const FRESH = 8;
 
 export interface Digested {
   digest: Digest;
@@ -21,6 +23,7 @@ export interface Digested {
 export function useDigest(film: Film, renderer: Renderer, grown: number, step: number): Digested {
   const version = useSignal(0);
   const digest = useMemo(() => begun(film, renderer, step), [film, renderer]);
+  digest.read(FRESH); // a step of a live match is shown with all that belongs to it
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const go = () => {
@@ -30,7 +33,7 @@ export function useDigest(film: Film, renderer: Renderer, grown: number, step: n
     go();
     return () => clearTimeout(timer);
   }, [digest, grown]);
-  return { digest, version: version.value };
+  return { digest, version: Math.max(version.value, digest.length) };
 }
 
 function begun(film: Film, renderer: Renderer, step: number): Digest {

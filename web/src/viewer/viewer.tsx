@@ -26,6 +26,8 @@ export interface Live {
   connection: ReadonlySignal<Connection>;
   /** Milliseconds since the match began. */
   time: () => number;
+  /** Connect at once where the connection was lost. */
+  retry: () => void;
 }
 
 export interface ViewerProps {
@@ -66,7 +68,7 @@ function Loaded(props: LoadedProps) {
         <Stage {...showing} />
         <div class="caption-row">
           <Caption {...showing} />
-          {live && !film.over && <LiveState connection={live.connection.value} playback={playback} />}
+          {live && !film.over && <LiveState connection={live.connection.value} retry={live.retry} playback={playback} />}
         </div>
         <SeekBar {...showing} />
         <Buttons {...showing} minimal={minimal} fullScreen={() => void toggleFullScreen(box.current)} />

@@ -158,6 +158,8 @@ class Endpoint(Struct, frozen=True):
     """It only reads, and is answered by a worker process."""
     file: int = 0
     """Bytes of a file that it takes at most, instead of a body in JSON."""
+    lasting: bool = False
+    """A good answer stays the same: it depends on nothing but the path."""
     lines: tuple[Any, ...] = ()
     """What the lines of an answer in NDJSON are, where they are described."""
 

@@ -93,6 +93,7 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/matches/{id}/film", "The match frame by frame, as a viewer shows it.", matches.film, NDJSON, lines=FILM,
         problems=(NO_MATCH, (409, "The match is still running: watch it."), (422, "It takes too long to play again.")), away=True,
+        lasting=True,
     ),
     Endpoint(
         "POST", "/films", "The film of a match file.", matches.filmed, NDJSON, away=True, file=LARGEST_FILE, lines=FILM,

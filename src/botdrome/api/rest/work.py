@@ -6,6 +6,7 @@ import msgspec
 
 from botdrome.api.pieces import Head, cut
 from botdrome.api.rest.endpoint import Asked, Call, Endpoint, problem_of, worded
+from botdrome.api.rest.lasting import LastingAnswers
 from botdrome.api.rest.reach import Reach
 from botdrome.api.rest.routes import ENDPOINTS
 from botdrome.server.jobs import Home, Reply
@@ -16,12 +17,17 @@ WORTH_PACKING = 2048
 """Bytes of an answer that is packed for clients that take it so."""
 LEVEL = 5
 """How hard it is tried; films of 1 MB take some 30 ms."""
+_LASTING = LastingAnswers()
 READS = {endpoint.name: endpoint for endpoint in ENDPOINTS if endpoint.away}
 
 
 async def respond(home: Home, source: Source, call: Call) -> Reply:
     """The job of a worker."""
     endpoint = READS[call.endpoint]
+    key = (source, call.endpoint, tuple(call.path.items()), call.packed)
+    kept = _LASTING.find(key) if endpoint.lasting else None
+    if kept is not None:
+        return kept
     try:
         answer = await endpoint.handler(Reach(home, await reader(source)), Asked(call, endpoint.parameters))
     except Exception as error:
@@ -29,7 +35,10 @@ async def respond(home: Home, source: Source, call: Call) -> Reply:
         body = worded(problem)
         return Reply(Head(len(body), problem.status, "application/json", problem.headers or {}), [body])
     body = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
-    return _answer(body, endpoint, call.packed)
+    reply = _answer(body, endpoint, call.packed)
+    if endpoint.lasting:
+        _LASTING.keep(key, reply)
+    return reply
 
 
 def _answer(body: bytes, endpoint: Endpoint, packed: bool) -> Reply:
