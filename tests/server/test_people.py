@@ -51,6 +51,15 @@ async def test_a_person_plays_a_house_bot(game: str, tmp_path: Path) -> None:
         verify(record, type(FORMATS[game].game)(**record.setup.options))
 
 
+@pytest.mark.parametrize("game", ["battleship", "battlecube", "bomberman"])
+async def test_house_bots_take_all_other_seats_of_a_larger_table(game: str, tmp_path: Path) -> None:
+    login = person(game=game, opponent="house:random", options=SHORT[game], players=3)
+    async with server(tmp_path) as house, bot(house, login) as eve:
+        assert (await eve.receive())["players"] == ["eve", "house:random", "house:random 1"]
+        frames = await play_out(eve, await eve.receive())
+        assert len(frames[-1]["event"]["result"]["places"]) == 3
+
+
 async def test_an_illegal_move_is_refused_in_words_and_costs_nothing(tmp_path: Path) -> None:
     async with server(tmp_path) as house, seated(house) as (eve, _, began):
         for _ in range(4):

@@ -30,6 +30,7 @@ def test_further_keys_are_read() -> None:
     login = read_login(BOATS | {"players": 4, "options": {"width": 12}, "contest": "cup", "match": "m1", "foo": 1})
     assert (login.players, login.options, login.contest, login.match) == (4, {"width": 12}, "cup", "m1")
     assert read_login(LOGIN | {"opponent": "bob"}).opponent == "bob"
+    assert read_login(BOATS | {"opponent": "house:random", "players": 3}).players == 3
     assert read_login(LOGIN | {"features": ["extras", "notices"]}).features == {"extras", "notices"}
 
 
@@ -80,7 +81,7 @@ def test_options_in_other_words_are_the_same() -> None:
         (LOGIN | {"contest": {}}, ""),
         (LOGIN | {"players": True}, "players is from 2 to 2"),
         (BOATS | {"players": 10}, "players is from 2 to 9"),
-        (BOATS | {"players": 3, "opponent": "bob"}, "an opponent can be named at a table of two only"),
+        (BOATS | {"players": 3, "opponent": "bob"}, "an opponent can be named at a table of two only, unless it is a house bot"),
         (BOATS | {"options": "large"}, "options is an object"),
         (BOATS | {"options": {"width": 99}}, "battleship: width: expected `int` <= 26"),
         (BOATS | {"options": {"goal": 99}}, "goal: 99 is more than the 17 squares of a fleet"),

@@ -79,8 +79,8 @@ def read_login(message: Any) -> Login:
     game, players = _set_up(row, message.get("options"), message.get("players"))
     options = {} if game is row.game else unusual(game)
     opponent, match = _wanted(message, "opponent"), _wanted(message, "match")
-    if opponent is not None and players != 2:
-        raise BadLogin("an opponent can be named at a table of two only")
+    if opponent is not None and players != 2 and not opponent.startswith("house:"):
+        raise BadLogin("an opponent can be named at a table of two only, unless it is a house bot")
     if contest is not None and (pace != "usual" or invite is not None):
         raise BadLogin("a contest is for bots at the usual pace, without an invite")
     if opponent is not None and invite is not None:
