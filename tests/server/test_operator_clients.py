@@ -143,3 +143,23 @@ async def test_a_boat_game_that_the_operator_ends_is_aborted(tmp_path: Path) -> 
         (match,) = {client["match"] for client in await one.clients()}
         await one.have("POST", f"/matches/{match}/end", {})
         assert (await ann.rest())[0] == "F|aborted|0|2"
+
+
+async def test_how_fast_clients_answer_is_known(tmp_path: Path) -> None:
+    with unhurried("noughts-and-crosses"):
+        async with (
+            server(tmp_path, operator_token=TOKEN, bomber_rooms=STEPS) as house,
+            office(house) as one,
+            api(house) as bombers,
+            pair(house) as (ada, bob),
+        ):
+            await ada.send({"mark": "X", "space": [0, 0]})
+            await bob.receive()
+            kim, _ = await bombers.begin("kim", "lou")
+            await bombers.act(kim, "UP")
+            clients = {client["name"]: client for client in await one.clients()}
+            assert clients["ada"]["answerMs"] >= 0
+            assert clients["bob"]["answerMs"] is None
+            assert clients["kim"]["answerMs"] >= 0
+            assert clients["kim"]["received"] == 1
+            assert [client["name"] for client in await one.clients("?sort=-answerMs")][-1] == "bob"

@@ -1,7 +1,9 @@
 """What the operator sees and does: clients, bans, matches and the audit log."""
 
-from operator import attrgetter
+from collections.abc import Callable
+from operator import attrgetter, itemgetter, methodcaller
 from time import time
+from typing import Any
 
 from botdrome.api.dates import epoch, iso
 from botdrome.api.problems import Problem
@@ -25,19 +27,31 @@ from botdrome.server.bans import BadBan, Ban
 from botdrome.server.clients import ConnectedClient
 from botdrome.server.operator.operator import Operator
 
-SORTS = ("number", "protocol", "name", "game", "address", "since", "received", "sent", "answerMs", "match")
+SORTS: dict[str, Callable[[ConnectedClient], Any]] = {
+    "number": attrgetter("number"),
+    "protocol": attrgetter("protocol"),
+    "name": attrgetter("name"),
+    "game": attrgetter("game"),
+    "address": attrgetter("address"),
+    "since": attrgetter("since"),
+    "received": attrgetter("traffic.received"),
+    "sent": attrgetter("traffic.sent"),
+    "answerMs": attrgetter("traffic.answer_time"),
+    "match": methodcaller("match"),
+}
 
 
 @private
 async def clients(operator: Operator, asked: Asked) -> ClientsShown:
-    found = [_client(client) for client in operator.clients]
+    """There may be many thousands: only those of the page are looked at closely."""
+    found = operator.clients
     if words := (asked.text("search") or "").lower():
         found = [one for one in found if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}".lower()]
     column, falling = asked.order("number")
-    known = [one for one in found if getattr(one, column) is not None]
-    known.sort(key=attrgetter(column), reverse=falling)
-    ordered = known + [one for one in found if getattr(one, column) is None]
-    page = ordered[asked.offset : asked.offset + asked.limit]
+    values = [(SORTS[column](one), one.number, one) for one in found]
+    known = sorted([value for value in values if value[0] is not None], key=itemgetter(0, 1), reverse=falling)
+    ordered = [one for _, _, one in known] + [one for value, _, one in values if value is None]
+    page = [_client(one) for one in ordered[asked.offset : asked.offset + asked.limit]]
     return ClientsShown(page, len(found), asked.limit, asked.offset)
 
 

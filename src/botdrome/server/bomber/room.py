@@ -125,6 +125,8 @@ class Room:
     def _turn(self, state: State) -> None:
         """A new state, and those who wait for it."""
         self._note(state)
+        for user in self._users.values():
+            user.traffic.went(1)
         self.waits.wake(state.number if state.phase == PLAYING else None)
         for push in tuple(self.pushes):
             push()
