@@ -63,7 +63,7 @@ const COLUMNS: Column<Standing>[] = [
   { title: 'Bot', head: true, sort: 'bot', cell: ({ bot }) => <BotLink name={bot} /> },
   { title: 'Points', number: true, sort: 'score', falling: true, cell: ({ score }) => <strong>{score}</strong> },
   { title: 'Played', number: true, sort: 'played', falling: true, cell: ({ played }) => played },
-  { title: 'Won', number: true, sort: 'wins', falling: true, cell: ({ wins }) => wins },
+  { title: 'Won', number: true, wide: true, sort: 'wins', falling: true, cell: ({ wins }) => wins },
   { title: 'Drawn', number: true, wide: true, sort: 'draws', falling: true, cell: ({ draws }) => draws },
   { title: 'Lost', number: true, wide: true, sort: 'losses', falling: true, cell: ({ losses }) => losses },
 ];

@@ -46,7 +46,7 @@ function NowPlaying() {
       <h2 id="now">Now playing{value && value.total > 0 && <span class="quiet"> · {value.total.toLocaleString()} {value.total === 1 ? 'match' : 'matches'}</span>}</h2>
       {error && <Problem words={error} retry={live.again} />}
       {!value && !error && <p class="quiet boards-wait" role="status">Loading …</p>}
-      {value && slots.length === 0 && <NothingRuns />}
+      {value?.tables.length === 0 && slots.length === 0 && <NothingRuns />}
       <ul class="boards">
         {slots.map(({ table: { id, game, players, contest } }) => (
           <li key={id}><LiveBoard match={id} game={game} players={players} words={gameTitle(game) + (contest === null ? '' : ` · ${contest}`)} /></li>

@@ -29,6 +29,6 @@ export function LeaderboardTable({ game, limit = 25, prefix = '' }: { game: stri
     <DataTable<LeaderboardLine, Leaderboard> caption="Bots by rating" from={`/games/${encodeURIComponent(game)}/leaderboard`} rows={(answer) => answer.bots}
       columns={columns(game)} usual="-rating" limit={limit} prefix={prefix} every={30_000}
       empty={<>No bot is registered for this game yet. <a href="#bring">Bring the first one.</a></>}
-      note={({ matches, rated }) => <>{matches.toLocaleString()} rated matches{rated && <>, rated <Moment at={rated} /></>}</>} />
+      note={({ matches, rated }) => <>{matches.toLocaleString()} rated {matches === 1 ? 'match' : 'matches'}{rated && <>, rated <Moment at={rated} /></>}</>} />
   );
 }
