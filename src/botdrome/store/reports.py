@@ -61,9 +61,10 @@ class Reports:
     async def contests(
         self, game: str | None, order: ContestOrder, falling: bool, limit: int, offset: int
     ) -> tuple[list[ContestSummary], int]:
-        rows = await self._fetch(_contests(game is not None, order, falling), {"game": key(game or "")})
-        page = rows[offset : offset + limit]
-        return [ContestSummary(of, whole(name, rest), *map(int, figures)) for of, name, rest, *figures in page], len(rows)
+        of_game = {"game": key(game or "")}
+        rows = await self._fetch(_contests(game is not None, order, falling), {**of_game, "limit": limit, "offset": offset})
+        total = (await self._fetch(_contests_counted(game is not None), of_game))[0][0]
+        return [ContestSummary(of, whole(name, rest), *map(int, figures)) for of, name, rest, *figures in rows], int(total)
 
     async def crosstable(self, game: str, contest: str) -> dict[tuple[str, str], tuple[int, int, int]]:
         """Wins, draws and losses of each against each."""
@@ -97,3 +98,8 @@ def _opponents(order: OpponentOrder, falling: bool) -> Select[*tuple[object, ...
 @cache
 def _contests(game: bool, order: ContestOrder, falling: bool) -> Select[*tuple[object, ...]]:
     return tallies.contest_summaries(game, order, falling)
+
+
+@cache
+def _contests_counted(game: bool) -> Select[*tuple[object, ...]]:
+    return tallies.contests_counted(game)

@@ -146,7 +146,16 @@ CONTEST_ORDERS: dict[str, ColumnElement[Any]] = {
 def contest_summaries(game: bool, order: ContestOrder, falling: bool) -> Select[*tuple[object, ...]]:
     by = CONTEST_ORDERS[order]
     figures = (func.count(), func.min(matches.c.started), func.max(matches.c.started))
-    query = select(matches.c.game, _contest, func.min(matches.c.contest_whole), *figures).where(_contest.is_not(None))
-    if game:
-        query = query.where(matches.c.game == bindparam("game", type_=Text))
-    return query.group_by(matches.c.game, _contest).order_by(by.desc() if falling else by, matches.c.game, _contest)
+    query = select(matches.c.game, _contest, func.min(matches.c.contest_whole), *figures).where(*_in_contests(game))
+    query = query.group_by(matches.c.game, _contest).order_by(by.desc() if falling else by, matches.c.game, _contest)
+    return query.limit(bindparam("limit", type_=BigInteger)).offset(bindparam("offset", type_=BigInteger))
+
+
+def contests_counted(game: bool) -> Select[*tuple[object, ...]]:
+    found = select(matches.c.game, _contest).where(*_in_contests(game)).distinct().subquery()
+    return select(func.count()).select_from(found)
+
+
+def _in_contests(game: bool) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [_contest.is_not(None)]
+    return [*conditions, matches.c.game == bindparam("game", type_=Text)] if game else conditions

@@ -5,7 +5,7 @@ import { useRest } from '../api/use';
 import { matchPath } from '../parts/links';
 import { Moment } from '../parts/moment';
 import { Problem } from '../parts/problem';
-import type { Film } from '../replay/film';
+import { firstStep } from '../replay/boards';
 import type { Params } from '../router';
 import { linksOf } from '../viewer/links';
 import { MatchViewer } from '../viewer/viewer';
@@ -45,15 +45,4 @@ function BoardFilm({ match, number }: { match: string; number: number }) {
   if (loading.state === 'failed') return <Problem words={loading.words} />;
   if (loading.state === 'loading') return <p class="quiet" role="status">Loading the board …</p>;
   return <MatchViewer key={number} film={loading.film} live={loading.live} step={step} links={linksOf(match, location.origin, loading.film.over)} />;
-}
-
-/** How many steps of the match are played when a board begins, and one more: its first stone. */
-export function firstStep(film: Film, board: number): number {
-  let steps = 0;
-  for (let index = 0; index < film.length; index++) {
-    const { event } = film.frame(index);
-    if (event?.event === 'played') steps = event.step + 1;
-    if (event?.event === 'began' && event.board === board) return steps + 1;
-  }
-  return 0;
 }

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { whereOf } from '../src/parts/bring-a-bot';
+import { momentInWords } from '../src/parts/moment';
+import { firstStep } from '../src/replay/boards';
+import type { Film, MatchEvent } from '../src/replay/film';
+
+test('a moment is told by how long ago it was, then by its date', () => {
+  const now = new Date('2026-11-16T12:00:00Z');
+  const ago = (seconds: number) => momentInWords(new Date(now.getTime() - 1000 * seconds), now);
+  assert.deepEqual([5, 60, 3599, 7200].map(ago), ['just now', '1 min ago', '59 min ago', '2 h ago']);
+  assert.match(ago(10 * 86_400), /6/);
+  assert.match(ago(400 * 86_400), /2025/);
+});
+
+test('lines for bots have the public address of the server, or the one of the page', () => {
+  const here = { origin: 'http://127.0.0.1:3000', hostname: '127.0.0.1' };
+  const server = { version: '1', url: 'https://bots.example.org', tls: true, ports: { duel: 5232 }, house: false };
+  assert.deepEqual(whereOf(null, here), { http: here.origin, ws: 'ws://127.0.0.1:3000', host: '127.0.0.1', ports: {} });
+  assert.deepEqual(whereOf(server, here), { http: server.url, ws: 'wss://bots.example.org', host: 'bots.example.org', ports: { duel: 5232 } });
+});
+
+test('a board of a match begins with its first stone', () => {
+  const events: (MatchEvent | null)[] = [
+    { event: 'began', board: 0, order: [0, 1] }, { event: 'played', step: 0, moves: {} }, { event: 'played', step: 1, moves: {} },
+    { event: 'began', board: 1, order: [1, 0] }, { event: 'played', step: 2, moves: {} },
+  ];
+  const film = { length: events.length, frame: (index: number) => ({ event: events[index] }) } as unknown as Film;
+  assert.deepEqual([0, 1, 2].map((board) => firstStep(film, board)), [1, 3, 0]);
+});
