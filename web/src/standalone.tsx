@@ -6,16 +6,15 @@ import { readFilm } from './replay/stored';
 import { applyTheme } from './theme';
 import { resultOf } from './viewer/result';
 import { MatchViewer } from './viewer/viewer';
-import { resultInWords } from './viewer/words';
+import { headingNames, resultInWords } from './viewer/words';
 
 function Page({ film }: { film: Film }) {
-  const { game, players } = film.header;
   const result = resultOf(film);
   return (
     <main id="main">
       <header class="match-head">
-        <h1><bdi>{players.map(({ name }) => name).join(' – ')}</bdi> <ThemeSwitch /></h1>
-        <p>{game}{result && ` · ${resultInWords(film.header, result)}`}</p>
+        <h1>{headingNames(film.header).map((name, place) => [place ? ' – ' : '', <bdi key={place}>{name}</bdi>])} <ThemeSwitch /></h1>
+        <p>{film.header.game}{result && ` · ${resultInWords(film.header, result)}`}</p>
       </header>
       <MatchViewer film={film} step={wantedStep()} />
     </main>

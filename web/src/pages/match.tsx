@@ -7,7 +7,7 @@ import { linksOf, type Links } from '../viewer/links';
 import { MatchSource } from '../viewer/match-source';
 import { resultOf } from '../viewer/result';
 import { MatchViewer } from '../viewer/viewer';
-import { resultInWords } from '../viewer/words';
+import { headingNames, resultInWords } from '../viewer/words';
 
 export default function MatchPage({ params }: { params: Params }) {
   const match = params['id'] ?? '';
@@ -44,9 +44,8 @@ export function rememberStep(step: number | null): void {
 }
 
 function MatchHead({ film, links }: { film: Film; links: Links }) {
-  const { game, players, contest, started } = film.header;
-  const names = players.map(({ name }) => name);
-  const shown = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} others`] : names;
+  const { game, contest, started } = film.header;
+  const shown = headingNames(film.header);
   const result = resultOf(film);
   useEffect(() => void (document.title = `${shown.join(' – ')} · Botdrome`), [shown.join()]);
   return (

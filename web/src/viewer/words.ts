@@ -7,6 +7,12 @@ export function nameOf(header: FilmHeader, player: number): string {
   return header.players[player]?.name ?? `player ${player + 1}`;
 }
 
+/** The names for a heading: of many players the first three, and how many others there are. */
+export function headingNames({ players }: FilmHeader): string[] {
+  const names = players.map(({ name }) => name);
+  return names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} others`] : names;
+}
+
 /** One line about a frame. */
 export function frameInWords(header: FilmHeader, { event, view, order }: Frame, renderer: Renderer): string {
   if (!event) return 'From here on, the match is seen live.';
