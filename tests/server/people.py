@@ -1,6 +1,5 @@
 """Guests of the native protocol: people, who are sent frames."""
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -40,7 +39,3 @@ async def play_out(one: Client, frame: dict[str, Any]) -> list[dict[str, Any]]:
 
 def events(frames: list[dict[str, Any]]) -> list[str]:
     return [frame["event"]["event"] for frame in frames]
-
-
-def as_text(value: Any) -> str:
-    return json.dumps(value)

@@ -14,6 +14,7 @@ from botdrome.server.duel_lines import book_of
 from tests.server.clients import bot, client, registered, server
 from tests.server.duellists import FIND, arena, free
 from tests.server.people import SECRET, events, move, person, play_out, seated
+from tests.server.url_hosts import url_bot, with_address
 
 pytestmark = pytest.mark.anyio
 
@@ -125,6 +126,17 @@ async def test_a_named_bot_that_waits_plays_at_the_pace_of_the_person(bot_first:
             await two.receive()
             (table,) = house.desk.floor.live()
             assert table.pace == "stepped" and table.players == (first["name"], second["name"])
+
+
+@pytest.mark.parametrize("game", ["gomoku", "bumblebots"])
+async def test_a_bot_with_a_url_comes_at_once_and_plays_at_the_pace_of_the_person(game: str, tmp_path: Path) -> None:
+    async with server(tmp_path) as house, url_bot(game) as called:
+        await with_address(house, "called", called, game)
+        async with bot(house, person(game=game, opponent="called", options=SHORT[game])) as eve:
+            snapshot = await eve.receive()
+            assert set(snapshot["players"]) == {"eve", "called"} and snapshot["pace"] == "stepped"
+            frames = await play_out(eve, await eve.receive())
+            assert frames[-1]["event"]["result"]["causes"] == ["complete", "complete"]
 
 
 async def test_rest_and_spectators_are_told_the_pace(tmp_path: Path) -> None:
