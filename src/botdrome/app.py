@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from botdrome.api.app import Api, make_app
+from botdrome.api.away import prepare
 from botdrome.api.live_spectator import live_spectator
 from botdrome.api.probes import probe_routes
 from botdrome.api.socketio.app import SocketIo
@@ -277,6 +278,7 @@ async def serve(settings: Settings, opened: Callable[[House], None]) -> None:
     async with stop_signal() as wanted:
         house = await open_house(settings)
         house.desk.workers.start()
+        house.desk.tasks.start(prepare(house.desk.workers))
         opened(house)
         gc.collect()
         gc.freeze()

@@ -6,6 +6,7 @@ import httpx
 import msgspec
 import pytest
 
+from botdrome.api.away import prepare
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena, Unplayed, Whereabouts
@@ -204,3 +205,10 @@ async def test_boards_of_duel_arena_by_their_numbers(http: httpx.AsyncClient, st
     assert (found["number"], found["board"]["match"], found["board"]["winner"]) == (1, "m0", "ada")
     assert (await get(http, "duel/boards/11"))["number"] == 0
     assert (await error(http, "duel/boards/12"))[0] == 404
+
+
+async def test_workers_are_prepared_before_the_first_visitor(arena: Arena) -> None:
+    await prepare(arena.workers)
+    assert await arena.workers.value("", "tests.server.chores:has_read", "botdrome.api.rest.routes")
+    await arena.workers.close()
+    await prepare(arena.workers)

@@ -1,6 +1,7 @@
 """Jobs for the worker processes of tests."""
 
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -79,3 +80,7 @@ def dies_once(mark: str, view: Any, chance: Chance) -> Any:
         Path(mark).touch()
         os._exit(3)
     return HOUSE["noughts-and-crosses"]["random"](view, chance)
+
+
+def has_read(module: str) -> bool:
+    return module in sys.modules

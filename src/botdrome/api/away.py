@@ -1,7 +1,8 @@
 """Away: requests that are answered by the worker processes, away from the loop on which matches are played."""
 
+import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from botdrome.api.live import glance, live_tables
@@ -12,6 +13,7 @@ from botdrome.server.asker import ASKER
 from botdrome.server.jobs import JobFailed
 from botdrome.server.places import Places
 from botdrome.server.worker_link import Errands, Result
+from botdrome.server.workers import Workers
 from botdrome.store.store import BotEntry
 
 MOST_WAITING = 400
@@ -19,6 +21,9 @@ MOST_WAITING = 400
 MOST_FILES = 8
 """Files that wait for a worker or are with one. One address can have half of these places, too."""
 TOO_MANY_FILES = "Too many files are being read already; try again in a moment."
+PREPARED = "botdrome.api.rest.work:prepared"
+MOST_WORKERS = 4
+"""So many jobs at once reach all idle workers of the usual number."""
 TOO_MANY = "Too many queries are waiting already; try again in a moment."
 
 
@@ -51,6 +56,12 @@ class Away:
             raise Problem(str(problem), 503) from None
         finally:
             self._waiting.leave(asker)
+
+
+async def prepare(workers: Workers) -> None:
+    """Have the worker processes read the modules for requests now, which takes seconds: not when the first visitor comes."""
+    with suppress(JobFailed):
+        await asyncio.gather(*[workers.value("", PREPARED) for _ in range(MOST_WORKERS)])
 
 
 def errands(arena: Arena) -> Errands:

@@ -7,7 +7,7 @@ import { BotLink, GameLink, matchPath } from '../parts/links';
 import { Problem } from '../parts/problem';
 import { TokenForm, useToken } from '../parts/token';
 import { isFault, readFlight, telling, type Flight, type FlightLine } from '../replay/flight';
-import type { Params } from '../router';
+import { query, type Params } from '../router';
 import { linksOf } from '../viewer/links';
 import { MatchViewer } from '../viewer/viewer';
 import { useSource } from './match';
@@ -56,7 +56,7 @@ function Opened({ match, seat, bot }: { match: MatchInFull; seat: number; bot: s
 }
 
 function Shown({ match, seat, flight }: { match: MatchInFull; seat: number; flight: Flight }) {
-  const [chosen, setChosen] = useState(() => telling(flight));
+  const [chosen, setChosen] = useState(() => lineAt(flight, query.value.get('step')));
   const [step, setStep] = useState<number | null>(null);
   const faults = flight.lines.map((line, at) => ({ line, at })).filter(({ line }) => isFault(line));
   return (
@@ -71,6 +71,12 @@ function Shown({ match, seat, flight }: { match: MatchInFull; seat: number; flig
       </div>
     </>
   );
+}
+
+/** The last answer at the step that the address names, else the line that tells most. */
+function lineAt(flight: Flight, step: string | null): number {
+  const found = step === null ? -1 : flight.lines.findLastIndex((line) => line.dir === 'in' && line.step === Number(step));
+  return found < 0 ? telling(flight) : found;
 }
 
 function Verdict({ match, seat, flight, faults }: { match: MatchInFull; seat: number; flight: Flight; faults: number }) {

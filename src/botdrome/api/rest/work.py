@@ -21,6 +21,11 @@ _LASTING = LastingAnswers()
 READS = {endpoint.name: endpoint for endpoint in ENDPOINTS if endpoint.away}
 
 
+def prepared() -> bool:
+    """A job that has nothing left to do: its worker process has read all modules that requests need."""
+    return True
+
+
 async def respond(home: Home, source: Source, call: Call) -> Reply:
     """The job of a worker."""
     endpoint = READS[call.endpoint]
