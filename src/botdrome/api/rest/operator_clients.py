@@ -1,7 +1,7 @@
 """What the operator sees and does: clients, bans, matches and the audit log."""
 
 from collections.abc import Callable
-from operator import attrgetter, itemgetter, methodcaller
+from operator import attrgetter, methodcaller
 from time import time
 from typing import Any
 
@@ -48,9 +48,9 @@ async def clients(operator: Operator, asked: Asked) -> ClientsShown:
     if words := (asked.text("search") or "").lower():
         found = [one for one in found if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}".lower()]
     column, falling = asked.order("number")
-    values = [(SORTS[column](one), one.number, one) for one in found]
-    known = sorted([value for value in values if value[0] is not None], key=itemgetter(0, 1), reverse=falling)
-    ordered = [one for _, _, one in known] + [one for value, _, one in values if value is None]
+    value = SORTS[column]
+    known = sorted([one for one in found if value(one) is not None], key=value, reverse=falling)
+    ordered = known + [one for one in found if value(one) is None]
     page = [_client(one) for one in ordered[asked.offset : asked.offset + asked.limit]]
     return ClientsShown(page, len(found), asked.limit, asked.offset)
 
