@@ -28,7 +28,7 @@ export function Controls({ playback, length, children }: { playback: Playback; l
       <div class="controls-main">
         <IconButton icon="start" words="To the start" disabled={index === 0} onClick={() => playback.seek(0)} />
         <IconButton icon="back" words="One step back" disabled={index === 0} onClick={() => playback.step(-1)} />
-        <IconButton icon={runs ? 'pause' : 'play'} words={runs ? 'Pause' : 'Play'} class="big" onClick={() => playback.toggle()} />
+        <IconButton icon={runs ? 'pause' : 'play'} words={runs ? 'Pause' : 'Play'} class="play" onClick={() => playback.toggle()} />
         <IconButton icon="forward" words="One step on" disabled={atEnd} onClick={() => playback.step(1)} />
         <IconButton icon="end" words="To the end" disabled={atEnd} onClick={() => playback.toLive()} />
       </div>

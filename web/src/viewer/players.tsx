@@ -21,14 +21,18 @@ interface PlayersProps extends Showing {
   liveTime: (() => number) | null;
 }
 
+/** With more players, each has one line, and the list scrolls, also by keyboard. */
+const FEW = 6;
+
 export function Players({ film, digest, playback, links, facts, liveTime }: PlayersProps) {
   const index = Math.min(playback.index.value, film.length - 1);
   const frame = film.frame(index);
   const scores = digest.scores[index] ?? null;
   const result = frame.event?.event === 'ended' ? frame.event.result : null;
+  const many = film.header.players.length > FEW;
   const awaited = new Set(frame.event?.event === 'ended' ? [] : toMove(frame));
   return (
-    <ol class={`players${film.header.players.length > 6 ? ' many' : ''}`} aria-label="Players">
+    <ol class={many ? 'players many' : 'players'} aria-label="Players" tabIndex={many ? 0 : undefined}>
       {film.header.players.map((player, number) => (
         <li key={number} class={awaited.has(number) ? 'player awaited' : 'player'} style={{ '--seat': colourOf(number) }}>
           <span class="sign" aria-hidden="true">{signOf(number)}</span>

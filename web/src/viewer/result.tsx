@@ -5,12 +5,15 @@ import { colourOf, signOf } from '../renderers/renderer';
 import type { Showing } from './showing';
 import { number, ordinal, resultInWords } from './words';
 
+/** With more players, the list scrolls, also by keyboard. */
+const FEW = 6;
+
 export function ResultBox({ film, links }: Showing) {
   const result = resultOf(film);
   if (!result) return null;
   const ranked = film.header.players.map((_, player) => player).sort((one, other) => result.places[one]! - result.places[other]!);
   return (
-    <section class="result" aria-label="Result">
+    <section class="result" aria-label="Result" tabIndex={ranked.length > FEW ? 0 : undefined}>
       <h2>{resultInWords(film.header, result)}</h2>
       <table>
         <thead class="hidden">
