@@ -4,10 +4,11 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tools import browser as browsers
 
 from tests.browser.arena import BrowserArena, serving
+from tests.browser.looking import looking
 from tests.patience import PATIENCE
 
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -38,20 +39,12 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser, arena: BrowserArena) -> Iterator[Page]:
-    """A page on which every complaint of the browser (an exception, a script that is missing, a broken policy) fails the test."""
-    with chromium.new_context(base_url=arena.url, viewport={"width": 1280, "height": 900}) as context:
-        context.set_default_timeout(PATIENCE * 1000)
-        context.set_default_navigation_timeout(PATIENCE * 1000)
-        one = context.new_page()
-        complaints: list[str] = []
-        one.on("console", lambda message: _note(message, complaints))
-        one.on("pageerror", lambda error: complaints.append(str(error)))
+    """A page on a desk, on which every complaint of the browser fails the test."""
+    with looking(chromium, arena) as one:
         yield one
-        assert complaints == []
 
 
-def _note(message: ConsoleMessage, complaints: list[str]) -> None:
-    """That the server has no such page or match is no fault of the browser."""
-    url = str(message.location.get("url"))
-    if message.type == "error" and not ("Failed to load resource" in message.text and "/static/" not in url):
-        complaints.append(f"{message.text} ({url})")
+@pytest.fixture
+def phone(chromium: Browser, arena: BrowserArena) -> Iterator[Page]:
+    with looking(chromium, arena, 390, 844, has_touch=True, is_mobile=True) as one:
+        yield one
