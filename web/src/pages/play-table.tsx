@@ -68,9 +68,9 @@ function useStatus(state: PlayState, film: Film, frame: Frame): string {
   const slow = useDelayed(state.sent, SLOW_ANSWER);
   const own = ownPlayer(state);
   if (state.result) return own === null ? 'The match is over.' : outcomeFor(state.result, own);
-  if (slow) return 'Your move is on its way; the server has not answered yet.';
   const others = toMove(frame).filter((one) => one !== own).map((one) => nameOf(film.header, one));
-  if (state.sent) return others.length ? 'Your move is sent. Waiting for the others.' : 'Your move is sent.';
+  if (state.sent && others.length) return 'Your move is sent. Waiting for the others.';
+  if (state.sent) return slow ? 'Your move is on its way; the server has not answered yet.' : 'Your move is sent.';
   if (ownTurn(state)) return 'Your turn';
   if (others.length === 0) return 'The game goes on';
   return others.length === 1 ? `${others[0]} is to move` : `${others.length} others are to move`;
