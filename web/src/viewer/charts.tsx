@@ -18,7 +18,7 @@ export function Charts({ film, digest, playback, version }: Showing) {
     return (
       <div class="charts">
         {scored && <Chart {...common} title="Score over time" data={() => scoreData(film, digest)} unit={number} summary={scoresInWords(film, digest)} />}
-        {digest.thoughts.length > 1 && (
+        {digest.thoughts.some(({ milliseconds }) => milliseconds > 0) && (
           <Chart {...common} dots title="Thinking time per move" data={() => thoughtData(film, digest)} unit={seconds} summary={thoughtsInWords(film, digest.thoughts)} />
         )}
       </div>

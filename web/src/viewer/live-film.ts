@@ -55,11 +55,13 @@ export class LiveFilm implements Film {
     else this.#go(message);
   }
 
-  /** A snapshot from before the last frame: the match is shown again from its start. */
+  /** Whether this is the beginning of a match that has been over since: it is shown again from its start. */
+  isBefore({ t }: Snapshot): boolean {
+    return t < (this.#frames.at(-1)?.t ?? 0);
+  }
+
   #join({ t, view, bots }: Snapshot): void {
-    const last = this.#frames.at(-1);
-    if (last && t < last.t) this.#frames = [];
-    if (last && t === last.t) return;
+    if (t === this.#frames.at(-1)?.t) return;
     this.#frames.push({ t, event: null, view, order: seatOrder(this.header.players.map(({ name }) => name), bots) });
   }
 

@@ -83,11 +83,18 @@ export class MatchSource {
     const messages = this.#waiting.splice(0);
     const now = performance.now();
     for (const message of messages) {
+      if ('snapshot' in message && this.#film?.isBefore(message)) return this.#ended();
       if ('snapshot' in message) this.#film ??= new LiveFilm(headerOf(message));
       this.#film?.add(message, now);
     }
     this.#grown.value += 1;
     if (this.#film && this.loading.value.state !== 'shown') this.loading.value = { state: 'shown', film: this.#film, live: this.#live(this.#film) };
+  }
+
+  /** The match ended while the connection was lost. */
+  #ended(): void {
+    this.#following?.stop();
+    this.#connected({ state: 'over' });
   }
 
   #live(film: LiveFilm): Live {
