@@ -44,7 +44,9 @@ async def test_a_session_is_a_cookie_that_scripts_cannot_read_and_other_sites_ca
         assert (await one.get("/session"))["signedIn"]
         assert await one.audited() == [("sign in", "", "")]
         foreign = {"Sec-Fetch-Site": "same-site"}
-        assert (await one.client.post("/bans", json={}, headers=foreign)).status_code == 403
+        for method, path in (("POST", "/bans"), ("GET", "/clients"), ("GET", "/session"), ("DELETE", "/session")):
+            assert (await one.client.request(method, path, json={}, headers=foreign)).status_code == 403
+        assert (await one.get("/session"))["signedIn"]
         evil = {"Origin": "https://evil.example"}
         assert (await one.client.get("/clients", headers=evil)).status_code == 403
 

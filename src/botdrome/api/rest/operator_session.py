@@ -34,7 +34,7 @@ def private(act: Act) -> Act:
 
 async def seconds_left(operator: Operator, asked: Asked) -> float | None:
     """Of the session; None: the token came with the request. Problem if neither did."""
-    headers, token = asked.request.headers, bearer(asked.request.headers.get("authorization", ""))
+    token = bearer(asked.request.headers.get("authorization", ""))
     secret = asked.request.cookies.get(COOKIE)
     try:
         if token is not None:
@@ -42,11 +42,16 @@ async def seconds_left(operator: Operator, asked: Asked) -> float | None:
             return None
         if not secret:
             raise NotOperator("sign in with the operator's token, or send Authorization: Bearer TOKEN")
-        if asked.request.method != "GET" and headers.get("sec-fetch-site", "none") not in OURS:
-            raise Problem("only pages of this server may do this with the operator's session", 403)
+        _check_page(asked)
         return await operator.keys.check_session(secret)
     except NotOperator as problem:
         raise Problem(str(problem), 401, {"www-authenticate": "Bearer"}) from None
+
+
+def _check_page(asked: Asked) -> None:
+    """Problem if a page of another origin asks, even if it only reads: it could read the answer, too."""
+    if asked.request.headers.get("sec-fetch-site", "none") not in OURS:
+        raise Problem("only pages of this server may do this with the operator's session", 403)
 
 
 async def json_body(asked: Asked, kind: Any) -> Any:
@@ -72,6 +77,7 @@ async def signin(operator: Operator, asked: Asked) -> Response:
 async def signout(operator: Operator, asked: Asked) -> Response:
     secret = asked.request.cookies.get(COOKIE)
     if secret:
+        _check_page(asked)
         operator.keys.sign_out(secret)
     response = Response(msgspec.json.encode(SignedIn(False)), media_type="application/json")
     _set_cookie(response, "", 0, operator, asked)
