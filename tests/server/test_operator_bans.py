@@ -175,11 +175,27 @@ async def test_a_ban_ends_by_itself(tmp_path: Path) -> None:
         ({"kind": "address", "subject": "bob"}, "'bob' is neither an address (192.0.2.7) nor a network (192.0.2.0/24)"),
         ({"kind": "name", "subject": "b", "until": "soon"}, "until is a moment like 2026-12-31T23:59:00Z, not 'soon'"),
         ({"kind": "name", "subject": "b", "until": "2000-01-01T00:00:00Z"}, "until is in the past: 2000-01-01T00:00:00Z"),
+        (
+            {"kind": "name", "subject": "b", "until": "9999-12-31T23:59:59-01:00"},
+            "until is a moment like 2026-12-31T23:59:00Z, not '9999-12-31T23:59:59-01:00'",
+        ),
+        ({"kind": "name", "subject": "b" * 501}, "the name has at most 500 characters, not 501"),
+        ({"kind": "name", "subject": "b", "reason": "r" * 501}, "the reason has at most 500 characters, not 501"),
     ],
 )
 async def test_a_ban_that_makes_no_sense_is_explained(tmp_path: Path, ban: Any, words: str) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
         assert await one.refused("POST", "/bans", ban) == (400, words)
+        assert (await one.get("/bans"))["total"] == 0
+
+
+async def test_a_network_of_ipv4_may_be_written_in_ipv6(tmp_path: Path) -> None:
+    async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
+        ban = await one.have("POST", "/bans", {"kind": "address", "subject": "::ffff:127.0.0.0/104"})
+        assert ban["subject"] == "127.0.0.0/8"
+        async with client(house) as again:
+            await again.send(person("bob"))
+            assert "your address is banned" in (await again.receive())["why"]
 
 
 async def test_people_are_refused_with_the_reason(tmp_path: Path) -> None:

@@ -20,6 +20,9 @@ def iso(epoch: Epoch) -> str:
 
 
 def epoch(text: str) -> Epoch:
-    """What `iso` wrote, or a date alone. Without an offset it is in UTC. ValueError where it is neither."""
+    """What `iso` wrote, or a date alone. Without an offset it is in UTC. ValueError where it is neither, or in no year of UTC."""
     at = datetime.fromisoformat(text)
-    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+    try:
+        return int((at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+    except OverflowError as error:
+        raise ValueError(str(error)) from None

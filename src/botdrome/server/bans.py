@@ -13,6 +13,10 @@ from botdrome.store.likeness import look_alike
 from botdrome.store.store import Epoch, Note, Store
 
 BOOK = "bans"
+MAPPED = 96
+"""Bits of an IPv6 address before the IPv4 address that it holds."""
+LONGEST = 500
+"""Characters of a name, and of a reason: each client that logs in is compared with the one, and may be told the other."""
 Kind = Literal["name", "address"]
 
 
@@ -84,6 +88,9 @@ class Bans:
 
     async def add(self, kind: Kind, subject: str, reason: str, until: Epoch | None) -> Ban:
         """BadBan where there is no such name or address."""
+        for what, text in ((kind, subject), ("reason", reason)):
+            if len(text) > LONGEST:
+                raise BadBan(f"the {what} has at most {LONGEST} characters, not {len(text)}")
         ban = Ban(kind, checked(kind, subject), reason, _now(), until)
         await self._store.keep([Note(BOOK, ban.key, msgspec.to_builtins(ban))])
         self._add(ban)
@@ -124,10 +131,16 @@ def checked(kind: Kind, subject: str) -> str:
         return subject
     try:
         if "/" in subject:
-            return str(ip_network(subject.strip(), strict=False))
+            return str(_plain(ip_network(subject.strip(), strict=False)))
         return source_of(str(ip_address(subject.strip())))[0]
     except ValueError:
         raise BadBan(f"{subject!r} is neither an address (192.0.2.7) nor a network (192.0.2.0/24)") from None
+
+
+def _plain(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
+    """Clients that come by IPv4 are known by that address: a network of such, written in IPv6, is one of IPv4."""
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    return network if mapped is None or network.prefixlen < MAPPED else IPv4Network((mapped, network.prefixlen - MAPPED))
 
 
 def _same(banned: str, name: str) -> bool:
