@@ -23,7 +23,6 @@ SECTIONS = (
     "play",
     "matches",
     "bots",
-    "games",
     "contests",
     "tv",
     "organise",
@@ -36,6 +35,8 @@ SECTIONS = (
     "embed",
 )
 """The first part of the path of a page. Which page a path leads to is decided in the browser: `web/src/router.ts`."""
+GAMES = ("/games", "/games/{game}")
+"""Battlebot answered with 404 to what is below that, and its clients know it."""
 NOT_BUILT = "The pages have not been built. Run `make setup` where the sources are, or install the wheel.\n"
 FOR_EVER = "public, max-age=31536000, immutable"
 
@@ -74,7 +75,7 @@ class BuiltFiles(StaticFiles):
 
 
 def page_routes() -> list[BaseRoute]:
-    paths = ["/", "/index.html", *(f"/{section}{rest}" for section in SECTIONS for rest in ("", "/{rest:path}"))]
+    paths = ["/", "/index.html", *GAMES, *(f"/{section}{rest}" for section in SECTIONS for rest in ("", "/{rest:path}"))]
     return [
         *(Route(path, shell) for path in paths),
         Route("/favicon.ico", page("icon.svg")),
