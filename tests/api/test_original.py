@@ -43,10 +43,11 @@ DIFFERENCES: dict[str, tuple[int, Any]] = {
     "contest ranking PUNITIVE": (200, {"data": {"contest": {"rankings": [{"score": 5}, {"score": 5}]}}}),
     'contest ranking "punitive"': (400, REFUSED),
     'contest ranking "nonsense"': (400, REFUSED),
+    "GET /bots": (200, None),
     "introspection": (200, {"data": {"__schema": {"queryType": {"name": "Query"}, "mutationType": {"name": "Mutation"}}}}),
 }
 """Names have a length, and one at least; line breaks are tolerated; an empty list has other words; all games can be read; the
-method is an enum, as it was in the end; and the schema has grown."""
+method is an enum, as it was in the end; there is a page of bots; and the schema has grown."""
 
 
 @pytest.fixture
