@@ -39,9 +39,9 @@ export const HOTKEYS: readonly Hotkey[] = [
 
 const BY_KEY = new Map(HOTKEYS.flatMap((hotkey) => hotkey.keys.map((key) => [key, hotkey.act] as const)));
 
-/** Elements that take typing, or whose own keys come first. */
-const TYPING = 'input:not([type=range]), textarea, select, [contenteditable], dialog, [role=grid], [role=application]';
-const PRESSED = 'button, a, summary';
+/** Elements that take typing, and sliders of a board. Others that use a key prevent what it does elsewhere. */
+const TYPING = 'input:not(.seek-slider, [type=checkbox]), textarea, select, [contenteditable], dialog';
+const PRESSED = 'button, a, summary, [type=checkbox]';
 
 /** What a key does, for a listener on the whole page; null: it is not the viewer's. */
 export function commandOf(event: KeyboardEvent): ((commands: Commands) => void) | null {

@@ -21,7 +21,7 @@ export function SeekBar({ film, playback, digest, version, ...showing }: Showing
     <div class="seek" style={{ '--at': index / last }} onPointerMove={(event) => setHover(pointed(event))} onPointerLeave={() => setHover(null)}>
       {marks}
       <input
-        type="range" min={0} max={length - 1} step={1} value={index} aria-label="Position in the match" aria-valuetext={inWords(index)}
+        class="seek-slider" type="range" min={0} max={length - 1} step={1} value={index} aria-label="Position in the match" aria-valuetext={inWords(index)}
         onInput={(event) => seek(event.currentTarget.value)}
       />
       {hover !== null && <Hint at={hover} last={last} marks={shown} inWords={inWords} />}
