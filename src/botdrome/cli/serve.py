@@ -50,7 +50,7 @@ def _rooms_at(house: House, key: str) -> str:
 def show_operator_token(house: House, console: Terminal) -> None:
     """If it was made at this start: nobody can read it later."""
     if house.new_operator_token:
-        console.print("\nThe operator's token, with which organisers sign in. It is shown this once, keep it:")
+        console.print("\nThe operator's token, for the organiser pages. It is shown this once, so keep it:", soft_wrap=True)
         console.print(Text(f"  {house.new_operator_token}", "cyan"), soft_wrap=True)
 
 
