@@ -12,6 +12,12 @@ const LINKS = [
   ['/contests', 'Contests'],
   ['/tv', 'TV'],
 ] as const;
+const MORE = [
+  ['/open', 'Open a match file'],
+  ['/organise', 'For organisers'],
+  ['/api/v1/docs', 'REST'],
+  ['/graphql', 'GraphQL'],
+] as const;
 
 export function Frame() {
   const shown = path.value;
@@ -32,6 +38,9 @@ export function Frame() {
         <ThemeSwitch />
       </header>
       <Main shown={shown} />
+      <footer class="bottom">
+        <nav aria-label="More">{MORE.map(([to, words]) => <a key={to} href={to}>{words}</a>)}</nav>
+      </footer>
     </>
   );
 }
