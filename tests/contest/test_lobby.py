@@ -213,9 +213,10 @@ def test_those_who_wait_are_listed_and_what_contests_still_have_to_see() -> None
     lobby, cup, quiet = Lobby(), Wish("gomoku", contest="cup"), Wish("gomoku", contest="quiet")
     lobby.open_book("gomoku", "cup", ContestBook(1, {("ada", "bob"): 1}, {("bob", "ada"): 1}))
     lobby.open_book("gomoku", "quiet", ContestBook(1, {("ada", "bob"): 1}))
-    for ticket, (name, wish) in enumerate((("cid", cup), ("zoe", Wish("battleship")), ("dan", cup))):
+    seekers = ("cid", cup), ("zoe", Wish("battleship")), ("dan", cup), ("eve", Wish("gomoku", invite="word"))
+    for ticket, (name, wish) in enumerate(seekers):
         lobby.seek(Seeker(ticket, name, wish))
-    assert [seeker.name for seeker in lobby.everybody()] == ["zoe"]
+    assert [seeker.name for seeker in lobby.public()] == ["zoe"]
     assert list(lobby.unplayed()) == [
         (("gomoku", "cup"), names, 2)
         for names in (("ada", "cid"), ("ada", "dan"), ("bob", "cid"), ("bob", "dan"), ("cid", "dan"))

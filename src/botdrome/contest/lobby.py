@@ -172,9 +172,9 @@ class Lobby:
                 self.leave(seeker)
         return table
 
-    def everybody(self) -> list[Seeker]:
-        """Those who wait, the longest wait first."""
-        groups = (group for pool in self._pools.values() for group in pool.values())
+    def public(self) -> list[Seeker]:
+        """Those who wait and have agreed with nobody, the longest wait first."""
+        groups = (group for wish, pool in self._pools.items() if wish.invite is None for group in pool.values())
         return sorted((seeker for group in groups for seeker in group.values()), key=_arrival)
 
     def unplayed(self) -> Iterator[tuple[tuple[str, str], Names, int]]:

@@ -268,7 +268,7 @@ class Desk:
         return self.settings.contest_games
 
     def seekers(self, most: int) -> list[Seeker]:
-        return self._lobby.everybody()[:most]
+        return self._lobby.public()[:most]
 
     def unplayed(self, most: int) -> list[Unplayed]:
         left = (Unplayed(game, contest, names, times) for (game, contest), names, times in self._lobby.unplayed())
