@@ -10,6 +10,7 @@ from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.match.reader import read, verify
 from botdrome.match.terms import PaceName, paced
+from botdrome.server import invitations
 from botdrome.server.duel_lines import book_of
 from tests.server.clients import bot, client, registered, server
 from tests.server.duellists import FIND, arena, free
@@ -138,6 +139,27 @@ async def test_a_bot_with_a_url_comes_at_once_and_plays_at_the_pace_of_the_perso
             assert set(snapshot["players"]) == {"eve", "called"} and snapshot["pace"] == "stepped"
             frames = await play_out(eve, await eve.receive())
             assert frames[-1]["event"]["result"]["causes"] == ["complete", "complete"]
+
+
+async def test_people_of_one_address_leave_room_for_others_at_a_bot_with_a_url(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invitations, "MOST_MATCHES", 2)
+    async with server(tmp_path) as house, url_bot("gomoku") as called:
+        await with_address(house, "called", called, "gomoku")
+        eve, mia = (person(name, "gomoku", opponent="called") for name in ("eve", "mia"))
+        ada = await registered(house, "ada", "gomoku") | {"opponent": "called"}
+        async with bot(house, eve) as first:
+            assert "match" in await first.receive()
+            async with bot(house, mia) as second:
+                words = "called plays too many long matches against players from your address already"
+                assert await second.receive() == {"error": words}
+            async with bot(house, ada) as third:
+                assert "state" in await third.receive()
+            await first.send({"resign": True})
+            await first.until_closed()
+        async with bot(house, mia) as again:
+            assert "match" in await again.receive()
 
 
 async def test_rest_and_spectators_are_told_the_pace(tmp_path: Path) -> None:

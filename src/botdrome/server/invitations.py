@@ -3,9 +3,13 @@
 Every way to such a bot leads through here, so that nobody can have it play more than it may by taking another.
 """
 
+from collections import Counter
+
 import structlog
 from msgspec import Struct
 
+from botdrome.match.terms import PaceName
+from botdrome.server.asker import ASKER
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.callers import Callers
 from botdrome.server.calling.carriers import carried
@@ -34,6 +38,8 @@ class Callee(Struct, frozen=True):
 class Invitations:
     def __init__(self, desk: Desk, callers: Callers) -> None:
         self._desk, self._callers = desk, callers
+        self._long: Counter[tuple[str, str]] = Counter()
+        """Matches at a pace for people, by the bot and the address of its opponent."""
 
     def address(self, bot: BotEntry) -> str | None:
         """Where it is called; None: it connects by itself, or plays no more."""
@@ -47,12 +53,12 @@ class Invitations:
         url = self.address(bot) if bot is not None and bot.game == game else None
         return None if bot is None or url is None else Callee(bot, url)
 
-    async def invite(self, callee: Callee) -> UrlGuest:
+    async def invite(self, callee: Callee, pace: PaceName = "usual") -> UrlGuest:
         """NotComing unless it answers, so that nobody wins against a bot that only does not run."""
         name = callee.bot.name
         if self._callers.playing[name] >= MOST_MATCHES:
             raise NotComing(f"{name} plays {MOST_MATCHES} matches already")
-        guest = self.guest(callee)
+        guest = self.guest(callee) if pace == "usual" else self._guest_for_long(callee)
         try:
             await challenge(self._callers, callee.url, name, callee.bot.game)
         except CallFailed as failure:
@@ -69,6 +75,19 @@ class Invitations:
         self._callers.playing[name] += 1
         guest.over.add_done_callback(lambda _: self._end(name))
         return guest
+
+    def _guest_for_long(self, callee: Callee) -> UrlGuest:
+        """At a pace for people a match may last for hours: of these, no address has more than the bot could still play."""
+        name, key = callee.bot.name, (callee.bot.name, ASKER.get())
+        if self._long[key] >= MOST_MATCHES - self._callers.playing[name]:
+            raise NotComing(f"{name} plays too many long matches against players from your address already")
+        guest = self.guest(callee)
+        self._long.update([key])
+        guest.over.add_done_callback(lambda _: self._end_long(key))
+        return guest
+
+    def _end_long(self, key: tuple[str, str]) -> None:
+        self._long -= Counter([key])
 
     def _end(self, name: str) -> None:
         playing = self._callers.playing

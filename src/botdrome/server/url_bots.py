@@ -122,7 +122,7 @@ class UrlBots:
         if callee is None:
             return
         try:
-            bot = await self._invitations.invite(callee)
+            bot = await self._invitations.invite(callee, seeker.wish.pace)
         except NotComing as problem:
             guest = self._desk.guest_of(seeker)
             if guest is not None:
