@@ -145,7 +145,7 @@ function RecentContests() {
       {value?.contests.length === 0 && <p class="quiet">There are none yet. Bots that log in with the name of a contest meet each other in it.</p>}
       <ul class="lines">
         {value?.contests.map(({ game, name, matches, last }) => (
-          <li key={`${game} ${name}`}><ContestLink game={game} name={name} /><span class="quiet"> {gameTitle(game)} · {matches.toLocaleString()} matches · <Moment at={last} /></span></li>
+          <li key={`${game} ${name}`}><ContestLink game={game} name={name} /><span class="quiet"> {gameTitle(game)} · {matches.toLocaleString()} {matches === 1 ? 'match' : 'matches'} · <Moment at={last} /></span></li>
         ))}
       </ul>
       {value && value.total > value.contests.length && <p><a href="/contests">All {value.total.toLocaleString()} contests</a></p>}
