@@ -1,4 +1,5 @@
 /** Example bots: the shortest program for each game that plays by the rules. A test of the server runs them. */
+import { own } from '../own';
 
 const EXAMPLES: Record<string, string> = {
   'noughts-and-crosses': `from random import choice
@@ -50,5 +51,5 @@ def bot(view):
 };
 
 export function exampleBot(game: string): string | null {
-  return EXAMPLES[game] ?? null;
+  return own(EXAMPLES, game) ?? null;
 }

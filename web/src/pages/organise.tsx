@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, notSignedIn, RestError } from '../api/rest';
 import type { SignedIn } from '../api/types';
+import { own } from '../own';
 import { Questions } from '../parts/ask-first';
 import { hush, Notices } from '../parts/doing';
 import { Problem } from '../parts/problem';
@@ -30,7 +31,7 @@ type Session = 'asking' | 'in' | 'out' | { failed: string };
 export default function Organise({ params }: { params: Params }) {
   const [session, setSession] = useState<Session>('asking');
   const part = params['part'] ?? '';
-  const shown = PARTS[part];
+  const shown = own(PARTS, part);
   const look = () => {
     setSession('asking');
     ask<SignedIn>('/operator/session').then(() => setSession('in'), (error: Error) => setSession(isRefusal(error) ? 'out' : { failed: error.message }));

@@ -1,4 +1,5 @@
 /** Games in words: their titles, and the rules in short. A game that is not listed is shown under its own name. */
+import { own } from '../own';
 
 export interface Rules {
   title: string;
@@ -65,9 +66,9 @@ const RULES: Record<string, Rules> = {
 };
 
 export function gameTitle(game: string): string {
-  return RULES[game]?.title ?? game;
+  return own(RULES, game)?.title ?? game;
 }
 
 export function rulesOf(game: string): Rules {
-  return RULES[game] ?? { title: game, gist: 'A game on this server.', rules: [] };
+  return own(RULES, game) ?? { title: game, gist: 'A game on this server.', rules: [] };
 }

@@ -1,4 +1,5 @@
 /** The renderers: one row per game that has one of its own. Each is a chunk that is loaded when it is first needed. */
+import { own } from '../own';
 import type { Renderer } from './renderer';
 
 const RENDERERS: Record<string, () => Promise<Renderer>> = {
@@ -12,5 +13,5 @@ const RENDERERS: Record<string, () => Promise<Renderer>> = {
 
 /** A renderer knows the views of its own game, and is given no others. */
 export async function rendererOf(game: string): Promise<Renderer> {
-  return (await RENDERERS[game]?.()) ?? (await import('./generic')).generic;
+  return (await own(RENDERERS, game)?.()) ?? (await import('./generic')).generic;
 }
