@@ -1,6 +1,6 @@
 /** The frame around all pages: navigation, the page, and what is said when there is none. */
 import { useEffect, useState } from 'preact/hooks';
-import { find, go, path, type Found, type Page } from './router';
+import { EMBED, find, go, path, type Found, type Page } from './router';
 import { Problem } from './parts/problem';
 import { ThemeSwitch } from './parts/theme-switch';
 
@@ -21,7 +21,7 @@ const MORE = [
 
 export function Frame() {
   const shown = path.value;
-  if (shown.startsWith('/embed/') || shown === '/tv') return <Main shown={shown} />;
+  if (shown.startsWith(EMBED) || shown === '/tv') return <Main shown={shown} />;
   return (
     <>
       <a class="skip" href="#main">Skip to the content</a>

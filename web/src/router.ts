@@ -42,6 +42,9 @@ const ROUTES: Route[] = [
   route('/organise/{part}', () => import('./pages/organise')),
 ];
 
+/** What other sites may show in a frame. The other pages refuse that when they are loaded, and only then. */
+export const EMBED = '/embed/';
+
 /** The address that is shown: path and query. */
 export const address = signal(here());
 export const path = computed(() => address.value.split('?')[0] ?? '/');
@@ -57,6 +60,7 @@ export function find(shown: string): Found | null {
 
 /** Show another page, or the same one with another query. `replace`: the back button leads past this one. */
 export function go(to: string, replace = false): void {
+  if (location.pathname.startsWith(EMBED) && !to.startsWith(EMBED)) return location.assign(to);
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
   address.value = here();
   if (!replace) scrollTo(0, 0);
