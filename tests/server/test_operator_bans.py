@@ -189,6 +189,17 @@ async def test_a_ban_that_makes_no_sense_is_explained(tmp_path: Path, ban: Any, 
         assert (await one.get("/bans"))["total"] == 0
 
 
+@pytest.mark.parametrize("name", ["BOB", "b\N{CYRILLIC SMALL LETTER O}B", "Bob "])
+async def test_another_spelling_is_banned_too(tmp_path: Path, name: str) -> None:
+    async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
+        async with bot(house, person("BOB")) as here:
+            await one.have("POST", "/bans", NAME)
+            assert (await here.until_closed())[1] == 1008
+        async with client(house) as again:
+            await again.send(person(name))
+            assert (await again.receive())["why"] == "bob is banned from this server: it cheats"
+
+
 async def test_a_network_of_ipv4_may_be_written_in_ipv6(tmp_path: Path) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
         ban = await one.have("POST", "/bans", {"kind": "address", "subject": "::ffff:127.0.0.0/104"})

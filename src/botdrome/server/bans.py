@@ -144,8 +144,9 @@ def _plain(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
 
 
 def _same(banned: str, name: str) -> bool:
-    """A name that people would take for the banned one is banned, too."""
-    return banned == name or look_alike(banned, name)
+    """A name that people would take for the banned one is banned, too, in capitals or not."""
+    one, other = banned.casefold(), name.casefold()
+    return one == other or look_alike(one, other)
 
 
 def _overlap(network: IPv4Network | IPv6Network, source: str) -> bool:
