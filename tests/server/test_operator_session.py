@@ -64,6 +64,9 @@ async def test_a_session_ends_when_the_operator_signs_out(tmp_path: Path) -> Non
         assert (await one.have("DELETE", "/session"))["signedIn"] is False
         one.client.cookies.set("botdrome_operator", secret)
         assert await one.refused("GET", "/clients") == (401, "the session is over; sign in again")
+        await one.have("DELETE", "/session")
+        async with office(house) as operator:
+            assert await operator.audited() == [("sign in", "", ""), ("sign out", "", "")]
 
 
 async def test_a_session_ends_by_itself(tmp_path: Path) -> None:

@@ -78,7 +78,8 @@ async def signout(operator: Operator, asked: Asked) -> Response:
     secret = asked.request.cookies.get(COOKIE)
     if secret:
         _check_page(asked)
-        operator.keys.sign_out(secret)
+        if operator.keys.sign_out(secret):
+            await operator.audit.note("sign out")
     response = Response(msgspec.json.encode(SignedIn(False)), media_type="application/json")
     _set_cookie(response, "", 0, operator, asked)
     return response

@@ -92,5 +92,6 @@ class OperatorKeys:
             raise NotOperator("the session is over; sign in again")
         return left
 
-    def sign_out(self, secret: str) -> None:
-        self._sessions.pop(hashed(secret), None)
+    def sign_out(self, secret: str) -> bool:
+        """Whether there was such a session."""
+        return self._sessions.pop(hashed(secret), None) is not None
