@@ -15,8 +15,10 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.patience import PATIENCE
 
+OPERATOR = "the operator of the tests"
 SETTINGS = {
     "house": "true", "house_wait": "0", "start_delay": "0", "duel_port": "-1", "xbs_port": "-1", "bomber_port": "-1",
+    "operator_token": OPERATOR,
 }  # fmt: skip
 
 

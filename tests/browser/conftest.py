@@ -7,7 +7,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tools import browser as browsers
 
+from botdrome.formats import FORMATS
 from tests.browser.arena import BrowserArena, serving
+from tests.browser.guests import played
 from tests.browser.looking import looking
 from tests.patience import PATIENCE
 
@@ -23,6 +25,12 @@ expect.set_options(timeout=PATIENCE * 1000)
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     with serving(tmp_path_factory.mktemp("arena")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def stored(arena: BrowserArena) -> dict[str, str]:
+    """A match of each game that is over."""
+    return {game: played(arena, game) for game in FORMATS}
 
 
 @pytest.fixture(scope="session")

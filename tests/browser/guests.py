@@ -10,33 +10,38 @@ from websockets.sync.client import ClientConnection, connect
 from tests.browser.arena import BrowserArena
 from tests.patience import PATIENCE
 
-HOUSE = "house:random"
+HOUSE = {"bomberman": "house:sapper"}
+"""A bot that does not kill itself at once; for other games any will do."""
+MANY = {"players": 12, "options": {"edge": 64}}
+"""A cube in which nobody meets anybody for long."""
+NOTHING = [{"task": "NOOP"}]
 SECRET = "a secret of the tests"
 
 
 class Guest:
     """A player at a table, who moves when told to."""
 
-    def __init__(self, socket: ClientConnection) -> None:
-        self.socket = socket
+    def __init__(self, socket: ClientConnection, game: str) -> None:
+        self.socket, self.game = socket, game
         self.match = ""
         self.over = False
         self.legal: list[Any] = []
 
     def ready(self) -> Self:
         """Wait until it is to move, or the match is over."""
-        self.legal = []
-        while not (self.legal or self.over):
+        turn = False
+        while not (turn or self.over):
             message = json.loads(self.socket.recv(PATIENCE))
             assert "error" not in message, message
             self.match = message.get("match", self.match)
             self.over = message.get("event", {}).get("event") == "ended"
             self.legal = message.get("legal", [])
+            turn = "timeLeft" in message and message["view"]["you"] in message["view"]["toMove"]
         return self
 
-    def move(self, choice: int = 0) -> None:
-        """Play one of the legal moves, and wait for the next turn."""
-        self.socket.send(json.dumps({"move": self.legal[choice]}))
+    def move(self) -> None:
+        """Play a legal move, and wait for the next turn."""
+        self.socket.send(json.dumps({"move": NOTHING if self.game == "battlecube" else self.legal[0]}))
         self.ready()
 
     def resign(self) -> None:
@@ -55,13 +60,14 @@ def joined(arena: BrowserArena, game: str, name: str = "Ann of the tests", **wis
     with connect(arena.url.replace("http", "ws"), open_timeout=PATIENCE, ping_interval=None) as socket:
         socket.send(json.dumps(login | wish))
         assert json.loads(socket.recv(PATIENCE))["authentication"] == "OK"
-        yield Guest(socket)
+        yield Guest(socket, game)
 
 
 @contextmanager
 def seated(arena: BrowserArena, game: str, name: str = "Ann of the tests", **wish: Any) -> Iterator[Guest]:
     """A guest at a table with a house bot, who is to move. The match runs until it resigns."""
-    with joined(arena, game, name, opponent=HOUSE, **wish) as guest:
+    wish = (MANY if game == "battlecube" else {}) | wish
+    with joined(arena, game, name, opponent=HOUSE.get(game, "house:random"), **wish) as guest:
         yield guest.ready()
 
 

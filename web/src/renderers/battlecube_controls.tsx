@@ -1,5 +1,5 @@
 /** How a person plays Battlecube: steps by buttons and keys, bombs by their cell, as many tasks as a plan has. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CubeView } from './battlecube_view';
 import { moveInWords } from './battlecube_view';
 
@@ -61,7 +61,7 @@ function BombForm({ edge, drop }: { edge: number; drop: (x: number, y: number, z
 function useKeys(on: boolean, add: (task: Task) => void): void {
   const latest = useRef(add);
   latest.current = add;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!on) return;
     const press = (event: KeyboardEvent) => {
       const task = KEYS[event.key.toLowerCase()];

@@ -1,6 +1,6 @@
 /** What the boards that people play on have in common: signs of players, keys, and buttons. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { colourOf, signOf } from './renderer';
 
 /** The colour and the sign of a player, before its name. */
@@ -12,7 +12,7 @@ export function SeatSign({ player }: { player: number }) {
 export function useKeys(active: boolean, press: (event: KeyboardEvent) => boolean): void {
   const latest = useRef(press);
   latest.current = press;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!active) return undefined;
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || hasOtherUse(event)) return;

@@ -1,6 +1,6 @@
 /** What the parts of the viewer share: the digest as it grows, the clock that plays, and the keys. */
 import { effect, useSignal, type ReadonlySignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Film } from '../replay/film';
 import type { Renderer } from '../renderers/renderer';
 import { Digest } from './digest';
@@ -67,7 +67,7 @@ function ticking(tell: (elapsed: number) => void): () => void {
 export function useHotkeys(commands: Commands): void {
   const latest = useRef(commands);
   latest.current = commands;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       const act = commandOf(event);
       if (!act) return;

@@ -1,0 +1,95 @@
+"""Watching matches in a browser: live ones and stored ones of each game, wherever one wants to look."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from botdrome.formats import FORMATS
+from tests.browser.arena import BrowserArena
+from tests.browser.guests import seated
+
+
+@pytest.mark.parametrize("game", FORMATS)
+def test_a_live_match_is_watched_to_its_end(page: Page, arena: BrowserArena, game: str) -> None:
+    with seated(arena, game) as guest:
+        guest.move()
+        page.goto(f"/matches/{guest.match}")
+        expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
+        expect(page.get_by_role("list", name="Players")).to_contain_text("Ann of the tests")
+        steps = page.locator(".caption-step")
+        before = steps.inner_text()
+        guest.move()
+        expect(steps).not_to_have_text(before)
+        guest.resign()
+    expect(page.locator(".caption-words")).to_contain_text("The match ends")
+    expect(page.get_by_role("region", name="Result")).to_contain_text("Ann of the tests")
+    expect(page.get_by_role("link", name="Download the match file")).to_be_visible()
+
+
+@pytest.mark.parametrize("game", FORMATS)
+def test_a_stored_match_is_played(page: Page, stored: dict[str, str], game: str) -> None:
+    page.goto(f"/matches/{stored[game]}")
+    steps = page.locator(".caption-step")
+    expect(steps).to_have_text(re.compile("^0 /"))
+    page.get_by_role("button", name="One step on").click()
+    expect(steps).to_have_text(re.compile("^1 /"))
+    page.keyboard.press("ArrowRight")
+    expect(steps).to_have_text(re.compile("^2 /"))
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(steps).not_to_have_text(re.compile("^2 /"))
+    page.keyboard.press("End")
+    expect(page.locator(".caption-words")).to_contain_text("The match ends")
+    expect(page.get_by_role("region", name="Result")).to_contain_text("Ann of the tests")
+    expect(page.get_by_role("region", name="Events").get_by_role("button").first).to_be_visible()
+
+
+def test_the_seek_bar_is_dragged(page: Page, stored: dict[str, str]) -> None:
+    page.goto(f"/matches/{stored['gomoku']}")
+    bar = page.get_by_role("slider", name="Position in the match")
+    expect(bar).to_have_value("0")
+    box = bar.bounding_box()
+    assert box is not None
+    height = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 8, height)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, height, steps=4)
+    expect(bar).not_to_have_value("0")
+    page.mouse.move(box["x"] + box["width"] - 2, height, steps=4)
+    page.mouse.up()
+    expect(bar).to_have_value(bar.get_attribute("max") or "")
+    expect(page.locator(".caption-words")).to_contain_text("The match ends")
+
+
+def test_a_link_leads_to_a_step(page: Page, stored: dict[str, str]) -> None:
+    page.goto(f"/matches/{stored['gomoku']}?step=2")
+    steps = page.locator(".caption-step")
+    expect(steps).to_have_text(re.compile("^2 /"))
+    page.keyboard.press("ArrowLeft")
+    expect(steps).to_have_text(re.compile("^1 /"))
+    expect(page).to_have_url(re.compile(r"\?step=1$"))
+    page.reload()
+    expect(steps).to_have_text(re.compile("^1 /"))
+
+
+def test_one_goes_back_in_a_live_match_and_returns(page: Page, arena: BrowserArena) -> None:
+    with seated(arena, "gomoku") as guest:
+        page.goto(f"/matches/{guest.match}")
+        steps = page.locator(".caption-step")
+        expect(steps).to_have_text("0 / 0")
+        guest.move()
+        expect(steps).to_have_text("2 / 2")
+        page.keyboard.press("Home")
+        expect(steps).to_have_text("0 / 2")
+        guest.move()
+        expect(steps).to_have_text("0 / 4")
+        page.get_by_role("button", name="Back to live").click()
+        expect(steps).to_have_text("4 / 4")
+        guest.resign()
+
+
+def test_a_match_that_is_not_there_leads_to_those_that_are(page: Page, stored: dict[str, str]) -> None:
+    page.goto("/matches/0123456789abcdef")
+    expect(page.get_by_role("alert")).to_contain_text("there is no match")
+    page.get_by_role("link", name="All matches").click()
+    expect(page.get_by_role("table")).to_contain_text("Ann of the tests")
