@@ -18,7 +18,7 @@ from tests.patience import PATIENCE
 OPERATOR = "the operator of the tests"
 SETTINGS = {
     "house": "true", "house_wait": "0", "start_delay": "0", "duel_port": "-1", "xbs_port": "-1", "bomber_port": "-1",
-    "operator_token": OPERATOR,
+    "operator_token": OPERATOR, "drain": "0",
 }  # fmt: skip
 
 
