@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.browser.conftest import FLAGS
 from tools import browser as browsers
 
 from bench.figures import percentiles, shown
@@ -27,7 +28,6 @@ from botdrome.match.match import Match
 from botdrome.match.record import written
 from botdrome.match.simulate import simulate
 
-FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 BOARDS = 20
 STEPS = 5_000
 SEEKS = 40

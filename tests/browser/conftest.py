@@ -13,8 +13,8 @@ from tests.browser.guests import played
 from tests.browser.looking import looking
 from tests.patience import PATIENCE
 
-FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-"""WebGL without a graphics card, and no sandbox, since the tests may run as root in a container."""
+FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--enable-unsafe-swiftshader"]
+"""No sandbox, since the tests may run as root in a container; the processor draws, also what WebGL shows."""
 NEEDED = "NEED_BROWSER"
 """With this variable set, a missing browser is a failure."""
 
