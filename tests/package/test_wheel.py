@@ -77,6 +77,20 @@ def serving(command: Path, folder: Path) -> Iterator[str]:
             process.terminate()
 
 
+def check_pages(browser: httpx.Client) -> None:
+    """The front page and all chunks of its script are there: users of the wheel need no node."""
+    names = set(re.findall(r'/static/web/([\w.-]+)"', browser.get("/").text))
+    assert {"app.js", "style.css"} <= names
+    seen = set[str]()
+    while names - seen:
+        name = (names - seen).pop()
+        answer = browser.get(f"/static/web/{name}")
+        assert answer.status_code == 200, name
+        seen.add(name)
+        names |= {f"chunks/{chunk}" for chunk in re.findall(r"([\w.-]+-[A-Z0-9]{8}\.js)", answer.text)}
+    assert len(seen) > 20
+
+
 def test_an_installed_wheel_plays_and_has_all_files_of_its_pages(tmp_path: Path) -> None:
     botdrome = installed(tmp_path)
     run(botdrome, "play", "gomoku", "house:threat", "house:random", "-n", "2", "--save", "matches", folder=tmp_path)
@@ -89,6 +103,7 @@ def test_an_installed_wheel_plays_and_has_all_files_of_its_pages(tmp_path: Path)
         for file in files:
             answer = browser.get(str(page.url.join(file)))
             assert (answer.status_code, bool(answer.content)) == (200, True), file
+        check_pages(browser)
         client = browser.get("/socket.io/socket.io.js")
         assert client.status_code == 200
         assert len(client.content) > 100_000
