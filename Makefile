@@ -41,6 +41,7 @@ demo: web ## show a game of each kind in the terminal, then a small tournament
 test: web check ## run the checks and all tests, with full branch coverage of the pure rooms, then those of what is compiled
 	$(BIN)/python -m tools.web test
 	$(BIN)/python -m tools.browser
+	$(BIN)/python -m pytest -n auto tests/browser
 	$(BIN)/python -m pytest -n auto --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100
 	$(BIN)/python -m tools.native --if-possible
 	test ! -d $(NATIVE) || $(BIN)/python -m pytest -n auto -o pythonpath="$(NATIVE) ." -m "not sources" $(BUSY:%=tests/%)

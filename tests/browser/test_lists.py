@@ -38,7 +38,14 @@ def play(arena: BrowserArena, tokens: dict[str, str], **wish: Any) -> None:
 def tokens(arena: BrowserArena) -> Iterator[dict[str, str]]:
     tokens = {name: arena.register(GAME, name) for name in ("zoe of the lists", BAD_NAME)}
     play(arena, tokens, contest=CUP)
+    while "timeout" in [seat["cause"] for seat in newest(arena)["seats"]]:  # the machine was too busy for 5 seconds
+        play(arena, tokens, contest=CUP)
     yield tokens
+
+
+def newest(arena: BrowserArena) -> dict[str, Any]:
+    match: dict[str, Any] = arena.rest.get("/matches", params={"contest": CUP}).json()["matches"][0]
+    return match
 
 
 def test_a_name_is_shown_as_text_everywhere(page: Page, tokens: dict[str, str]) -> None:
@@ -86,7 +93,7 @@ def test_a_contest_shows_standings_and_progress(page: Page, tokens: dict[str, st
 
 
 def test_an_owner_sees_why_its_bot_lost(page: Page, arena: BrowserArena, tokens: dict[str, str]) -> None:
-    match = arena.rest.get("/matches", params={"contest": CUP}).json()["matches"][0]
+    match = newest(arena)
     seat = 1
     name = match["players"][seat]
     page.goto(f"/matches/{match['id']}/why/{seat}")

@@ -10,7 +10,8 @@ from tests.browser.arena import BrowserArena
 from tests.browser.guests import played, seated
 from tests.browser.test_organising import sign_in
 
-BAD = "<img src=x onerror=alert(1)>"
+BAD = "<img src=y onerror=alert(2)>"
+"""Not the name of a bot of other tests."""
 GUEST = f"guest {BAD}"
 OWNER = f"owner {BAD}"
 BOT = f"bot {BAD}"
