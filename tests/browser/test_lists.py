@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
+from websockets.sync.client import ClientConnection
 
 from tests.browser.arena import BrowserArena
 from tests.patience import PATIENCE
@@ -19,19 +21,20 @@ CUP = "a/b cup"
 
 def play(arena: BrowserArena, tokens: dict[str, str], **wish: Any) -> None:
     """One match, in which noughts send an illegal move first."""
-    with ExitStack() as stack:
+    with ExitStack() as stack, ThreadPoolExecutor() as threads:
         sockets = {name: stack.enter_context(arena.login(GAME, name, token, **wish)) for name, token in tokens.items()}
-        playing, faults = set(sockets), 1
-        while playing:
-            for name in tuple(playing):
-                state = json.loads(sockets[name].recv(PATIENCE))["state"]
-                if state["result"]:
-                    playing.discard(name)
-                elif name in state["waitingFor"]:
-                    mark = "X" if state["marks"]["X"] == name else "O"
-                    free = [[row, column] for row in range(3) for column in range(3) if not state["board"][row][column]]
-                    fault, faults = mark == "O" and faults > 0, faults - (mark == "O")
-                    sockets[name].send(json.dumps({"mark": mark, "space": [9, 9] if fault else free[0]}))
+        for _ in threads.map(answer_all, sockets.values(), sockets):
+            pass
+
+
+def answer_all(socket: ClientConnection, name: str) -> None:
+    faults = 1
+    while not (state := json.loads(socket.recv(PATIENCE))["state"])["result"]:
+        if name in state["waitingFor"]:
+            mark = "X" if state["marks"]["X"] == name else "O"
+            free = [[row, column] for row in range(3) for column in range(3) if not state["board"][row][column]]
+            fault, faults = mark == "O" and faults > 0, faults - (mark == "O")
+            socket.send(json.dumps({"mark": mark, "space": [9, 9] if fault else free[0]}))
 
 
 @pytest.fixture(scope="module")

@@ -181,6 +181,7 @@ async def test_rest_and_spectators_are_told_the_pace(tmp_path: Path) -> None:
         ("ada", "ada is a registered bot; choose another name"),
         ("аda", "looks like the name of a registered bot"),
         ("house:ada", "names that begin with house:"),
+        ("House:ada", "names that begin with house:"),
         ("ada (guest)", "names that end with (guest)"),
         (" eve", "single spaces"),
         ("", "must not be empty"),

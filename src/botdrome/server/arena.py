@@ -230,7 +230,7 @@ def check_name(name: str) -> None:
         raise BadName("a name must not be empty")
     if len(name) > LONGEST_NAME:
         raise BadName(f"a name has at most {LONGEST_NAME} characters")
-    if likeness(name).startswith(likeness(HOUSE)):
+    if likeness(name).casefold().startswith(likeness(HOUSE)):
         raise BadName("names that begin with house: are the house's")
     if not can_be_shown(name):
         raise BadName("a name has printable characters only")
