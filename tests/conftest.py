@@ -10,8 +10,8 @@ import pytest
 import structlog
 
 import botdrome
-from botdrome.server import worker_link
-from botdrome.server.worker_link import Hired
+from botdrome.server.workers import worker_link
+from botdrome.server.workers.worker_link import Hired
 
 # What a test starts as a process is the Botdrome that the test itself runs: the sources, or the compiled one if that is tested.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])

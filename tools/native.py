@@ -24,12 +24,17 @@ SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 BUSY = {
     "games": ("gunnery",),
     "match": ("course", "match", "minutes", "reckoning"),
-    "wire": ("battlebot", "duel", "framing", "vocabulary", "websocket", "xbs", "xbs_crew", "xbs_talk"),
-    "server": (
-        "bucket", "duel", "duel_hall", "flight", "floor", "logbook", "metronome", "native", "patience", "seats", "table", "tcp",
-        "traffic", "turns", "websocket",
-    ),
+    "wire": ("vocabulary",),
+    "wire/battlebot": ("messages",),
+    "wire/boats": ("crew", "lines", "talk"),
+    "wire/duel": ("messages",),
+    "wire/framing": ("streams", "websocket"),
+    "server/battlebot": ("session",),
     "server/boats": ("books", "company", "game", "room", "session"),
+    "server/duel": ("hall", "session"),
+    "server/network": ("patience", "rate_limit", "tcp", "traffic", "websocket"),
+    "server/tables": ("flight", "floor", "logbook", "metronome", "seats", "table"),
+    "server/workers": ("turns",),
     "api/socketio": ("sockets",),
 }  # fmt: skip
 """Where a server under load spends its time, and whatever inherits from that.

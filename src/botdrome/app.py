@@ -21,34 +21,34 @@ from botdrome.api.socketio.opening import make_socketio, socketio_door
 from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import Turnstile
 from botdrome.server.arena import Arena, Tables, Whereabouts
-from botdrome.server.board_ids import open_board_ids
+from botdrome.server.battlebot.session import NativeSession
 from botdrome.server.boats.books import open_books
 from botdrome.server.boats.door import boat_door
 from botdrome.server.boats.harbour import Harbour, Harbours
 from botdrome.server.boats.host import HostSession
 from botdrome.server.bomber.api import BomberApi
-from botdrome.server.bucket import Buckets
 from botdrome.server.calling.callers import Callers
 from botdrome.server.calling.fence import warn_of_loopback
-from botdrome.server.connection import Connection
 from botdrome.server.cube.organiser import CubeOrganiser
-from botdrome.server.desk import Desk
-from botdrome.server.door import Crowd, Door, Welcome
-from botdrome.server.duel import duel_door
-from botdrome.server.duel_hall import DuelHall
-from botdrome.server.duel_table import open_duel_table
-from botdrome.server.listening import MakeProtocol, listen, secured, spared
-from botdrome.server.loop_watch import LoopWatch
-from botdrome.server.native import NativeSession
+from botdrome.server.duel.board_ids import open_board_ids
+from botdrome.server.duel.hall import DuelHall
+from botdrome.server.duel.session import duel_door
+from botdrome.server.duel.table import open_duel_table
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.url_bots import UrlBots
+from botdrome.server.network.connection import Connection
+from botdrome.server.network.door import Crowd, Door, Welcome
+from botdrome.server.network.listening import MakeProtocol, listen, secured, spared
+from botdrome.server.network.loop_watch import LoopWatch
+from botdrome.server.network.origins import Origins
+from botdrome.server.network.peer import sharing
+from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.rate_limit import Buckets
+from botdrome.server.network.shares import Shares
+from botdrome.server.network.stop_signal import stop_signal
+from botdrome.server.network.websocket import MakeSession, Socket
 from botdrome.server.operator.operator import Operator, open_operator
-from botdrome.server.origins import Origins
-from botdrome.server.peer import sharing
-from botdrome.server.proxies import Proxies
 from botdrome.server.settings import BadSetting, Settings
-from botdrome.server.shares import Shares
-from botdrome.server.stop_signal import stop_signal
-from botdrome.server.url_bots import UrlBots
-from botdrome.server.websocket import MakeSession, Socket
 from botdrome.store.likeness import likeness
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 from botdrome.store.store import Store

@@ -12,11 +12,11 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
-from botdrome.server.door import Crowd
-from botdrome.server.organiser import Caller
-from botdrome.server.origins import Origins
+from botdrome.server.cube.connection import Caller
+from botdrome.server.network.door import Crowd
+from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
-from botdrome.wire.engineio3 import units
+from botdrome.wire.framing.engineio3 import units
 from tests.patience import PATIENCE as PATIENCE
 
 

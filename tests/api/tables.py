@@ -10,7 +10,7 @@ from botdrome.match.events import Played, meant_for
 from botdrome.match.match import Match
 from botdrome.match.record import seeded_match, written
 from botdrome.server.arena import LiveTable
-from botdrome.server.audience import Audience, Billing, Spectator
+from botdrome.server.tables.audience import Audience, Billing, Spectator
 from botdrome.store.store import Finish, MatchEntry, Store
 
 NOON = 1_794_700_000_000

@@ -9,8 +9,8 @@ from tools.socketio import node
 
 from botdrome.api.duel import ResultsPage, online_time
 from botdrome.api.pages import STATIC
-from botdrome.server.duel_lines import DuelLine
-from botdrome.server.duel_table import DuelTable
+from botdrome.server.duel.lines import DuelLine
+from botdrome.server.duel.table import DuelTable
 from botdrome.store.opening import open_store
 from tests.server.clients import leap
 from tests.server.duellists import board_won_by

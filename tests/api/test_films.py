@@ -13,8 +13,8 @@ from botdrome.api.problems import Problem
 from botdrome.formats import FORMATS
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
-from botdrome.server.owners import bot_owner
-from botdrome.server.workers import Workers
+from botdrome.server.lobby.owners import bot_owner
+from botdrome.server.workers.pool import Workers
 from botdrome.store.store import Store
 from tests.api.tables import NOON, HandTables, entry_of, played_by_the_house, played_noughts
 from tests.golden.test_golden import file_of

@@ -63,7 +63,7 @@ async def test_without_queries_there_is_nothing_to_wait_for(app: Api) -> None:
 async def test_one_who_takes_too_long_is_not_waited_for(
     http: httpx.AsyncClient, app: Api, slow: SlowHolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.server.workers.LAST_JOBS", 0)
+    monkeypatch.setattr("botdrome.server.workers.pool.LAST_JOBS", 0)
     asked = asyncio.ensure_future(http.post("/graphql", json=REVOKE, headers=AT_HOME))
     await until(lambda: slow.asked == 1)
     await app.close()

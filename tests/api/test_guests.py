@@ -14,10 +14,10 @@ from botdrome.api import guests, luggage
 from botdrome.api.guests import ENOUGH, MOST_FIELDS
 from botdrome.api.stack import http_stack
 from botdrome.app import House
-from botdrome.server.door import Crowd
-from botdrome.server.jobs import JobFailed
-from botdrome.server.origins import Origins
+from botdrome.server.network.door import Crowd
+from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
+from botdrome.server.workers.jobs import JobFailed
 from tests.api.serving import under_way
 from tests.server.clients import PATIENCE, server
 

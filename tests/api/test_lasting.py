@@ -7,7 +7,7 @@ from botdrome.api.pieces import Head
 from botdrome.api.rest import matches, work
 from botdrome.api.rest.endpoint import Call
 from botdrome.api.rest.lasting import LastingAnswers
-from botdrome.server.jobs import Reply
+from botdrome.server.workers.jobs import Reply
 from botdrome.store.store import MatchEntry, Store
 from tests.api.tables import entry_of, played_noughts
 

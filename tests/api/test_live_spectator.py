@@ -6,7 +6,7 @@ import pytest
 
 from botdrome.api.live_spectator import LiveSpectator, live_spectator
 from botdrome.server.arena import Arena
-from botdrome.server.traffic import Traffic
+from botdrome.server.network.traffic import Traffic
 from tests.api.tables import HandTables, entry_of, mark
 
 pytestmark = pytest.mark.anyio

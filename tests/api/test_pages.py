@@ -12,7 +12,7 @@ from botdrome.api import pages
 from botdrome.api.graphql import graphiql
 from botdrome.api.page_guard import PageGuard
 from botdrome.api.pages import STATIC
-from botdrome.server.origins import Origins
+from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 
 pytestmark = pytest.mark.anyio

@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena
-from botdrome.server.flight import Flight
-from botdrome.server.owners import NOBODY, bot_owner
+from botdrome.server.lobby.owners import NOBODY, bot_owner
+from botdrome.server.tables.flight import Flight
 from botdrome.store.store import Store
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
 

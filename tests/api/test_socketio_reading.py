@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from botdrome.server.organiser import MUCH, Caller
+from botdrome.server.cube.connection import MUCH, Caller
 from tests.api.socketio_rig import PATIENCE, rig, said
 
 pytestmark = pytest.mark.anyio

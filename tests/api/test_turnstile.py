@@ -13,8 +13,8 @@ from websockets.exceptions import InvalidStatus
 
 from botdrome.api.turnstile import TOO_FAST, Turn, Turnstile
 from botdrome.app import House
+from botdrome.server.network.shares import Shares
 from botdrome.server.settings import Settings
-from botdrome.server.shares import Shares
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,7 @@ from botdrome.cli import host
 from botdrome.cli.host import own_settings
 from botdrome.cli.host_words import Puzzled, headline, order_in
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.steady_loop import SteadyClock
+from botdrome.server.network.steady_loop import SteadyClock
 from tests.cli.screens import Terminal
 from tests.server.boats import BOARD, TOKEN, Line, boat_server, sailor
 from tests.server.clients import PATIENCE

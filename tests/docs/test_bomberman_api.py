@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.server.bomber.plan import KEYS
 from botdrome.store.store import Wanted
-from botdrome.wire.bomber_rules import PARAMETERS
+from botdrome.wire.bomber.rules import PARAMETERS
 from tests.docs.test_pages import DOCS, blocks
 from tests.server.clients import PATIENCE, server
 

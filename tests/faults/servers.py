@@ -13,8 +13,8 @@ from typing import Any
 import structlog
 
 from botdrome.app import House, open_house
+from botdrome.server.network.stop_signal import stop_signal
 from botdrome.server.settings import BadSetting, Settings
-from botdrome.server.stop_signal import stop_signal
 from botdrome.store.store import StoreUnavailable
 from tests.faults import battlebots, boaters, bombers
 from tests.faults.faulty import Fault, Faults

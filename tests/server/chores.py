@@ -8,7 +8,7 @@ from typing import Any
 
 from botdrome.bots.house import HOUSE
 from botdrome.games.chance import Chance
-from botdrome.server.jobs import Home, Reply
+from botdrome.server.workers.jobs import Home, Reply
 
 
 def add(one: int, other: int) -> int:

@@ -11,8 +11,8 @@ import pytest
 
 from botdrome.app import House
 from botdrome.match.events import Cause
-from botdrome.server.duel_lines import PlayedBoard
-from botdrome.server.floor import Floor
+from botdrome.server.duel.lines import PlayedBoard
+from botdrome.server.tables.floor import Floor
 from tests.server.clients import PATIENCE, server
 
 FREE = {"event": "player_is_free"}

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from botdrome.app import House
-from botdrome.server import workers
+from botdrome.server.workers import pool as workers
 from tests.server.calling.hosts import Asked, Host, host
 from tests.server.clients import NOTICES, PATIENCE, bot, play_noughts, registered, server
 from tests.server.url_hosts import url_bot, with_address

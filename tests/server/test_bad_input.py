@@ -269,7 +269,7 @@ async def test_a_handshake_for_graphql_that_fails_is_answered(tmp_path: Path) ->
 
 
 async def test_half_a_request_is_dropped_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.server.door.HEAD_LIMIT", 0.01)
+    monkeypatch.setattr("botdrome.server.network.door.HEAD_LIMIT", 0.01)
     async with server(tmp_path) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
         writer.write(b"GET / HTTP/1.1\r\nUpgr")
@@ -281,7 +281,7 @@ async def test_half_a_request_is_dropped_after_a_while(tmp_path: Path, monkeypat
 
 async def test_who_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refusals come back for every illegal turn; nobody reads them."""
-    monkeypatch.setattr("botdrome.server.websocket.BACKLOG", 20_000)
+    monkeypatch.setattr("botdrome.server.network.websocket.BACKLOG", 20_000)
     async with server(tmp_path, message_burst=1_000_000, longest_message=1 << 20) as house, undisturbed(house):
         ada, bob = [await registered(house, name, "battleship") for name in ("ada", "bob")]
         async with bot(house, bob), upgraded(house) as wire:

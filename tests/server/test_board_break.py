@@ -13,8 +13,8 @@ from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.course import News
 from botdrome.match.reader import read, verify
-from botdrome.server.native_tongues import battlebot
-from botdrome.server.table import Table
+from botdrome.server.battlebot.tongues import battlebot
+from botdrome.server.tables.table import Table
 from botdrome.store.store import Note, Store, Unstorable
 from tests.server.holding import Held, hold_back
 from tests.server.test_table import Hearer, running

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.board_ids import BLOCK, NoBoardIds, open_board_ids
+from botdrome.server.duel.board_ids import BLOCK, NoBoardIds, open_board_ids
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Store
 

@@ -9,7 +9,7 @@ import pytest
 from botdrome.app import House
 from botdrome.server.calling.answer import Answer, CallFailed, TooLate
 from botdrome.server.calling.callers import Callers
-from botdrome.server.url_bots import UrlBots
+from botdrome.server.lobby.url_bots import UrlBots
 from tests.server.clients import Client, client, registered, server
 
 pytestmark = pytest.mark.anyio

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from botdrome.server import door, files
-from botdrome.server.door import Crowd
+from botdrome.server.network import door
+from botdrome.server.network import open_files as files
+from botdrome.server.network.door import Crowd
 from botdrome.server.settings import Settings
 
 FULL = "too many connections"

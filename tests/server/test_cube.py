@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.server.flight_lines import written
-from botdrome.wire import cube_calls
+from botdrome.server.tables.flight_lines import written
+from botdrome.wire.cube import calls as cube_calls
 from tests.server.clients import PATIENCE, client, deaf_port, leap, registered, server
 from tests.server.cubes import NOOP, Asked, Bot, Organiser, Reply, bot, fence, game, organiser, saying, starts
 

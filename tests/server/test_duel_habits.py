@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from botdrome.app import House
-from botdrome.server.duel import SURPLUS, DuelSession
-from botdrome.server.duel_hall import DuelHall
-from botdrome.server.traffic import Traffic
+from botdrome.server.duel.hall import DuelHall
+from botdrome.server.duel.session import SURPLUS, DuelSession
+from botdrome.server.network.traffic import Traffic
 from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated, until
 
 pytestmark = pytest.mark.anyio

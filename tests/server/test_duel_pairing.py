@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from botdrome.app import House
-from botdrome.server import desk, duel_hall
-from botdrome.server.duel_hall import WISH, DuelHall
+from botdrome.server.duel import hall as duel_hall
+from botdrome.server.duel.hall import WISH, DuelHall
+from botdrome.server.lobby import desk
 from tests.server.clients import PATIENCE, Client, bot, client, leap, registered
 from tests.server.duellists import FIND, FREE, Duellist, arena, free, pair, play_rows, seated, until
 

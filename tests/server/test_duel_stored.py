@@ -10,8 +10,10 @@ import httpx
 import pytest
 
 from botdrome.app import House
-from botdrome.server import board_ids, duel_hall, duel_table
-from botdrome.server.duel_table import DuelTable, open_duel_table
+from botdrome.server.duel import board_ids
+from botdrome.server.duel import hall as duel_hall
+from botdrome.server.duel import table as duel_table
+from botdrome.server.duel.table import DuelTable, open_duel_table
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Unstorable
 from tests.server.duellists import FIND, Duellist, arena, board_won_by, free, pair, play_rows, seated, until

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from botdrome.app import House
-from botdrome.server.duel_table import DuelTable, open_duel_table
+from botdrome.server.duel.table import DuelTable, open_duel_table
 from botdrome.store.opening import open_store
 from tests.server.duellists import FREE, Duellist, arena, board_won_by, connected, free, pair, play_rows
 

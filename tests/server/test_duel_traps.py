@@ -12,7 +12,7 @@ import pytest
 from botdrome.formats import FORMATS, Format
 from botdrome.games.gomoku import Gomoku
 from botdrome.match.terms import Pace, Terms
-from botdrome.server.duel_hall import WISH
+from botdrome.server.duel.hall import WISH
 from tests.server.clients import PATIENCE, leap
 from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated, until
 

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from botdrome.server import shares as module
-from botdrome.server.peer import PIECE, Peer
-from botdrome.server.proxies import Proxies
+from botdrome.server.network import shares as module
+from botdrome.server.network.peer import PIECE, Peer
+from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.shares import BURST, REMEMBERED, SHARED, Sharer, Shares
 from botdrome.server.settings import Settings
-from botdrome.server.shares import BURST, REMEMBERED, SHARED, Sharer, Shares
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +28,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
     monkeypatch.setattr(module, "monotonic", found)
-    monkeypatch.setattr("botdrome.server.peer.monotonic", found)
+    monkeypatch.setattr("botdrome.server.network.peer.monotonic", found)
     return found
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from botdrome.api import guests
 from botdrome.app import House
-from botdrome.server.door import LONGEST_HEAD
-from botdrome.wire.websocket import MOST_PARTS
+from botdrome.server.network.door import LONGEST_HEAD
+from botdrome.wire.framing.websocket import MOST_PARTS
 from tests.server.boats import TOKEN, boat_server, sailor
 from tests.server.clients import PATIENCE, bot, client, registered, server
 

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from botdrome.app import House
-from botdrome.server import guesses as module
-from botdrome.server.asker import ASKER
-from botdrome.server.guesses import Guesses, TooMany
+from botdrome.server.lobby import guesses as module
+from botdrome.server.lobby.guesses import Guesses, TooMany
+from botdrome.server.workers.asker import ASKER
 from tests.server.boats import BOARD, TOKEN, boat_server, line
 from tests.server.clients import NOTICES, client, registered, server
 from tests.server.duellists import connected

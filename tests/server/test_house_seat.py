@@ -12,8 +12,8 @@ from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.match.terms import Pace
-from botdrome.server.house import HouseSeat
-from botdrome.server.thinking import thought
+from botdrome.server.lobby.house import HouseSeat
+from botdrome.server.workers.thinking import thought
 from tests.server.chores import broken, dies, dies_once
 from tests.server.clients import server
 
@@ -94,5 +94,5 @@ async def test_a_seed_gives_the_same_moves_as_anywhere_else(tmp_path: Path) -> N
     there = Chance(7)
     async with server(tmp_path) as house:
         for _ in range(5):
-            move, there = await house.desk.workers.value("", "botdrome.server.thinking:thought", bot, view, there)
+            move, there = await house.desk.workers.value("", "botdrome.server.workers.thinking:thought", bot, view, there)
             assert move == thought(bot, view, here)[0]

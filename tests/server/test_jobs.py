@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.server.jobs import Frames, frame
+from botdrome.server.workers.jobs import Frames, frame
 
 
 @pytest.mark.parametrize("step", [1, 3, 1000])

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.server.ledger import Change, Ledger, Lines, Look
+from botdrome.server.tables.ledger import Change, Ledger, Lines, Look
 
 
 def one_more(*names: str) -> Change[str, int]:

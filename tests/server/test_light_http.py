@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from botdrome.server.exchange import Answer, Exchange
-from botdrome.server.gate import Gate, Limits
-from botdrome.server.light_http import LightHttp
+from botdrome.server.network.exchange import Answer, Exchange
+from botdrome.server.network.gate import Gate, Limits
+from botdrome.server.network.light_http import LightHttp
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio

@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from botdrome.server import listening
-from botdrome.server.listening import listen, secured
+from botdrome.server.network import listening
+from botdrome.server.network.listening import listen, secured
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.clients import PATIENCE, server
 
@@ -61,7 +61,7 @@ async def test_another_program_on_the_second_address_of_localhost_is_put_up_with
 
 
 async def test_a_machine_without_ipv6_is_served_on_the_one_address_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.server.listening._has_ipv6", lambda: False)
+    monkeypatch.setattr("botdrome.server.network.listening._has_ipv6", lambda: False)
     opened = await listen(Settings(), "port", 0, nobody)
     assert len(opened.sockets) == 1
     opened.close()
@@ -72,7 +72,7 @@ async def test_a_port_that_is_taken_on_another_address_is_passed_over(monkeypatc
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
         ports = [taken.getsockname()[1], listening._free_port()]
         told = iter(ports)
-        monkeypatch.setattr("botdrome.server.listening._free_port", lambda: next(told))
+        monkeypatch.setattr("botdrome.server.network.listening._free_port", lambda: next(told))
         opened = await listen(Settings(host=""), "port", 0, nobody)
         assert {one.getsockname()[1] for one in opened.sockets} == {ports[1]}
         opened.close()
@@ -81,7 +81,7 @@ async def test_a_port_that_is_taken_on_another_address_is_passed_over(monkeypatc
 @two_kinds
 async def test_it_is_said_when_no_port_is_free_on_all_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
-        monkeypatch.setattr("botdrome.server.listening._free_port", lambda: taken.getsockname()[1])
+        monkeypatch.setattr("botdrome.server.network.listening._free_port", lambda: taken.getsockname()[1])
         with pytest.raises(BadSetting, match=r"duel_port: cannot listen on :0: .*in use"):
             await listen(Settings(host=""), "duel_port", -1, nobody)
 
@@ -91,7 +91,7 @@ async def test_another_problem_ends_the_search(monkeypatch: pytest.MonkeyPatch) 
     def refused() -> int:
         raise OSError(errno.EACCES, "permission denied")
 
-    monkeypatch.setattr("botdrome.server.listening._free_port", refused)
+    monkeypatch.setattr("botdrome.server.network.listening._free_port", refused)
     with pytest.raises(BadSetting, match="port: cannot listen on :0: permission denied"):
         await listen(Settings(host=""), "port", 0, nobody)
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from botdrome.server.arena import BadName
-from botdrome.server.registry import Denied
+from botdrome.server.lobby.registry import Denied
 from botdrome.store.likeness import likeness, look_alike
 from botdrome.store.opening import open_store
 from botdrome.store.store import LooksAlike

@@ -12,10 +12,10 @@ from botdrome.app import House
 from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
-from botdrome.server.duel_lines import DuelLine
-from botdrome.server.duel_table import PLAYERS
-from botdrome.server.house import HouseSeat
-from botdrome.server.table import Table
+from botdrome.server.duel.lines import DuelLine
+from botdrome.server.duel.table import PLAYERS
+from botdrome.server.lobby.house import HouseSeat
+from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry, Finish, Note
 from tests.api.tables import NOON, entry_of, played_by_the_house

@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from botdrome.server.loop_watch import WINDOW, LoopWatch
+from botdrome.server.network.loop_watch import WINDOW, LoopWatch
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from botdrome.server.metronome import Metronome
+from botdrome.server.tables.metronome import Metronome
 
 pytestmark = pytest.mark.anyio
 

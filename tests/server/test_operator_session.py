@@ -81,7 +81,7 @@ async def test_a_session_ends_by_itself(tmp_path: Path) -> None:
 
 
 async def test_wrong_tokens_are_limited_for_each_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.server.guesses.BURST", 3)
+    monkeypatch.setattr("botdrome.server.lobby.guesses.BURST", 3)
     async with server(tmp_path, operator_token=TOKEN) as house, office(house, "") as one:
         for _ in range(3):
             assert (await signed_in(one.client, "a guess")).status_code == 401

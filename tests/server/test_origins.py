@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from botdrome.server.origins import Origins
+from botdrome.server.network.origins import Origins
 from botdrome.server.settings import BadSetting, Settings
 
 HERE = b"192.168.1.5:3000"

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from botdrome.api import probes
 from botdrome.app import House
-from botdrome.server.desk import NOT_STORED
 from botdrome.server.failures import STORE_AWAY
+from botdrome.server.lobby.desk import NOT_STORED
 from botdrome.store import journal
 from botdrome.store.store import StoreUnavailable
 from tests.server import boats, bombers, cubes, duellists

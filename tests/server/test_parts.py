@@ -9,12 +9,12 @@ from botdrome.games.chance import Chance
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.events import Played, Refused
 from botdrome.server.arena import BadName, check_name, holds
-from botdrome.server.audience import Audience, Billing
-from botdrome.server.bucket import Bucket
-from botdrome.server.flight import Flight
-from botdrome.server.flight_lines import written
-from botdrome.server.house import house_bot
-from botdrome.server.logbook import Logbook
+from botdrome.server.lobby.house import house_bot
+from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.tables.audience import Audience, Billing
+from botdrome.server.tables.flight import Flight
+from botdrome.server.tables.flight_lines import written
+from botdrome.server.tables.logbook import Logbook
 from botdrome.store.store import BotEntry
 from botdrome.store.tokens import hashed
 
@@ -96,7 +96,7 @@ def test_of_much_that_is_said_at_once_the_last_is_kept() -> None:
 
 def test_a_bucket_runs_dry_and_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("botdrome.server.bucket.monotonic", lambda: clock[0])
+    monkeypatch.setattr("botdrome.server.network.rate_limit.monotonic", lambda: clock[0])
     bucket = Bucket(rate=10, size=3)
     assert [bucket.take() for _ in range(4)] == [True, True, True, False]
     clock[0] = 0.1

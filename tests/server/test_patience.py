@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.patience import Patience
+from botdrome.server.network.patience import Patience
 
 
 class Clock:

@@ -10,8 +10,8 @@ from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.match.reader import read, verify
 from botdrome.match.terms import PaceName, paced
-from botdrome.server import invitations
-from botdrome.server.duel_lines import book_of
+from botdrome.server.duel.lines import book_of
+from botdrome.server.lobby import invitations
 from tests.server.clients import bot, client, registered, server
 from tests.server.duellists import FIND, arena, free
 from tests.server.people import SECRET, events, move, person, play_out, seated

@@ -3,7 +3,7 @@
 import httptools
 import pytest
 
-from botdrome.server.plain_request import LONGEST, _read_headers, plain_request
+from botdrome.server.network.plain_request import LONGEST, _read_headers, plain_request
 
 PLAIN = [
     b"GET / HTTP/1.1\r\n\r\n",

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.stack import http_stack
-from botdrome.server import peer
-from botdrome.server.door import Crowd
-from botdrome.server.origins import Origins
-from botdrome.server.proxies import Proxies
+from botdrome.server.network import peer
+from botdrome.server.network.door import Crowd
+from botdrome.server.network.origins import Origins
+from botdrome.server.network.proxies import Proxies
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.boats import BOARD, Line, boat_server, line, the_room
 from tests.server.clients import server

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from botdrome.server.registry import Admission, Denied, Needed
+from botdrome.server.lobby.registry import Admission, Denied, Needed
 from botdrome.store.tokens import hashed
 from tests.server.clients import registered, server
 

@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.app import House
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.registry import Registry
+from botdrome.server.lobby.registry import Registry
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry
 from botdrome.store.tokens import hashed

@@ -10,7 +10,7 @@ import pytest
 
 from botdrome.app import House
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.owners import NOBODY, bot_owner, guest_owner, is_bots, is_guests
+from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, is_bots, is_guests
 from botdrome.store.store import MatchEntry
 from tests.server.boats import BOARD, Line, boat_server, line, sailor
 from tests.server.bombers import STEPS, room

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from botdrome.server import bucket, turns
-from botdrome.server.asker import source_of
-from botdrome.server.bucket import Buckets
-from botdrome.server.places import Places
-from botdrome.server.turns import Turns
+from botdrome.server.network import rate_limit as bucket
+from botdrome.server.network.rate_limit import Buckets
+from botdrome.server.workers import turns
+from botdrome.server.workers.asker import source_of
+from botdrome.server.workers.places import Places
+from botdrome.server.workers.turns import Turns
 
 
 class Table:

@@ -14,12 +14,12 @@ from time import monotonic
 
 import pytest
 
-from botdrome.server.steady_loop import HEARTBEAT, STALL, SteadyClock, SteadyLoop
+from botdrome.server.network.steady_loop import HEARTBEAT, STALL, SteadyClock, SteadyLoop
 from tests.server.boats import BOARD
 
 LOOPS: list[Callable[[], asyncio.AbstractEventLoop]] = [SteadyLoop]
 with suppress(ImportError):
-    from botdrome.server.steady_uvloop import SteadyUvLoop
+    from botdrome.server.network.steady_uvloop import SteadyUvLoop
 
     LOOPS.append(SteadyUvLoop)
 

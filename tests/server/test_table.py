@@ -11,9 +11,9 @@ from structlog.testing import capture_logs
 
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
-from botdrome.server.metronome import Metronome
-from botdrome.server.native_tongues import battlebot
-from botdrome.server.table import Table
+from botdrome.server.battlebot.tongues import battlebot
+from botdrome.server.tables.metronome import Metronome
+from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import MatchEntry, Note, Store
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.battlebot import Battlebot
+from botdrome.wire.battlebot.messages import Battlebot
 from tests.match.telling import mark
 from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server
 

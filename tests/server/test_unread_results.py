@@ -2,9 +2,9 @@
 
 import pytest
 
-from botdrome.server.jobs import JobFailed, WorkersBusy
-from botdrome.server.unread_results import UnreadResults
-from botdrome.server.workers import Workers
+from botdrome.server.workers.jobs import JobFailed, WorkersBusy
+from botdrome.server.workers.pool import Workers
+from botdrome.server.workers.unread_results import UnreadResults
 
 LARGE = "tests.server.chores:large"
 

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from botdrome.app import House
 from botdrome.formats import FORMATS
 from botdrome.match.terms import Pace
-from botdrome.server import url_bots
 from botdrome.server.calling.answer import CallFailed
-from botdrome.server.challenge import challenge
-from botdrome.server.flight_lines import written
+from botdrome.server.lobby import url_bots
+from botdrome.server.lobby.challenge import challenge
+from botdrome.server.tables.flight_lines import written
 from botdrome.store.store import MatchEntry, NameTaken, Wanted
 from tests.server.calling.hosts import Asked, answer, host
 from tests.server.clients import NOTICES, PATIENCE, bot, play_noughts, registered, server
@@ -250,7 +250,7 @@ async def test_in_a_game_on_a_beat_a_missing_answer_is_a_missed_beat(tmp_path: P
 async def test_where_a_seat_may_be_taken_again_it_is_as_soon_as_the_bot_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.server.url_seat.PAUSES", (0.01,))
+    monkeypatch.setattr("botdrome.server.lobby.url_seat.PAUSES", (0.01,))
     async with server(tmp_path) as house, url_bot("battleship") as called:
         await with_address(house, "called", called, "battleship")
         bad = iter([answer(b"oops")])
@@ -352,7 +352,7 @@ async def test_who_is_withdrawn_while_it_is_asked_plays_no_more(tmp_path: Path, 
                 await house.arena.outreach.withdraw(found, "cup")
                 withdrawn.set()
 
-        monkeypatch.setattr("botdrome.server.url_bots.challenge", asked)
+        monkeypatch.setattr("botdrome.server.lobby.url_bots.challenge", asked)
         await entered(house, "called", "cup")
         await asyncio.wait_for(withdrawn.wait(), PATIENCE)
         async with bot(house, await registered(house, "ada") | {"contest": "cup"} | NOTICES) as one:

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from botdrome.server import websocket
-from botdrome.server.connection import Connection
-from botdrome.server.door import Crowd, Door, MakeHttp, Reception
-from botdrome.server.origins import Origins
+from botdrome.server.network import websocket
+from botdrome.server.network.connection import Connection
+from botdrome.server.network.door import Crowd, Door, MakeHttp, Reception
+from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 from tests.server.clients import PATIENCE
 
@@ -307,7 +307,7 @@ async def test_a_close_of_ours_that_is_answered_with_nonsense() -> None:
 
 
 async def test_a_close_of_ours_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.server.door.FAREWELL", 0.01)
+    monkeypatch.setattr("botdrome.server.network.door.FAREWELL", 0.01)
     async with post() as one:
         line, diary = await one.upgraded()
         await line.send(frame(TEXT, b"go"))
@@ -334,7 +334,7 @@ async def test_who_does_not_read_is_cut_off() -> None:
 
 
 async def test_who_says_goodbye_and_does_not_read_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.server.door.FAREWELL", 0.01)
+    monkeypatch.setattr("botdrome.server.network.door.FAREWELL", 0.01)
     monkeypatch.setattr(websocket, "BACKLOG", 1 << 30)
     async with post(connections=1) as one:
         line, _ = await one.upgraded()

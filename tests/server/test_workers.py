@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.server import worker_link
-from botdrome.server import workers as pool
-from botdrome.server.asker import ASKER
-from botdrome.server.jobs import JobFailed, WorkersBusy, WorkersClosed
-from botdrome.server.worker_link import Errands, Hired
-from botdrome.server.workers import Workers
+from botdrome.server.workers import pool, worker_link
+from botdrome.server.workers.asker import ASKER
+from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
+from botdrome.server.workers.pool import Workers
+from botdrome.server.workers.worker_link import Errands, Hired
 
 pytestmark = pytest.mark.anyio
 
@@ -236,7 +235,7 @@ async def test_a_worker_that_cannot_be_started_is_reported(workers: Workers, mon
     def broke() -> None:
         raise OSError("no more processes")
 
-    monkeypatch.setattr("botdrome.server.worker_link.hire", broke)
+    monkeypatch.setattr("botdrome.server.workers.worker_link.hire", broke)
     with capture_logs() as logs, pytest.raises(JobFailed, match="no more processes"):
         await workers.value("me", f"{CHORES}:add", 1, 1)
     assert logs[0]["log_level"] == "error"
@@ -267,8 +266,8 @@ async def test_a_worker_that_dies_before_its_first_job_ends_that_job(workers: Wo
 
 SERVER = """
 import asyncio
-from botdrome.server.worker_link import Errands
-from botdrome.server.workers import Workers
+from botdrome.server.workers.worker_link import Errands
+from botdrome.server.workers.pool import Workers
 async def main():
     workers = Workers(1)
     print(await workers.value("me", "tests.server.chores:process"), flush=True)

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from botdrome.app import open_house
-from botdrome.server.listening import listen
+from botdrome.server.network.listening import listen
 from botdrome.server.settings import Settings
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry

@@ -12,8 +12,8 @@ from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.battlebot import DECODER, ENCODER, Battlebot, greeting
-from botdrome.wire.states import Scene, update_of
+from botdrome.wire.battlebot.messages import DECODER, ENCODER, Battlebot, greeting
+from botdrome.wire.battlebot.states import Scene, update_of
 from botdrome.wire.vocabulary import standing
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark

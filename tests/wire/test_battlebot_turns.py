@@ -10,7 +10,7 @@ from botdrome.games.chance import Chance
 from botdrome.match.course import News
 from botdrome.match.events import Played
 from botdrome.match.match import Match
-from botdrome.wire.battlebot import Battlebot
+from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.standing import Standing
 from botdrome.wire.vocabulary import seat_on, standing
 from tests.contract.setups import Setup, setups

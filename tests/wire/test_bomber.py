@@ -9,12 +9,12 @@ import pytest
 
 from botdrome.games.bomberman import Bomberman
 from botdrome.match.events import Began, Ended, Late, Left, Played, Refused, Result
-from botdrome.wire.bomber import IS_DEAD, BomberDialect, Response, read_action, refusal
-from botdrome.wire.bomber_request import BadRequest
-from botdrome.wire.bomber_resolutions import RESOLUTIONS
-from botdrome.wire.bomber_rules import rules, rules_page
-from botdrome.wire.bomber_shape import DEFAULT, LITERAL
-from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
+from botdrome.wire.bomber.messages import IS_DEAD, BomberDialect, Response, read_action, refusal
+from botdrome.wire.bomber.request import BadRequest
+from botdrome.wire.bomber.resolutions import RESOLUTIONS
+from botdrome.wire.bomber.rules import rules, rules_page
+from botdrome.wire.bomber.shape import DEFAULT, LITERAL
+from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
 from botdrome.wire.standing import Standing
 from tests.games.bombermen import after, drawn
 

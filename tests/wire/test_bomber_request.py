@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.bomber_literal import BadLiteral, read_literal
-from botdrome.wire.bomber_request import BadRequest, read_form, read_message, read_name, read_number, read_switch, unquoted
-from botdrome.wire.bomber_shape import DEFAULT, LITERAL, Shape, read_shape
+from botdrome.wire.bomber.literal import BadLiteral, read_literal
+from botdrome.wire.bomber.request import BadRequest, read_form, read_message, read_name, read_number, read_switch, unquoted
+from botdrome.wire.bomber.shape import DEFAULT, LITERAL, Shape, read_shape
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -10,9 +10,9 @@ import pytest
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, IllegalMove
-from botdrome.wire.bomber import refusal
-from botdrome.wire.bomber_shape import DEFAULT, LITERAL, Shape
-from botdrome.wire.bomber_state import PLAYING, State, beginning
+from botdrome.wire.bomber.messages import refusal
+from botdrome.wire.bomber.shape import DEFAULT, LITERAL, Shape
+from botdrome.wire.bomber.state import PLAYING, State, beginning
 from tests.games.bombermen import after, drawn
 
 NAMES = ("Ada", "Bob", "Cyd", "Dan", "Eve", "Fay", "Guy", "Hal")

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from botdrome.games.battlecube import NO_STARTS, TOO_MANY, Battlecube
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
-from botdrome.wire.cube import (
+from botdrome.wire.cube.checks import Fault
+from botdrome.wire.cube.requests import (
     MOST_EDGE,
     MOST_PLAYERS,
     MOST_TASKS,
@@ -28,7 +29,6 @@ from botdrome.wire.cube import (
     nobody,
     update_in,
 )
-from botdrome.wire.cube_checks import Fault
 
 RECORDING = Path(__file__).parents[1] / "server" / "battlecube" / "50-errors.jsonl"
 SETUP = {"maxNumOfTicks": 20, "edgeLength": 4, "speed": 10, "numOfTasksPerTick": 2}

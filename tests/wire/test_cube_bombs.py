@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.chance import Chance
-from botdrome.wire import cube_bombs
-from botdrome.wire.cube_bombs import MOST_OUTSIDE, BombPile, Cell, shown_bombs
-from botdrome.wire.cube_scene import CubeScene
+from botdrome.wire.cube import bombs as cube_bombs
+from botdrome.wire.cube.bombs import MOST_OUTSIDE, BombPile, Cell, shown_bombs
+from botdrome.wire.cube.scene import CubeScene
 
 
 def test_bombs_outside_the_cube_are_shown_and_not_without_end() -> None:

@@ -10,9 +10,9 @@ from botdrome.games.options import with_options
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire import cube_calls
-from botdrome.wire.cube_calls import CubeCalls, Unreadable, answer_in
-from botdrome.wire.cube_scene import CubeScene
+from botdrome.wire.cube import calls as cube_calls
+from botdrome.wire.cube.calls import CubeCalls, Unreadable, answer_in
+from botdrome.wire.cube.scene import CubeScene
 from botdrome.wire.vocabulary import standing
 
 NOOP = {"task": "NOOP"}

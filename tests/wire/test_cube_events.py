@@ -7,8 +7,8 @@ from botdrome.games.options import with_options
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.cube_events import CubeEvents, Told, ended
-from botdrome.wire.cube_scene import CubeScene
+from botdrome.wire.cube.events import CubeEvents, Told, ended
+from botdrome.wire.cube.scene import CubeScene
 
 NOOP = {"task": "NOOP"}
 EAST = {"task": "MOVE", "direction": "+X"}

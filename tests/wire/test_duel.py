@@ -11,10 +11,10 @@ from botdrome.games.gomoku import Gomoku
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.duel import Duel, starting_game
-from botdrome.wire.duel_answers import Ignored, read_frame
-from botdrome.wire.duel_login import OK, BadDuelLogin, DuelLogin, error, read_duel_login
-from botdrome.wire.framing import BadFrame
+from botdrome.wire.duel.answers import Ignored, read_frame
+from botdrome.wire.duel.login import OK, BadDuelLogin, DuelLogin, error, read_duel_login
+from botdrome.wire.duel.messages import Duel, starting_game
+from botdrome.wire.framing.streams import BadFrame
 from botdrome.wire.vocabulary import standing
 
 BOTH = (0, 1)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from botdrome.games.chance import Chance
-from botdrome.wire.duel import Duel
-from botdrome.wire.duel_answers import Ignored, read_frame
-from botdrome.wire.framing import BadFrame, Frames
+from botdrome.wire.duel.answers import Ignored, read_frame
+from botdrome.wire.duel.messages import Duel
+from botdrome.wire.framing.streams import BadFrame, Frames
 from tests.wire.test_duel import Play
 
 FRAMES = 800

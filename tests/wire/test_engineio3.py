@@ -6,8 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.engineio import MESSAGE, MOST_PACKETS, NOOP, PING, UPGRADE, BadPacket, Packet, from_jsonp, jsonp, read_text
-from botdrome.wire.engineio3 import EngineIo3, units
+from botdrome.wire.framing.engineio import (
+    MESSAGE,
+    MOST_PACKETS,
+    NOOP,
+    PING,
+    UPGRADE,
+    BadPacket,
+    Packet,
+    from_jsonp,
+    jsonp,
+    read_text,
+)
+from botdrome.wire.framing.engineio3 import EngineIo3, units
 
 ENGINE = EngineIo3()
 PAYLOADS = [

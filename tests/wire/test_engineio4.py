@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.engineio import MESSAGE, MOST_PACKETS, PONG, BadPacket, Packet
-from botdrome.wire.engineio4 import EngineIo4
+from botdrome.wire.framing.engineio import MESSAGE, MOST_PACKETS, PONG, BadPacket, Packet
+from botdrome.wire.framing.engineio4 import EngineIo4
 
 ENGINE = EngineIo4()
 PAYLOADS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.wire.framing import BadFrame, Frames
+from botdrome.wire.framing.streams import BadFrame, Frames
 
 LONGEST = 65536
 MESSAGES = [b"{}", b'{"username": "ada"}', "\u017dofie".encode(), b"x" * 255, b"x" * 256, b"y" * LONGEST]

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from botdrome.games.chance import Chance
-from botdrome.wire.framing import Lines
+from botdrome.wire.framing.streams import Lines
 
 LONGEST = 8
 

@@ -10,7 +10,7 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Terms, paced
-from botdrome.wire.player_frames import BadAction, PlayerFrames, read_action
+from botdrome.wire.battlebot.player_frames import BadAction, PlayerFrames, read_action
 from botdrome.wire.vocabulary import standing
 from tests.match.telling import mark
 

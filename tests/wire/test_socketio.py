@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.engineio import BadPacket
-from botdrome.wire.socketio import (
+from botdrome.wire.framing.engineio import BadPacket
+from botdrome.wire.framing.socketio import (
     ACK,
     BINARY_ACK,
     BINARY_EVENT,

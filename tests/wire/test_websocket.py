@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.protocol import CLIENT, Protocol
 
-from botdrome.wire.websocket import (
+from botdrome.wire.framing.websocket import (
     BINARY,
     CLOSE,
     CONTINUATION,

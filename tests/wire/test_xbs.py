@@ -4,8 +4,8 @@ import pytest
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
-from botdrome.wire.framing import Lines
-from botdrome.wire.xbs import (
+from botdrome.wire.boats.crew import TAUNT_BYTES, Taunts, display_name
+from botdrome.wire.boats.lines import (
     NO_SQUARE,
     NO_TARGET,
     SHOT_BEFORE,
@@ -25,8 +25,8 @@ from botdrome.wire.xbs import (
     text_of,
     value,
 )
-from botdrome.wire.xbs_crew import TAUNT_BYTES, Taunts, display_name
-from botdrome.wire.xbs_offer import Offer
+from botdrome.wire.boats.offer import Offer
+from botdrome.wire.framing.streams import Lines
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Zo\xc3\xab")
 

@@ -12,10 +12,10 @@ from botdrome.match.course import News
 from botdrome.match.events import Event
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
+from botdrome.wire.boats.crew import Crew, Taunts
+from botdrome.wire.boats.lines import NO_SQUARE, SHOT_BEFORE, YOURSELF, Aim, Refusal, aimed, fields_of
+from botdrome.wire.boats.talk import BoatTalk
 from botdrome.wire.vocabulary import standing
-from botdrome.wire.xbs import NO_SQUARE, SHOT_BEFORE, YOURSELF, Aim, Refusal, aimed, fields_of
-from botdrome.wire.xbs_crew import Crew, Taunts
-from botdrome.wire.xbs_talk import BoatTalk
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Cap'n Zo")
 WIDTH, HEIGHT = 7, 5

@@ -7,9 +7,9 @@ from botdrome.games.chance import Chance
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
+from botdrome.wire.boats.crew import Crew, Taunts
+from botdrome.wire.boats.talk import BoatTalk, all_dead
 from botdrome.wire.vocabulary import standing
-from botdrome.wire.xbs_crew import Crew, Taunts
-from botdrome.wire.xbs_talk import BoatTalk, all_dead
 
 FLEET = ["AAA..", "BB...", ".....", ".....", "....."]
 WATER = "." * 25

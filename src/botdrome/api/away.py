@@ -9,11 +9,11 @@ from botdrome.api.live import glance, live_tables
 from botdrome.api.problems import Problem
 from botdrome.games.game import View
 from botdrome.server.arena import Arena, LiveTable
-from botdrome.server.asker import ASKER
-from botdrome.server.jobs import JobFailed
-from botdrome.server.places import Places
-from botdrome.server.worker_link import Errands, Result
-from botdrome.server.workers import Workers
+from botdrome.server.workers.asker import ASKER
+from botdrome.server.workers.jobs import JobFailed
+from botdrome.server.workers.places import Places
+from botdrome.server.workers.pool import Workers
+from botdrome.server.workers.worker_link import Errands, Result
 from botdrome.store.store import BotEntry
 
 MOST_WAITING = 400

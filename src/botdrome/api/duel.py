@@ -18,8 +18,8 @@ from botdrome.api.rest.answers import Moment
 from botdrome.api.rest.endpoint import Asked
 from botdrome.api.rest.reach import Reach
 from botdrome.server.arena import Arena
-from botdrome.server.duel_lines import BOARDS, DuelBoard, DuelLine, board_name
-from botdrome.server.duel_table import DuelTable
+from botdrome.server.duel.lines import BOARDS, DuelBoard, DuelLine, board_name
+from botdrome.server.duel.table import DuelTable
 
 COLUMNS = ("User", "Rating", "Score", "Online Time", "Total Boards", "Invalid Moves")
 SHOWN = 1000

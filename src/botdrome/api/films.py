@@ -20,7 +20,7 @@ class FilmLimits(Struct, frozen=True):
 
     inputs: int = 250_000
     seconds: float = 15.0
-    """Of processor time. A worker that does not get as far as to look is killed (see `server/workers.py`)."""
+    """Of processor time. A worker that does not get as far as to look is killed (see `server/workers/pool.py`)."""
     size: int = 64 << 20
     """Bytes, before they are packed."""
 

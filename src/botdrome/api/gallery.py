@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from botdrome.games.reading import UNREADABLE
 from botdrome.server.arena import Arena
-from botdrome.server.bucket import Bucket
-from botdrome.server.connection import MALFORMED, POLICY, Connection
+from botdrome.server.network.connection import MALFORMED, POLICY, Connection
+from botdrome.server.network.rate_limit import Bucket
 
 MOST_MATCHES = 100
 PACE = 0.2

@@ -2,7 +2,7 @@
 
 from botdrome.api.problems import Problem
 from botdrome.formats import FORMATS
-from botdrome.wire.battlebot import game_type
+from botdrome.wire.battlebot.messages import game_type
 
 GAME_TYPES: dict[str, str] = {game_type(name): name for name in FORMATS}
 """NOUGHTS_AND_CROSSES is noughts-and-crosses."""

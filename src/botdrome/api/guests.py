@@ -16,10 +16,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from botdrome.api.luggage import BAG, Luggage
 from botdrome.server import metrics
-from botdrome.server.asker import source_of
-from botdrome.server.door import HEAD_LIMIT, LONGEST_HEAD, Crowd
-from botdrome.server.jobs import JobFailed
-from botdrome.server.places import Places
+from botdrome.server.network.door import HEAD_LIMIT, LONGEST_HEAD, Crowd
+from botdrome.server.workers.asker import source_of
+from botdrome.server.workers.jobs import JobFailed
+from botdrome.server.workers.places import Places
 from botdrome.wire.safe_headers import plain_answer
 
 MOST_FIELDS = 100

@@ -8,7 +8,7 @@ import msgspec
 from botdrome.api.gallery import Gallery
 from botdrome.api.live import glance
 from botdrome.server.arena import Arena
-from botdrome.server.connection import Connection
+from botdrome.server.network.connection import Connection
 
 NOTHING_TO_SEE = 4404
 PREFIX = "/watch/"

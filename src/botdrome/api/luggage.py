@@ -1,6 +1,6 @@
 """Luggage: what has come of a request whose body is not whole. It takes room, of which nobody can have all."""
 
-from botdrome.server.places import Places
+from botdrome.server.workers.places import Places
 
 BAG = 16 << 10
 """Bytes that go into one place. What is smaller is not counted: the connections are."""

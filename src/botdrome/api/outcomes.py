@@ -5,7 +5,7 @@ from botdrome.games.game import View
 from botdrome.games.options import with_options
 from botdrome.match.record import seeded_match
 from botdrome.store.store import MatchEntry
-from botdrome.wire.states import Message, Scene, update_of
+from botdrome.wire.battlebot.states import Message, Scene, update_of
 
 
 def native_state(entry: MatchEntry, view: View) -> Message:

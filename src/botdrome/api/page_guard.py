@@ -1,4 +1,4 @@
-"""PageGuard: what web pages may ask of the HTTP stack, and the headers that tell browsers so (see `server/origins.py`).
+"""PageGuard: what web pages may ask of the HTTP stack, and the headers that tell browsers so (see `server/network/origins.py`).
 
 | request | passes with |
 |---|---|
@@ -17,7 +17,7 @@ from botdrome.api.bodies import bearer
 from botdrome.api.pages import EMBED
 from botdrome.api.refusals import refused
 from botdrome.api.socketio.app import PATH as SOCKETIO
-from botdrome.server.origins import Origins
+from botdrome.server.network.origins import Origins
 from botdrome.wire.safe_headers import SAFE_HEADERS
 
 READS = ("GET", "HEAD", "OPTIONS")

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from botdrome.server.desk import Desk
+from botdrome.server.lobby.desk import Desk
 from botdrome.store.store import Store, StoreUnavailable
 
 HEALTH, READINESS, METRICS = "/healthz", "/readyz", "/metrics"

@@ -4,9 +4,9 @@ from botdrome.api.problems import Problem
 from botdrome.server.arena import BadName
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.failures import STORE_AWAY
-from botdrome.server.guesses import TooMany
+from botdrome.server.lobby.guesses import TooMany
 from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
-from botdrome.wire.login import LONGEST_CONTEST
+from botdrome.wire.battlebot.login import LONGEST_CONTEST
 from botdrome.wire.names import can_be_shown
 
 LONGEST_OWNER = 200

@@ -14,8 +14,8 @@ from botdrome.match.events import Played, Player, meant_for
 from botdrome.match.reader import retold
 from botdrome.match.record import BadRecord
 from botdrome.match.terms import Milliseconds
-from botdrome.server.audience import Audience, billing_of
-from botdrome.server.jobs import Home, Reply
+from botdrome.server.tables.audience import Audience, billing_of
+from botdrome.server.workers.jobs import Home, Reply
 from botdrome.store.reading import reader
 from botdrome.store.store import MatchEntry, Source
 

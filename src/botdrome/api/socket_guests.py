@@ -9,8 +9,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from botdrome.api.guests import Place
 from botdrome.server import metrics
-from botdrome.server.bucket import Bucket
-from botdrome.server.door import Crowd
+from botdrome.server.network.door import Crowd
+from botdrome.server.network.rate_limit import Bucket
 
 PIECE = 4096
 """Bytes that are read at a time."""

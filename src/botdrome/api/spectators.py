@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from botdrome.api.away import Away
 from botdrome.api.problems import Problem
 from botdrome.api.watching import TOO_SLOW, Viewing
-from botdrome.server.connection import POLICY
+from botdrome.server.network.connection import POLICY
 
 NOTHING_TO_SEE = 4404
 HEARTBEAT = 15.0

@@ -11,8 +11,8 @@ from botdrome.api.guests import HttpGuest
 from botdrome.api.luggage import luggage_room
 from botdrome.api.page_guard import PageGuard
 from botdrome.api.socket_guests import socket_guests
-from botdrome.server.door import Crowd, MakeHttp
-from botdrome.server.origins import Origins
+from botdrome.server.network.door import Crowd, MakeHttp
+from botdrome.server.network.origins import Origins
 
 LONGEST_MESSAGE = 1 << 20
 """Bytes of one WebSocket message, unpacked; who listens may want less."""
@@ -25,7 +25,7 @@ def http_stack(app: ASGIApp, crowd: Crowd, door: Callable[[], asyncio.Protocol],
         http="httptools",
         ws=socket_guests(crowd),
         ws_max_size=LONGEST_MESSAGE,
-        proxy_headers=False,  # see server/proxies.py
+        proxy_headers=False,  # see server/network/proxies.py
         log_config=None,
         access_log=False,
         lifespan="off",

@@ -14,17 +14,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from botdrome.api.probes import PATHS
 from botdrome.api.refusals import refused
 from botdrome.server import metrics
-from botdrome.server.asker import ASKER, source_of
-from botdrome.server.bucket import Buckets
-from botdrome.server.peer import PEER
+from botdrome.server.network.peer import PEER
+from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.settings import Settings
-from botdrome.server.turns import Turns
+from botdrome.server.workers.asker import ASKER, source_of
+from botdrome.server.workers.turns import Turns
 
 TOO_FAST = "Too many requests from your address: try again in a moment."
 
 
 class Turn:
-    """A request that waits until its address has its turn (see `server/shares.py`)."""
+    """A request that waits until its address has its turn (see `server/network/shares.py`)."""
 
     later = 0.0005
     """Seconds of work on the loop for one request."""

@@ -14,7 +14,7 @@ import msgspec
 
 from botdrome.api.away import Away
 from botdrome.api.problems import Problem, no_match
-from botdrome.server.worker_link import Result
+from botdrome.server.workers.worker_link import Result
 
 BACKLOG_BYTES = 1 << 20
 BACKLOG_MESSAGES = 256

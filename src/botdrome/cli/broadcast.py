@@ -22,8 +22,8 @@ from botdrome.cli.logs import configure_logs
 from botdrome.cli.problems import Refusal
 from botdrome.runner.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.server.arena import Tables
-from botdrome.server.played_elsewhere import PlayedElsewhere
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.tables.played_elsewhere import PlayedElsewhere
 from botdrome.store.store import MatchEntry, Store
 
 log = structlog.get_logger()

@@ -23,11 +23,11 @@ from botdrome.cli.serve import show_operator_token
 from botdrome.cli.terminal import Terminal
 from botdrome.client.terminal_text import shown
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
+from botdrome.server.network.steady_loop import run
+from botdrome.server.network.stop_signal import stop_signal
 from botdrome.server.settings import BadSetting, Settings, load_settings
-from botdrome.server.steady_loop import run
-from botdrome.server.stop_signal import stop_signal
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
-from botdrome.wire.xbs import text_of
+from botdrome.wire.boats.lines import text_of
 
 GONE = 1
 

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.client.terminal_text import shown
-from botdrome.wire.xbs import BLANKS
+from botdrome.wire.boats.lines import BLANKS
 
 Order = dict[str, Any]
 

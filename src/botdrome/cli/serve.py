@@ -12,10 +12,10 @@ from botdrome.cli.logs import configure_logs
 from botdrome.cli.problems import REFUSED, complain
 from botdrome.cli.terminal import Terminal
 from botdrome.server.boats.harbour import Harbours
+from botdrome.server.network.steady_loop import run
 from botdrome.server.settings import BadSetting, load_settings
-from botdrome.server.steady_loop import run
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
-from botdrome.wire.login import GAMES
+from botdrome.wire.battlebot.login import GAMES
 
 DOORS = {"duel": "duel arena (TCP)", "xbs": "boat games (TCP)", "cube": "socket.io alone", "bomber": "Bomberman API"}
 """What listens beside the front door, if it does."""

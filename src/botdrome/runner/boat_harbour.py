@@ -5,8 +5,8 @@ from collections.abc import Generator
 
 from botdrome.runner.boat_lines import LineGame, offer
 from botdrome.runner.boat_trial import Hunt, Trial, Watch
-from botdrome.wire.framing import Lines
-from botdrome.wire.xbs import FULL
+from botdrome.wire.boats.lines import FULL
+from botdrome.wire.framing.streams import Lines
 
 PATIENCE = 60.0
 """Seconds that a bot has for a line."""

@@ -8,8 +8,8 @@ from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.runner.boat_trial import FLEET, SKIPPER, Hunt, Owner, Trial, Watch, told
-from botdrome.wire.vocabulary import standing
-from botdrome.wire.xbs import (
+from botdrome.wire.boats.crew import Crew, Taunts
+from botdrome.wire.boats.lines import (
     BAD_BOARD,
     PROTOCOL_ERROR,
     Refusal,
@@ -22,9 +22,9 @@ from botdrome.wire.xbs import (
     said,
     value,
 )
-from botdrome.wire.xbs_crew import Crew, Taunts
-from botdrome.wire.xbs_offer import Offer
-from botdrome.wire.xbs_talk import BoatTalk
+from botdrome.wire.boats.offer import Offer
+from botdrome.wire.boats.talk import BoatTalk
+from botdrome.wire.vocabulary import standing
 
 BOT = 0
 OWNER = 1

@@ -10,7 +10,7 @@ from botdrome.match.terms import Terms
 from botdrome.runner.boat_lines import LineGame
 from botdrome.runner.boat_trial import GAME, Hunt, Trial, Watch
 from botdrome.runner.entrants import command
-from botdrome.wire.battlebot import Battlebot, greeting
+from botdrome.wire.battlebot.messages import Battlebot, greeting
 from botdrome.wire.vocabulary import standing
 
 START = 10.0

@@ -15,7 +15,7 @@ from botdrome.bots.house import HOUSE, seated
 from botdrome.client.program import CannotStart, Program
 from botdrome.games.game import Raw, View
 from botdrome.runner.seats import FunctionSeat, ProgramSeat, Seat
-from botdrome.wire.battlebot import greeting
+from botdrome.wire.battlebot.messages import greeting
 
 FUNCTION = "bot"
 """The function that a Python file is asked for when no other is named."""

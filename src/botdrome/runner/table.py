@@ -16,7 +16,7 @@ from botdrome.match.simulate import TRIES
 from botdrome.runner.clock import Clock
 from botdrome.runner.scenes import Stage
 from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat
-from botdrome.wire.battlebot import Battlebot
+from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.vocabulary import standing
 
 UNLIMITED = 60.0

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
 from botdrome.match.terms import PaceName
-from botdrome.server.asker import ASKER
-from botdrome.server.audience import Spectator
-from botdrome.server.bucket import Buckets
 from botdrome.server.calling.answer import CallFailed
-from botdrome.server.clients import ConnectedClients
-from botdrome.server.duel_table import DuelTable
-from botdrome.server.guesses import Guesses, TooMany
-from botdrome.server.owners import is_bots, is_guests
-from botdrome.server.workers import Workers
+from botdrome.server.duel.table import DuelTable
+from botdrome.server.lobby.clients import ConnectedClients
+from botdrome.server.lobby.guesses import Guesses, TooMany
+from botdrome.server.lobby.owners import is_bots, is_guests
+from botdrome.server.network.rate_limit import Buckets
+from botdrome.server.tables.audience import Spectator
+from botdrome.server.workers.asker import ASKER
+from botdrome.server.workers.pool import Workers
 from botdrome.store.likeness import likeness
 from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
 from botdrome.store.tokens import hashed

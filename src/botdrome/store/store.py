@@ -86,7 +86,7 @@ class MatchEntry(Struct, frozen=True):
     reason: str = ""
     """Why it was aborted."""
     owners: tuple[str, ...] = ()
-    """To whom each player's seat belongs (see `server/owners.py`); empty: the store is older than that."""
+    """To whom each player's seat belongs (see `server/lobby/owners.py`); empty: the store is older than that."""
     pace: PaceName = "usual"
     """Matches at any other pace are for people, and unrated."""
 

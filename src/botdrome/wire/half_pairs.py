@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from botdrome.games.reading import UNREADABLE, not_too_deep
-from botdrome.wire.battlebot import DECODER
+from botdrome.wire.battlebot.messages import DECODER
 
 ESCAPE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # both halves

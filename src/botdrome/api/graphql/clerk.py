@@ -10,7 +10,7 @@ from botdrome.api.graphql.asking import Asking
 from botdrome.api.graphql.replies import head_of, words_of
 from botdrome.api.pieces import InPieces
 from botdrome.api.problems import Problem
-from botdrome.server.worker_link import Result
+from botdrome.server.workers.worker_link import Result
 
 WORK = "botdrome.api.graphql.work"
 """Named and not imported: reading GraphQL is for the workers, and the server need not have it in memory."""

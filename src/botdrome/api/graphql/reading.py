@@ -10,7 +10,7 @@ from botdrome.api.graphql.replies import Plan
 from botdrome.api.problems import Problem
 from botdrome.games.game import View
 from botdrome.server.arena import LiveTable
-from botdrome.server.jobs import Home, WorkersBusy
+from botdrome.server.workers.jobs import Home, WorkersBusy
 from botdrome.store.store import BotEntry, Store
 
 T = TypeVar("T")

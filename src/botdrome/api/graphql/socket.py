@@ -14,7 +14,7 @@ from botdrome.api.bodies import LARGEST_BODY, bearer
 from botdrome.api.graphql.subscriptions import Subscriptions, Unanswerable
 from botdrome.api.registration import refusal
 from botdrome.api.watching import TooSlow
-from botdrome.wire.websocket import NORMAL, TOO_BIG
+from botdrome.wire.framing.websocket import NORMAL, TOO_BIG
 
 log = structlog.get_logger()
 

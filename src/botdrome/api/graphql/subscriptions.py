@@ -13,7 +13,7 @@ from botdrome.api.graphql.replies import Plan
 from botdrome.api.pieces import Head
 from botdrome.api.problems import Problem
 from botdrome.api.watching import Viewing
-from botdrome.server.worker_link import Result
+from botdrome.server.workers.worker_link import Result
 
 LARGEST_MESSAGE = 1 << 20
 """Bytes of an answer that is sent as one message."""

@@ -31,7 +31,7 @@ from botdrome.api.graphql.roots import Root
 from botdrome.api.graphql.schema import make_schema
 from botdrome.api.pieces import cut
 from botdrome.api.problems import Problem
-from botdrome.server.jobs import Home, Reply
+from botdrome.server.workers.jobs import Home, Reply
 from botdrome.store.reading import reader
 from botdrome.store.store import Source
 

@@ -9,7 +9,7 @@ from botdrome.api.rest.endpoint import Asked
 from botdrome.api.rest.reach import Reach
 from botdrome.server.arena import Arena
 from botdrome.store.store import BotEntry
-from botdrome.wire.battlebot import game_type
+from botdrome.wire.battlebot.messages import game_type
 
 
 def shown(bot: BotEntry) -> Bot:

@@ -11,7 +11,7 @@ from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS, Format
 from botdrome.games.options import options_of
 from botdrome.server.arena import Arena
-from botdrome.wire.battlebot import game_type
+from botdrome.wire.battlebot.messages import game_type
 
 
 async def games(_arena: Arena, _asked: Asked) -> Games:

@@ -14,7 +14,7 @@ from botdrome.api.rest.endpoint import Asked
 from botdrome.api.rest.reach import Reach
 from botdrome.api.rest.reports import AllContests, Contest, ContestLine, Crosstable, Standing, Standings
 from botdrome.store.store import Meetings, Wanted
-from botdrome.wire.battlebot import game_type
+from botdrome.wire.battlebot.messages import game_type
 
 MOST_ROWS = 100
 """Of a crosstable."""

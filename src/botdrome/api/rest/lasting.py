@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from botdrome.server.jobs import Reply
+from botdrome.server.workers.jobs import Reply
 
 ROOM = 32 << 20
 """Bytes, in each worker process."""

@@ -13,10 +13,10 @@ from botdrome.api.rest.answers import Live, Match, Matches, MatchInFull, Outcome
 from botdrome.api.rest.endpoint import Asked
 from botdrome.api.rest.reach import Reach
 from botdrome.server.arena import Arena, LiveTable
-from botdrome.server.flight_lines import written
-from botdrome.server.owners import is_bots
+from botdrome.server.lobby.owners import is_bots
+from botdrome.server.tables.flight_lines import written
 from botdrome.store.store import MatchEntry, Status, Wanted
-from botdrome.wire.battlebot import game_type
+from botdrome.wire.battlebot.messages import game_type
 
 STATUSES: dict[str, Status] = {"running": "running", "ended": "ended", "aborted": "aborted"}
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from botdrome.api.rest.answers import GameName, Moment
-from botdrome.server.bans import Kind
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.lobby.bans import Kind
 from botdrome.server.operator.cube_runs import CubeScores, RunState
 
 

@@ -23,8 +23,8 @@ from botdrome.api.rest.operator_answers import (
     Removed,
 )
 from botdrome.api.rest.operator_session import json_body, private
-from botdrome.server.bans import BadBan, Ban
-from botdrome.server.clients import ConnectedClient
+from botdrome.server.lobby.bans import BadBan, Ban
+from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.operator.operator import Operator
 
 SORTS: dict[str, Callable[[ConnectedClient], Any]] = {

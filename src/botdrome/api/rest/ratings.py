@@ -15,7 +15,7 @@ from botdrome.api.rest.reports import Leaderboard, LeaderboardLine, OpponentLine
 from botdrome.contest.strength import Score, Strength, performance
 from botdrome.store.store import BotEntry, Wanted
 from botdrome.store.tallies import Meeting
-from botdrome.wire.battlebot import game_type
+from botdrome.wire.battlebot.messages import game_type
 
 MOST_MEETINGS = 20_000
 """The last ones, of which the history of a rating is made."""

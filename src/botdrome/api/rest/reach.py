@@ -1,7 +1,7 @@
 """Reach: what a request that only reads can get at, from a worker process."""
 
 from botdrome.games.game import View
-from botdrome.server.jobs import Home
+from botdrome.server.workers.jobs import Home
 from botdrome.store.store import MatchEntry, Store
 
 

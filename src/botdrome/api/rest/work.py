@@ -9,7 +9,7 @@ from botdrome.api.rest.endpoint import Asked, Call, Endpoint, problem_of, worded
 from botdrome.api.rest.lasting import LastingAnswers
 from botdrome.api.rest.reach import Reach
 from botdrome.api.rest.routes import ENDPOINTS
-from botdrome.server.jobs import Home, Reply
+from botdrome.server.workers.jobs import Home, Reply
 from botdrome.store.reading import reader
 from botdrome.store.store import Source
 

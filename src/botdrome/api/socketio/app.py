@@ -14,8 +14,8 @@ from botdrome.api.socketio.asking import BAD_REQUEST, Ask, Refusal, ask_in
 from botdrome.api.socketio.hub import Hub
 from botdrome.api.socketio.session import Session
 from botdrome.api.socketio.sockets import FrameSocket, engine_socket
-from botdrome.server.door import Welcome
-from botdrome.wire.engineio import BadPacket, Packet, from_jsonp, jsonp
+from botdrome.server.network.door import Welcome
+from botdrome.wire.framing.engineio import BadPacket, Packet, from_jsonp, jsonp
 
 PATH = "/socket.io/"
 SCRIPTS = ("socket.io.js", "socket.io.min.js")

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
-from botdrome.wire.engineio import Engine
-from botdrome.wire.engineio3 import EngineIo3
-from botdrome.wire.engineio4 import EngineIo4
+from botdrome.wire.framing.engineio import Engine
+from botdrome.wire.framing.engineio3 import EngineIo3
+from botdrome.wire.framing.engineio4 import EngineIo4
 
 ENGINES: dict[str, Engine] = {"3": EngineIo3(), "4": EngineIo4()}
 POLLING, WEBSOCKET = "polling", "websocket"

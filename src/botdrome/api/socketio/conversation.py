@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import structlog
 
-from botdrome.server.organiser import Caller, Organiser
-from botdrome.server.traffic import Traffic
-from botdrome.wire.engineio import BadPacket, Engine
-from botdrome.wire.socketio import (
+from botdrome.server.cube.connection import Caller, Organiser
+from botdrome.server.network.traffic import Traffic
+from botdrome.wire.framing.engineio import BadPacket, Engine
+from botdrome.wire.framing.socketio import (
     BINARY_EVENT,
     CONNECT,
     DEFAULT,

@@ -15,10 +15,10 @@ from botdrome.api.socketio.asking import (
 from botdrome.api.socketio.limits import Limits
 from botdrome.api.socketio.mailbox import Mailbox
 from botdrome.api.socketio.session import Carrier, Session
-from botdrome.server.connection import GOING
-from botdrome.server.door import Crowd
-from botdrome.server.organiser import Organiser
-from botdrome.wire.engineio import Engine
+from botdrome.server.cube.connection import Organiser
+from botdrome.server.network.connection import GOING
+from botdrome.server.network.door import Crowd
+from botdrome.wire.framing.engineio import Engine
 
 
 class Hub:

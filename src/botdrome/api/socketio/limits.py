@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from botdrome.server.organiser import MUCH
+from botdrome.server.cube.connection import MUCH
 from botdrome.server.settings import Settings
 
 

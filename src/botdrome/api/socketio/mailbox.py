@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 
 from botdrome.api.socketio.asking import BAD_REQUEST, POLLING, Refusal
-from botdrome.wire.engineio import CLOSE, NOOP
+from botdrome.wire.framing.engineio import CLOSE, NOOP
 
 LONGEST_ANSWER = 1 << 20
 """Characters, roughly: what is over goes with the next answer."""

@@ -10,9 +10,9 @@ from botdrome.api.socketio.hub import Hub
 from botdrome.api.socketio.limits import limits_in
 from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import Turnstile
-from botdrome.server.door import Crowd, Door
-from botdrome.server.organiser import Organiser
-from botdrome.server.origins import Origins
+from botdrome.server.cube.connection import Organiser
+from botdrome.server.network.door import Crowd, Door
+from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 
 

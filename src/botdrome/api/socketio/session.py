@@ -11,10 +11,10 @@ from botdrome.api.socketio.conversation import Conversation
 from botdrome.api.socketio.limits import Limits
 from botdrome.api.socketio.mailbox import Mailbox
 from botdrome.server import metrics
-from botdrome.server.bucket import Bucket
-from botdrome.server.connection import MALFORMED, NORMAL, POLICY
-from botdrome.server.organiser import MUCH, Organiser
-from botdrome.wire.engineio import CLOSE, MESSAGE, OPEN, PING, PONG, Engine, Packet
+from botdrome.server.cube.connection import MUCH, Organiser
+from botdrome.server.network.connection import MALFORMED, NORMAL, POLICY
+from botdrome.server.network.rate_limit import Bucket
+from botdrome.wire.framing.engineio import CLOSE, MESSAGE, OPEN, PING, PONG, Engine, Packet
 
 
 class Carrier(Protocol):

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from botdrome.api.socketio.asking import WEBSOCKET, Ask
 from botdrome.api.socketio.hub import Hub
 from botdrome.api.socketio.session import Session
-from botdrome.server.connection import MALFORMED, NORMAL, Connection
-from botdrome.server.organiser import MUCH
-from botdrome.server.websocket import MakeSession, Socket
-from botdrome.wire.engineio import PING, PONG, PROBE, UPGRADE, BadPacket, Engine, Packet, read_text
-from botdrome.wire.websocket import BINARY, NOT_UTF8
+from botdrome.server.cube.connection import MUCH
+from botdrome.server.network.connection import MALFORMED, NORMAL, Connection
+from botdrome.server.network.websocket import MakeSession, Socket
+from botdrome.wire.framing.engineio import PING, PONG, PROBE, UPGRADE, BadPacket, Engine, Packet, read_text
+from botdrome.wire.framing.websocket import BINARY, NOT_UTF8
 
 
 class FrameSocket(Socket):

@@ -17,9 +17,9 @@ from botdrome.server.boats.company import Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.desk import Desk
-from botdrome.server.ledger import Ledger, Look
-from botdrome.server.table import Table
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.tables.ledger import Ledger, Look
+from botdrome.server.tables.table import Table
 from botdrome.store.store import Note, Store
 
 log = structlog.get_logger()

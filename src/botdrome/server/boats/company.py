@@ -6,12 +6,12 @@ from typing import Protocol
 
 from botdrome.bots.house import HouseBot
 from botdrome.match.events import Player
-from botdrome.server.desk import Guest
-from botdrome.server.floor import Sitter
-from botdrome.server.owners import NOBODY
-from botdrome.wire.xbs import NOT_STARTED, joined, left, results, said
-from botdrome.wire.xbs_crew import Taunts
-from botdrome.wire.xbs_offer import Offer
+from botdrome.server.lobby.desk import Guest
+from botdrome.server.lobby.owners import NOBODY
+from botdrome.server.tables.floor import Sitter
+from botdrome.wire.boats.crew import Taunts
+from botdrome.wire.boats.lines import NOT_STARTED, joined, left, results, said
+from botdrome.wire.boats.offer import Offer
 
 
 class TurnedAway(Exception):

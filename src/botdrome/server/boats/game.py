@@ -6,14 +6,25 @@ from collections.abc import Sequence
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.server.boats.company import Client, Company, Sailor
-from botdrome.server.floor import Floor
-from botdrome.server.house import HouseSeat
-from botdrome.server.table import Table
+from botdrome.server.lobby.house import HouseSeat
+from botdrome.server.tables.floor import Floor
+from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry
-from botdrome.wire.xbs import COMM_ERROR, DISCONNECTED, FINISHED, NOT_STARTED, NOT_YOUR_TURN, Aim, Refusal, aimed, joined, said
-from botdrome.wire.xbs_crew import Crew
-from botdrome.wire.xbs_offer import Offer
-from botdrome.wire.xbs_talk import BoatTalk, all_dead
+from botdrome.wire.boats.crew import Crew
+from botdrome.wire.boats.lines import (
+    COMM_ERROR,
+    DISCONNECTED,
+    FINISHED,
+    NOT_STARTED,
+    NOT_YOUR_TURN,
+    Aim,
+    Refusal,
+    aimed,
+    joined,
+    said,
+)
+from botdrome.wire.boats.offer import Offer
+from botdrome.wire.boats.talk import BoatTalk, all_dead
 
 
 class BoatGame(Company):

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from botdrome.server.boats.books import Books
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.room import Room
-from botdrome.server.desk import Desk
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.settings import BadSetting
 
 MOST_ROOMS = 100

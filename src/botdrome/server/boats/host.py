@@ -12,9 +12,9 @@ from botdrome.server.boats.harbour import Harbours
 from botdrome.server.boats.orders import BadOrder, carry_out
 from botdrome.server.boats.room import Room
 from botdrome.server.boats.screen import shown
-from botdrome.server.connection import POLICY, Connection
 from botdrome.server.failures import log_failure
-from botdrome.server.guesses import TooMany
+from botdrome.server.lobby.guesses import TooMany
+from botdrome.server.network.connection import POLICY, Connection
 from botdrome.server.operator.keys import OPERATOR, NotOperator, OperatorKeys
 from botdrome.server.settings import Settings
 

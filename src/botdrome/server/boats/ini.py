@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from botdrome.server.boats.plan import BadPlan, pairs_in
-from botdrome.wire.xbs import text_of
+from botdrome.wire.boats.lines import text_of
 
 LONGEST_NAME = 200
 """Bytes of a file's name that come from somebody's name."""

@@ -7,7 +7,7 @@ from typing import Any
 from botdrome.server.boats.company import Company, Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.room import Room
-from botdrome.wire.xbs import BLANKS, BOOTED, plain, player_called, text_of
+from botdrome.wire.boats.lines import BLANKS, BOOTED, plain, player_called, text_of
 
 Order = dict[str, Any]
 

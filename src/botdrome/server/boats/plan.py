@@ -13,8 +13,8 @@ from botdrome.games.fleet import boats_in
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, unusual, with_options
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.xbs import BLANKS
-from botdrome.wire.xbs_offer import Offer
+from botdrome.wire.boats.lines import BLANKS
+from botdrome.wire.boats.offer import Offer
 
 LONGEST_TITLE = 60
 ORIGINAL_KEYS = {

@@ -11,11 +11,11 @@ from botdrome.server.boats.books import BoatBookkeeper, Books
 from botdrome.server.boats.company import Client, Company, Gathering, Sailor, TryAgain, TurnedAway
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.desk import RETRY, Desk
-from botdrome.server.house import house_bot, house_names
-from botdrome.server.table import Table
-from botdrome.wire.xbs import BAD_BOARD, FULL, STARTED, is_fleet, joined
-from botdrome.wire.xbs_crew import display_name
+from botdrome.server.lobby.desk import RETRY, Desk
+from botdrome.server.lobby.house import house_bot, house_names
+from botdrome.server.tables.table import Table
+from botdrome.wire.boats.crew import display_name
+from botdrome.wire.boats.lines import BAD_BOARD, FULL, STARTED, is_fleet, joined
 
 EXPECTED_BACK = 60.0
 """Seconds in which a player that lost its connection is likely to come back."""

@@ -6,7 +6,7 @@ from botdrome.server.boats.books import Tally
 from botdrome.server.boats.company import Company, Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.room import Room
-from botdrome.wire.xbs import text_of
+from botdrome.wire.boats.lines import text_of
 
 
 def shown(room: Room) -> dict[str, Any]:

@@ -8,18 +8,18 @@ from botdrome.server import metrics
 from botdrome.server.boats.company import Company, Sailor, TryAgain, TurnedAway
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.harbour import Harbour
-from botdrome.server.bucket import Bucket
-from botdrome.server.clients import ConnectedClient
-from botdrome.server.connection import Connection
-from botdrome.server.desk import Desk
 from botdrome.server.failures import log_failure
-from botdrome.server.guesses import TooMany
-from botdrome.server.listener import Tongue
-from botdrome.server.logins import no_login
-from botdrome.server.registry import Banned, Denied
-from botdrome.server.table import Table
-from botdrome.server.tcp import StreamSession
-from botdrome.wire.xbs import (
+from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.guesses import TooMany
+from botdrome.server.lobby.logins import no_login
+from botdrome.server.lobby.registry import Banned, Denied
+from botdrome.server.network.connection import Connection
+from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.tcp import StreamSession
+from botdrome.server.tables.listener import Tongue
+from botdrome.server.tables.table import Table
+from botdrome.wire.boats.lines import (
     BOOTED,
     COMM_ERROR,
     FULL,

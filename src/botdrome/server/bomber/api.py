@@ -7,12 +7,12 @@ from botdrome.server.bomber.asgi import Bridge
 from botdrome.server.bomber.rooms import Rooms
 from botdrome.server.bomber.routes import Routes, is_ours, refuse
 from botdrome.server.bomber.socket import bomber_socket
-from botdrome.server.desk import Desk
-from botdrome.server.door import Crowd
-from botdrome.server.gate import Gate, Limits
-from botdrome.server.light_http import LightHttp
-from botdrome.server.origins import Origins
-from botdrome.server.websocket import MakeSession
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.network.door import Crowd
+from botdrome.server.network.gate import Gate, Limits
+from botdrome.server.network.light_http import LightHttp
+from botdrome.server.network.origins import Origins
+from botdrome.server.network.websocket import MakeSession
 
 
 class BomberApi:

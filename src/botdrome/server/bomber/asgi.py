@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
-from botdrome.server.connection import POLICY
-from botdrome.server.exchange import Answer, Exchange, SendAnswer
+from botdrome.server.network.connection import POLICY
+from botdrome.server.network.exchange import Answer, Exchange, SendAnswer
 
 LONGEST_BODY = 64 << 10
 

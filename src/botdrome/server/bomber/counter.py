@@ -9,10 +9,10 @@ from botdrome.games.bomberman_actions import WORDS
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.room import Room
 from botdrome.server.failures import log_failure
-from botdrome.server.registry import Banned, Denied
-from botdrome.server.table import Table
+from botdrome.server.lobby.registry import Banned, Denied
+from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
-from botdrome.wire.bomber import (
+from botdrome.wire.bomber.messages import (
     ACCEPTED,
     CAME_LATE,
     DECLINED,
@@ -25,9 +25,9 @@ from botdrome.wire.bomber import (
     Response,
     read_action,
 )
-from botdrome.wire.bomber_request import BadRequest, Message, read_name, read_number
-from botdrome.wire.bomber_shape import Shape
-from botdrome.wire.bomber_state import FINISHED, REGISTRATION
+from botdrome.wire.bomber.request import BadRequest, Message, read_name, read_number
+from botdrome.wire.bomber.shape import Shape
+from botdrome.wire.bomber.state import FINISHED, REGISTRATION
 
 
 class Reply(Protocol):

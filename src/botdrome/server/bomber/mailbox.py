@@ -3,11 +3,11 @@
 import secrets
 
 from botdrome.match.events import Player
-from botdrome.server.listener import Tongue
-from botdrome.server.logins import no_login
-from botdrome.server.owners import bot_owner, guest_owner, is_guests
-from botdrome.server.table import Table
-from botdrome.server.traffic import Traffic
+from botdrome.server.lobby.logins import no_login
+from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
+from botdrome.server.network.traffic import Traffic
+from botdrome.server.tables.listener import Tongue
+from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
 
 

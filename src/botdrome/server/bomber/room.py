@@ -17,17 +17,17 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.plan import Plan
 from botdrome.server.bomber.waits import Waits
-from botdrome.server.clients import ConnectedClient
-from botdrome.server.desk import Desk, Guest
-from botdrome.server.floor import Sitter
-from botdrome.server.house import HouseSeat, house_bot, house_names
-from botdrome.server.owners import NOBODY
-from botdrome.server.registry import Admission
-from botdrome.server.table import Table
+from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.desk import Desk, Guest
+from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
+from botdrome.server.lobby.owners import NOBODY
+from botdrome.server.lobby.registry import Admission
+from botdrome.server.tables.floor import Sitter
+from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry
-from botdrome.wire.bomber import CAME_LATE, BomberDialect, Response, refusal
-from botdrome.wire.bomber_shape import Shape
-from botdrome.wire.bomber_state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
+from botdrome.wire.bomber.messages import CAME_LATE, BomberDialect, Response, refusal
+from botdrome.wire.bomber.shape import Shape
+from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
 
 Push = Callable[[], None]
 Moment = dict[str, int]

@@ -5,7 +5,7 @@ from typing import Any
 
 from botdrome.server.bomber.plan import read_plans
 from botdrome.server.bomber.room import Room
-from botdrome.server.desk import Desk
+from botdrome.server.lobby.desk import Desk
 
 
 class Rooms:

@@ -10,10 +10,10 @@ from botdrome.server.bomber.counter import BAD, NOT_FOUND, OK, declined, registe
 from botdrome.server.bomber.room import Moment, Room
 from botdrome.server.bomber.rooms import Rooms, summary
 from botdrome.server.bomber.waits import Wait
-from botdrome.server.exchange import Answer, Exchange, Headers
-from botdrome.wire.bomber_request import BadRequest, Message, read_form, read_message, read_number, read_switch, unquoted
-from botdrome.wire.bomber_rules import ROUTES, rules, rules_page
-from botdrome.wire.bomber_shape import DEFAULT, JSON, PYTHON, Shape, read_shape
+from botdrome.server.network.exchange import Answer, Exchange, Headers
+from botdrome.wire.bomber.request import BadRequest, Message, read_form, read_message, read_number, read_switch, unquoted
+from botdrome.wire.bomber.rules import ROUTES, rules, rules_page
+from botdrome.wire.bomber.shape import DEFAULT, JSON, PYTHON, Shape, read_shape
 
 OPEN: Headers = (
     ("Access-Control-Allow-Origin", "*"),

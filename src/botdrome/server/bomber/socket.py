@@ -7,11 +7,11 @@ from botdrome.server.bomber.counter import BAD, OK, declined, register, register
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.room import Room
 from botdrome.server.bomber.rooms import Rooms
-from botdrome.server.bucket import Bucket
-from botdrome.server.connection import POLICY, Connection
-from botdrome.server.websocket import MakeSession
-from botdrome.wire.bomber_request import BadRequest, read_form, read_message, read_switch, unquoted
-from botdrome.wire.bomber_shape import DEFAULT, Shape, read_shape
+from botdrome.server.network.connection import POLICY, Connection
+from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.websocket import MakeSession
+from botdrome.wire.bomber.request import BadRequest, read_form, read_message, read_switch, unquoted
+from botdrome.wire.bomber.shape import DEFAULT, Shape, read_shape
 
 
 def bomber_socket(rooms: Rooms, target: str) -> MakeSession:

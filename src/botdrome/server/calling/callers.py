@@ -14,7 +14,6 @@ from typing import Any
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.bucket import Bucket
 from botdrome.server.calling.answer import Answer, CallFailed, NotAllowed, TooLate, too_late
 from botdrome.server.calling.carriers import SCHEME, Carriers
 from botdrome.server.calling.fence import ALLOWING, Fence
@@ -25,6 +24,7 @@ from botdrome.server.calling.pool import Pool
 from botdrome.server.calling.request import Headers, Request, checked
 from botdrome.server.calling.target import Target, led_on, target_of
 from botdrome.server.calling.unpacking import unpacked
+from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.settings import Settings
 
 log = structlog.get_logger()

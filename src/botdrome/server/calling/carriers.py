@@ -7,7 +7,7 @@ from typing import Protocol
 from urllib.parse import quote, unquote
 
 from botdrome.server.calling.answer import Answer, CallFailed, too_late
-from botdrome.server.connection import GOING
+from botdrome.server.network.connection import GOING
 from botdrome.server.settings import Settings
 
 SCHEME = "connect:"

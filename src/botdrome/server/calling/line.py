@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from botdrome.server.calling.answer import CallFailed, TooLate
 from botdrome.server.calling.unpacking import too_large
-from botdrome.server.quick_ack import acknowledge
+from botdrome.server.network.quick_ack import acknowledge
 
 LONGEST_HEAD = 16 << 10
 CHUNK_OVERHEAD = 8

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from botdrome.match.events import Cause, Player
 from botdrome.server.calling.answer import Answer, CallFailed, TooLate
-from botdrome.server.peer import PEER
-from botdrome.server.table import Table
-from botdrome.server.traffic import Traffic
-from botdrome.wire.cube_calls import Unreadable, answer_in
+from botdrome.server.network.peer import PEER
+from botdrome.server.network.traffic import Traffic
+from botdrome.server.tables.table import Table
+from botdrome.wire.cube.calls import Unreadable, answer_in
 
 
 class Calling(Protocol):

@@ -8,17 +8,17 @@ from urllib.parse import urlsplit
 from botdrome.games.battlecube import TOO_MANY
 from botdrome.games.game import BadOption
 from botdrome.match.events import Player
-from botdrome.server.clients import ConnectedClient, ConnectedClients
 from botdrome.server.cube.bot import Calling, CubeBot
+from botdrome.server.cube.connection import MUCH, Caller
 from botdrome.server.cube.report import CubeReport
-from botdrome.server.logins import End
-from botdrome.server.organiser import MUCH, Caller
+from botdrome.server.lobby.clients import ConnectedClient, ConnectedClients
+from botdrome.server.lobby.logins import End
 from botdrome.server.settings import Settings
-from botdrome.server.table import Table
+from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry
-from botdrome.wire.cube import CubeSetup, NewGame
-from botdrome.wire.cube_calls import CubeCalls
-from botdrome.wire.cube_checks import Fault
+from botdrome.wire.cube.calls import CubeCalls
+from botdrome.wire.cube.checks import Fault
+from botdrome.wire.cube.requests import CubeSetup, NewGame
 
 STANDSTILL = 24 * 3600 * 1000
 """Milliseconds between two ticks of a game that is paused: longer than any may be."""

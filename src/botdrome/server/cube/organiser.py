@@ -9,21 +9,21 @@ import structlog
 
 from botdrome.games.battlecube import Battlecube
 from botdrome.server.arena import LiveTable
-from botdrome.server.asker import ASKER
 from botdrome.server.calling.callers import Callers
-from botdrome.server.clients import ConnectedClient
+from botdrome.server.cube.connection import Caller
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.report import CubeReport
 from botdrome.server.cube.seating import admitted, invited, seated, send_home
-from botdrome.server.desk import Desk
 from botdrome.server.failures import STORE_AWAY
-from botdrome.server.invitations import Invitations
-from botdrome.server.logins import no_login
-from botdrome.server.organiser import Caller
-from botdrome.server.table import Table
+from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.lobby.logins import no_login
+from botdrome.server.tables.table import Table
+from botdrome.server.workers.asker import ASKER
 from botdrome.store.store import StoreUnavailable
-from botdrome.wire.cube import CubeSetup, NewGame, claim_in, error, game_id_in, new_game_in, nobody, update_in
-from botdrome.wire.cube_checks import INVALID, Fault
+from botdrome.wire.cube.checks import INVALID, Fault
+from botdrome.wire.cube.requests import CubeSetup, NewGame, claim_in, error, game_id_in, new_game_in, nobody, update_in
 
 log = structlog.get_logger()
 

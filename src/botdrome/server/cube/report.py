@@ -1,12 +1,12 @@
 """Report: a Battlecube game in events, for all who watch it."""
 
 from botdrome.match.course import News
-from botdrome.server.organiser import MUCH, Caller
-from botdrome.server.table import Table
-from botdrome.wire.cube import error
-from botdrome.wire.cube_checks import Fault
-from botdrome.wire.cube_events import CubeEvents, Told, ended
-from botdrome.wire.cube_scene import CubeScene, Payload
+from botdrome.server.cube.connection import MUCH, Caller
+from botdrome.server.tables.table import Table
+from botdrome.wire.cube.checks import Fault
+from botdrome.wire.cube.events import CubeEvents, Told, ended
+from botdrome.wire.cube.requests import error
+from botdrome.wire.cube.scene import CubeScene, Payload
 
 URLs = tuple[str, ...]
 

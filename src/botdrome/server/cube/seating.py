@@ -10,13 +10,13 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.server.calling.callers import Callers
 from botdrome.server.calling.carriers import SCHEME
 from botdrome.server.cube.game import CubeGame
-from botdrome.server.desk import Desk, Guest
-from botdrome.server.house import HouseSeat, house_bot
-from botdrome.server.invitations import Invitations, NotComing
-from botdrome.server.registry import Admission, Denied, Needed
-from botdrome.server.url_seat import UrlGuest
-from botdrome.wire.cube import CubePlayer, NewGame
-from botdrome.wire.cube_checks import Fault
+from botdrome.server.lobby.desk import Desk, Guest
+from botdrome.server.lobby.house import HouseSeat, house_bot
+from botdrome.server.lobby.invitations import Invitations, NotComing
+from botdrome.server.lobby.registry import Admission, Denied, Needed
+from botdrome.server.lobby.url_seat import UrlGuest
+from botdrome.wire.cube.checks import Fault
+from botdrome.wire.cube.requests import CubePlayer, NewGame
 
 HOUSE, NAMED = "house:", "bot:"
 Invited = dict[str, UrlGuest]

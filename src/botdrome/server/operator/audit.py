@@ -8,9 +8,9 @@ from time import time
 import msgspec
 from msgspec import Struct
 
-from botdrome.server.asker import ASKER
-from botdrome.server.desk import Tasks
 from botdrome.server.failures import log_failure
+from botdrome.server.lobby.desk import Tasks
+from botdrome.server.workers.asker import ASKER
 from botdrome.store.store import Epoch, Note, Store
 
 BOOK = "audit"

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from botdrome.server.cube.organiser import CubeOrganiser
-from botdrome.server.traffic import Traffic
-from botdrome.wire.cube_checks import Details
+from botdrome.server.network.traffic import Traffic
+from botdrome.wire.cube.checks import Details
 
 MOST_GAMES = 1000
 KEPT = 20
@@ -32,7 +32,7 @@ class CubeScores(Struct, frozen=True):
 
 
 class CubeRun:
-    """An organiser (see `server/organiser.py`) that starts the next game when the last one has ended."""
+    """An organiser (see `server/cube/connection.py`) that starts the next game when the last one has ended."""
 
     unread = 0
     """It reads at once."""

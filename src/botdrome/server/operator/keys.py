@@ -9,7 +9,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from botdrome.server import metrics
-from botdrome.server.guesses import Guesses
+from botdrome.server.lobby.guesses import Guesses
 from botdrome.store.store import Note, Store, StoreUnavailable
 from botdrome.store.tokens import hashed
 

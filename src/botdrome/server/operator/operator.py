@@ -4,15 +4,15 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from botdrome.server.bans import Ban, Kind
 from botdrome.server.boats.harbour import BadRoom, Harbours
 from botdrome.server.boats.orders import carry_out
 from botdrome.server.boats.plan import make_plan
 from botdrome.server.boats.room import Room
 from botdrome.server.calling.callers import Callers
-from botdrome.server.clients import ConnectedClient
 from botdrome.server.cube.organiser import CubeOrganiser
-from botdrome.server.desk import Desk
+from botdrome.server.lobby.bans import Ban, Kind
+from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.operator.audit import Audit
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
 from botdrome.server.operator.keys import OperatorKeys

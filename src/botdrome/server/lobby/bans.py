@@ -1,0 +1,165 @@
+"""Bans: names and addresses that may not play here, kept in the store."""
+
+from datetime import UTC, datetime
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from time import time
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from botdrome.server.workers.asker import ASKER, source_of
+from botdrome.store.likeness import look_alike
+from botdrome.store.store import Epoch, Note, Store
+
+BOOK = "bans"
+MAPPED = 96
+"""Bits of an IPv6 address before the IPv4 address that it holds."""
+LONGEST = 500
+"""Characters of a name, and of a reason: each client that logs in is compared with the one, and may be told the other."""
+Kind = Literal["name", "address"]
+
+
+class BadBan(Exception):
+    """A ban that makes no sense, with the reason."""
+
+
+class Ban(Struct, frozen=True):
+    kind: Kind
+    subject: str
+    """A name; or an address or a network, as `ipaddress` writes them."""
+    reason: str
+    made: Epoch
+    until: Epoch | None = None
+    """None: until it is lifted."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}:{self.subject}"
+
+    def words(self) -> str:
+        whom = self.subject if self.kind == "name" else "your address"
+        end = "" if self.until is None else f", until {datetime.fromtimestamp(self.until // 1000, UTC):%Y-%m-%d %H:%M} UTC"
+        return f"{whom} is banned from this server{end}" + (f": {self.reason}" if self.reason else "")
+
+
+class Bans:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._bans: dict[str, Ban] = {}
+        self._networks: dict[str, IPv4Network | IPv6Network] = {}
+
+    async def load(self) -> None:
+        for value in (await self._store.notes(BOOK)).values():
+            self._add(msgspec.convert(value, Ban))
+
+    @property
+    def all(self) -> list[Ban]:
+        """Those in force, the newest first."""
+        now = _now()
+        return sorted((ban for ban in self._bans.values() if _holds(ban, now)), key=lambda ban: -ban.made)
+
+    def refusal(self, *names: str) -> str:
+        """Why a client may not play under these names from the address that asks; empty: it may."""
+        return self.address_refusal() or next((words for name in names if (words := self.name_refusal(name))), "")
+
+    def name_refusal(self, name: str) -> str:
+        """Why nobody may play under this name; empty: somebody may."""
+        if not self._bans:
+            return ""
+        ban = self._of_name(name)
+        return "" if ban is None else ban.words()
+
+    def address_refusal(self) -> str:
+        source = ASKER.get()
+        if not self._networks or not source:
+            return ""
+        return next((ban.words() for ban in self._of_source(source)), "")
+
+    def covers_address(self, address: str) -> bool:
+        """Whether nobody there may play, and no bot there is called."""
+        return bool(self._networks) and bool(self._of_source(address))
+
+    def covers(self, ban: Ban, name: str, address: str) -> bool:
+        """Whether a client with this name, at this address, falls under a ban."""
+        if ban.kind == "name":
+            return _same(ban.subject, name)
+        return _overlap(ip_network(ban.subject), address)
+
+    async def add(self, kind: Kind, subject: str, reason: str, until: Epoch | None) -> Ban:
+        """BadBan where there is no such name or address."""
+        for what, text in ((kind, subject), ("reason", reason)):
+            if len(text) > LONGEST:
+                raise BadBan(f"the {what} has at most {LONGEST} characters, not {len(text)}")
+        ban = Ban(kind, checked(kind, subject), reason, _now(), until)
+        await self._store.keep([Note(BOOK, ban.key, msgspec.to_builtins(ban))])
+        self._add(ban)
+        return ban
+
+    async def lift(self, kind: Kind, subject: str) -> Ban | None:
+        """The ban that was lifted; None: there is no such ban."""
+        ban = self._bans.get(f"{kind}:{checked(kind, subject)}")
+        if ban is not None:
+            await self._store.strike(BOOK, [ban.key])
+            self._bans.pop(ban.key, None)
+            self._networks.pop(ban.key, None)
+        return ban
+
+    def _add(self, ban: Ban) -> None:
+        self._bans[ban.key] = ban
+        if ban.kind == "address":
+            self._networks[ban.key] = ip_network(ban.subject)
+
+    def _of_name(self, name: str) -> Ban | None:
+        now = _now()
+        for ban in self._bans.values():
+            if ban.kind == "name" and _holds(ban, now) and _same(ban.subject, name):
+                return ban
+        return None
+
+    def _of_source(self, source: str) -> list[Ban]:
+        now = _now()
+        found = [self._bans[key] for key, network in self._networks.items() if _overlap(network, source)]
+        return [ban for ban in found if _holds(ban, now)]
+
+
+def checked(kind: Kind, subject: str) -> str:
+    """The subject of a ban in the one way in which it is written; BadBan where it is none."""
+    if kind == "name":
+        if not subject.strip():
+            raise BadBan("the name is empty")
+        return subject
+    try:
+        if "/" in subject:
+            return str(_plain(ip_network(subject.strip(), strict=False)))
+        return source_of(str(ip_address(subject.strip())))[0]
+    except ValueError:
+        raise BadBan(f"{subject!r} is neither an address (192.0.2.7) nor a network (192.0.2.0/24)") from None
+
+
+def _plain(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
+    """Clients that come by IPv4 are known by that address: a network of such, written in IPv6, is one of IPv4."""
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    return network if mapped is None or network.prefixlen < MAPPED else IPv4Network((mapped, network.prefixlen - MAPPED))
+
+
+def _same(banned: str, name: str) -> bool:
+    """A name that people would take for the banned one is banned, too, in capitals or not."""
+    one, other = banned.casefold(), name.casefold()
+    return one == other or look_alike(one, other)
+
+
+def _overlap(network: IPv4Network | IPv6Network, source: str) -> bool:
+    try:
+        found = ip_network(source_of(source)[0])
+    except ValueError:
+        return False
+    return network.overlaps(found) if network.version == found.version else False
+
+
+def _holds(ban: Ban, now: Epoch) -> bool:
+    return ban.until is None or ban.until > now
+
+
+def _now() -> Epoch:
+    return int(time() * 1000)

@@ -1,0 +1,296 @@
+"""Desk: who is here, and what they seek."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from itertools import count, islice
+from random import randrange
+from typing import Any, Protocol
+
+import msgspec
+
+from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish, table_wish
+from botdrome.formats import FORMATS
+from botdrome.games.options import with_options
+from botdrome.match.events import Player
+from botdrome.match.terms import paced
+from botdrome.server import metrics
+from botdrome.server.arena import Unplayed
+from botdrome.server.failures import log_failure
+from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
+from botdrome.server.lobby.logins import Logins
+from botdrome.server.lobby.owners import NOBODY, is_guests, is_of_guest
+from botdrome.server.lobby.registry import Registry
+from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
+from botdrome.server.settings import Settings
+from botdrome.server.tables.floor import Floor, Sitter
+from botdrome.server.tables.table import Table
+from botdrome.store.store import Store
+
+NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
+RETRY = 1.0
+"""Seconds after which the house is called again, where no match could begin."""
+
+
+class Guest(Sitter, Protocol):
+    """A bot that has logged in."""
+
+    seeker: Seeker | None
+
+    @property
+    def owner(self) -> str:
+        """To whom the seats that it takes belong (see `owners`)."""
+
+    def wait_at_most(self, seconds: float, words: str) -> None: ...
+
+    def contest_complete(self, contest: str) -> None:
+        """It has met everybody in the contest: it may leave, or wait for newcomers."""
+
+    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
+        """Say this, if the guest takes such messages, and close."""
+
+
+class Tasks:
+    """Keeps hold of what runs in the background."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+
+class Desk:
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store, self.settings = store, settings
+        self.registry, self.tasks, self.floor = Registry(store), Tasks(), Floor(store, settings)
+        self.workers = self.floor.workers
+        self.guest_sessions = Logins()
+        """The sessions of guests, by what they wait for or where they sit: of several, the newest stays."""
+        self.closing = False
+        """The server stops."""
+        self.on_closing: list[Callable[[], None]] = []
+        self._lobby = Lobby()
+        self._tickets = count()
+        self._guests: dict[int, Guest] = {}
+        self._watchers: set[Callable[[Seeker], None]] = set()
+        self.fillers: list[Callable[[Seeker], bool]] = []
+        """Rooms that may seat a bot, together with house bots, at a table of theirs; True: they have done so."""
+        self._loop = asyncio.get_running_loop()
+        metrics.WAITING.set_function(lambda: len(self._guests))
+
+    @property
+    def refusal(self) -> str:
+        """Why no new match may begin at present, in a sentence for clients; empty: it may."""
+        if self.closing:
+            return "the server is stopping"
+        return NOT_STORED if self.store.unwritten >= self.settings.unwritten_limit else ""
+
+    # Those who come to play.
+
+    def seek(self, guest: Guest, name: str, wish: Wish, opponent: str | None = None, by_lot: bool = False) -> None:
+        """Give a bot a table, or let it wait."""
+        if refusal := self.refusal:
+            return guest.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
+        if problem := self._cannot_meet(name, wish, opponent) or self._name_waits(guest, name, wish):
+            return guest.turn_away({"error": problem})
+        seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent, by_lot)
+        self._guests[seeker.ticket] = guest
+        if wish.contest is not None and self._lobby.book(wish) is None:
+            return self.tasks.start(self._open_book(wish, seeker, guest))
+        return self._seek(seeker, guest)
+
+    def _cannot_meet(self, name: str, wish: Wish, opponent: str | None) -> str:
+        """Why nobody could ever come for such a wish, as far as that is known; empty: somebody may."""
+        if opponent is None:
+            return ""
+        known = self.registry.known(opponent)
+        if opponent == name:
+            return "nobody plays against itself"
+        if opponent.startswith("house:"):
+            return "" if wish.contest is None else "the house plays in no contest"
+        if known is not None and known.game != wish.game:
+            return f"{opponent} plays {known.game}"
+        return ""
+
+    def _name_waits(self, guest: Guest, name: str, wish: Wish) -> str:
+        """Two players of one name never meet: a guest need not wait to find that out."""
+        waiting = is_of_guest(guest.owner) and any(seeker.name == name for seeker in self._lobby.waiting(wish))
+        return f"another player with the name {name} waits there; choose another name" if waiting else ""
+
+    async def _open_book(self, wish: Wish, seeker: Seeker, guest: Guest) -> None:
+        assert wish.contest is not None
+        try:
+            ended, running = await self.store.meetings(wish.game, wish.contest)
+        except Exception:
+            log_failure("a contest could not be read")
+            return guest.turn_away({"error": "the contest cannot be read"}, INTERNAL)
+        self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest_games, ended, running))
+        if self._guests.get(seeker.ticket) is guest:
+            self._seek(seeker, guest)
+
+    def _seek(self, seeker: Seeker, guest: Guest) -> None:
+        if (seeker.opponent or "").startswith("house:"):
+            return self._against_the_house(seeker, guest, seeker.opponent or "")
+        table = self._lobby.seek(seeker)
+        if table is not None:
+            return self._open(table)
+        return self._let_wait(seeker, guest)
+
+    def _let_wait(self, seeker: Seeker, guest: Guest) -> None:
+        settings = self.settings
+        if self.complete(seeker.wish, seeker.name):
+            self._loop.call_later(settings.contest_wait, self._close_contest_for, seeker, guest)
+        elif settings.house and seeker.wish.open_to_house and seeker.opponent is None:
+            self._loop.call_later(settings.house_wait, self._call_the_house, seeker, guest)
+        if settings.waiting_limit:
+            guest.wait_at_most(settings.waiting_limit, f"no opponent came within {settings.waiting_limit:g} seconds")
+        for tell in tuple(self._watchers):
+            tell(seeker)
+
+    def _close_contest_for(self, seeker: Seeker, guest: Guest) -> None:
+        if self._guests.get(seeker.ticket) is guest and self.complete(seeker.wish, seeker.name):
+            guest.contest_complete(seeker.wish.contest or "")
+
+    def give_up(self, guest: Guest) -> None:
+        """A guest waits no longer."""
+        seeker, guest.seeker = guest.seeker, None
+        if seeker is not None and self._guests.pop(seeker.ticket, None) is not None:
+            self._lobby.leave(seeker)
+
+    def come_back(self, guest: Guest, match_id: str, secret: str = "") -> None:
+        """To a seat that was left and belongs to this guest, or to whoever knows its secret, whatever names the players have."""
+        table = self.floor[match_id]
+        player = None if table is None or not table.open else _seat_of(table, guest.owner, secret)
+        if table is None or player is None:
+            return guest.turn_away({"error": f"you have no seat in a running match {match_id}"})
+        if secret and table.match.terms.gone == "wait":
+            self.guest_sessions.end(seat_key(table, player))
+        if not table.rejoin(player, guest, guest.tongue):
+            return guest.turn_away({"error": f"there is no coming back to match {match_id}"})
+        return guest.sit_down(table, player)
+
+    # House bots.
+
+    def _call_the_house(self, seeker: Seeker, guest: Guest) -> None:
+        """A table at which somebody waits already goes before one with house bots alone."""
+        if self._guests.get(seeker.ticket) is not guest:
+            return
+        if self.refusal:
+            self._loop.call_later(RETRY, self._call_the_house, seeker, guest)
+        elif not any(fill(seeker) for fill in self.fillers):
+            self._against_the_house(seeker, guest, "house")
+
+    def _against_the_house(self, seeker: Seeker, guest: Guest, opponent: str) -> None:
+        bot = house_bot(seeker.wish.game, opponent)
+        if bot is None:
+            return guest.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
+        self.give_up(guest)
+        name, function = bot
+        players = seeker.wish.players
+        seat = randrange(players) if seeker.by_lot else 0
+        others = house_names(name, players - 1)
+        owners = tuple(guest.owner if player == seat else NOBODY for player in range(players))
+        table = self._set(seeker.wish, (*others[:seat], seeker.name, *others[seat:]), owners)
+        for player in range(players):
+            if player != seat:
+                HouseSeat(self.workers, table, player, function).sit_down()
+        return self.floor.start_table(table, [guest if player == seat else None for player in range(players)])
+
+    # Tables.
+
+    def _open(self, seekers: tuple[Seeker, ...]) -> None:
+        if any(seeker.by_lot for seeker in seekers):
+            first = randrange(len(seekers))
+            seekers = seekers[first:] + seekers[:first]
+        guests = [self._guests.pop(seeker.ticket) for seeker in seekers]
+        names = tuple(seeker.name for seeker in seekers)
+        wish = table_wish(seekers)
+        table = self._set(wish, names, tuple(guest.owner for guest in guests))
+        if book := self._lobby.book(wish):
+            book.note(names)
+            table.on_over.append(lambda table: self._meeting_over(table, book))
+        for guest in guests:
+            guest.seeker = None
+        self.floor.start_table(table, guests)
+
+    def _meeting_over(self, table: Table, book: ContestBook) -> None:
+        """A meeting counts once it is stored as ended. One that came to nothing is played again."""
+        names, contest, result = table.entry.players, table.entry.contest, table.match.result
+        if not table.stored or result is None or result.aborted:
+            return book.note(names, -1)
+        book.end(names)
+        for seeker in self._lobby.waiting_in(table.entry.game, contest or "", names):
+            if self.complete(seeker.wish, seeker.name):
+                self._loop.call_later(self.settings.contest_wait, self._close_contest_for, seeker, self._guests[seeker.ticket])
+        return None
+
+    def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
+        row, options = FORMATS[wish.game], msgspec.json.decode(wish.options)
+        game, terms = with_options(row.game, options), paced(row.terms, wish.pace)
+        return self.floor.set_table(game, terms, names, owners, options, wish.contest, wish.pace)
+
+    # Those who set tables of their own and may want some who wait here, or can call somebody to meet them.
+
+    def on_wait(self, tell: Callable[[Seeker], None]) -> Callable[[], None]:
+        """Have `tell` called whenever somebody begins to wait, until the function that this returns is called."""
+        self._watchers.add(tell)
+        return lambda: self._watchers.discard(tell)
+
+    def waiting(self, wish: Wish) -> list[Seeker]:
+        """Those who take any opponent, of each name the first, the longest wait first."""
+        return self._lobby.waiting(wish)
+
+    def waiting_named(self, game: str, name: str) -> Seeker | None:
+        """Who waits under this name for any opponent and no contest."""
+        return self._lobby.named(game, name)
+
+    def recruit(self, seeker: Seeker) -> Guest:
+        """One of those who wait: it is to be seated now."""
+        guest = self._guests[seeker.ticket]
+        self.give_up(guest)
+        return guest
+
+    def guest_of(self, seeker: Seeker) -> Guest | None:
+        """Who waits so; None: it does so no longer."""
+        return self._guests.get(seeker.ticket)
+
+    def complete(self, wish: Wish, name: str) -> bool:
+        """Whether it has met all others of the contest as often as it may, and all these matches are stored as ended."""
+        book = self._lobby.book(wish)
+        return book is not None and book.complete_for(name, wish.players)
+
+    # Those who ask what comes next.
+
+    @property
+    def contest_games(self) -> int:
+        return self.settings.contest_games
+
+    def seekers(self, most: int) -> list[Seeker]:
+        return self._lobby.public()[:most]
+
+    def unplayed(self, most: int) -> list[Unplayed]:
+        left = (Unplayed(game, contest, names, times) for (game, contest), names, times in self._lobby.unplayed())
+        return list(islice(left, most))
+
+    # The end.
+
+    async def close(self) -> None:
+        """No new matches; the running ones get their time, and then are aborted."""
+        self.closing = True
+        for tell in self.on_closing:
+            tell()
+        for guest in list(self._guests.values()):
+            guest.turn_away({"error": "the server is stopping"}, GOING)
+        await self.floor.close()
+
+
+def seat_key(table: Table, player: Player) -> str:
+    return f"{table.entry.id} {player}"
+
+
+def _seat_of(table: Table, owner: str, secret: str) -> Player | None:
+    """Whose seat it is: an owner's, or that of a guest with this secret."""
+    owners = enumerate(table.entry.owners)
+    return next((player for player, seat in owners if (seat and seat == owner) or is_guests(seat, secret)), None)

@@ -1,0 +1,89 @@
+"""House: bots of the house at a server's tables."""
+
+import asyncio
+import secrets
+
+import structlog
+
+from botdrome.bots.house import HOUSE, HouseBot
+from botdrome.games.chance import SEED_BITS, Chance
+from botdrome.games.game import Raw, View
+from botdrome.match.events import Player
+from botdrome.server.tables.table import Table
+from botdrome.server.workers.jobs import JobFailed, WorkersClosed
+from botdrome.server.workers.pool import Workers
+
+log = structlog.get_logger()
+
+THOUGHT = "botdrome.server.workers.thinking:thought"
+ATTEMPTS = 3
+"""To think about one move."""
+
+
+def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
+    """`house:NAME`, or for plain `house` the best that there is."""
+    bots = HOUSE.get(game, {})
+    if name == "house":
+        best = list(bots)[-1] if bots else ""
+        return (f"house:{best}", bots[best]) if bots else None
+    found = bots.get(name.removeprefix("house:"))
+    return (name, found) if found else None
+
+
+def house_names(name: str, seats: int) -> list[str]:
+    """What one bot is called on several seats of a table."""
+    return [f"{name} {number}" if number else name for number in range(seats)]
+
+
+class HouseSeat:
+    """Thinks in a worker process, so that nobody else at the server has to wait for it."""
+
+    def __init__(self, workers: Workers, table: Table, player: Player, bot: HouseBot) -> None:
+        self._workers, self._table, self._player, self._bot = workers, table, player, bot
+        self._chance = Chance(secrets.randbits(SEED_BITS))
+        self._answered = -1
+        self._thinking: asyncio.Task[None] | None = None
+
+    def sit_down(self) -> None:
+        self._table.watchers.append(self._look)
+        self._table.on_over.append(lambda _: self._stop())
+
+    def _look(self) -> None:
+        match = self._table.match
+        if self._answered != match.steps:
+            self._stop()
+            if self._player in match.awaited:
+                self._answered = match.steps
+                self._thinking = asyncio.ensure_future(self._answer(match.steps, match.view(self._player)))
+
+    def _stop(self) -> None:
+        """Many may wait for their turn to think, and what they wanted to think about may be over by then."""
+        if self._thinking is not None:
+            self._thinking.cancel()
+            self._thinking = None
+
+    async def _answer(self, step: int, view: View) -> None:
+        try:
+            move, self._chance = await self._thought(view)
+        except WorkersClosed:
+            return
+        except Exception:
+            log.exception("a bot of the house has failed", match=self._table.entry.id)
+            self._thinking = None
+            self._table.expel(self._player, "crash", "the house bot has failed")
+            return
+        self._thinking = None
+        match = self._table.match
+        if match.steps == step and match.result is None:
+            self._table.submit(self._player, move, b"")
+
+    async def _thought(self, view: View, attempts: int = ATTEMPTS) -> tuple[Raw, Chance]:
+        """Ask again if a worker dies, for that need not be the bot's fault."""
+        try:
+            thought: tuple[Raw, Chance] = await self._workers.value(self._table.entry.id, THOUGHT, self._bot, view, self._chance)
+            return thought
+        except JobFailed as problem:
+            if attempts == 1 or isinstance(problem, WorkersClosed):
+                raise
+            log.warning("a house bot has to think again", match=self._table.entry.id, problem=str(problem))
+        return await self._thought(view, attempts - 1)

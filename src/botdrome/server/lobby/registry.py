@@ -1,0 +1,153 @@
+"""Registry: the bots that may log in, kept at hand so that a login need not wait for the store."""
+
+from collections import OrderedDict
+from typing import Literal
+
+from msgspec import Struct
+
+from botdrome.server.arena import GUEST, BadName, check_name, check_spelling, holds, looks_like_guest
+from botdrome.server.lobby.bans import Bans
+from botdrome.server.lobby.clients import ConnectedClients
+from botdrome.server.lobby.guesses import Guesses, TooMany
+from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner
+from botdrome.server.network.peer import PEER
+from botdrome.store.store import BotEntry, Store
+from botdrome.wire.names import written_out
+
+KEPT = 10_000
+
+Needed = Literal["always", "in its game", "never"]
+"""Where whoever comes under the name of a registered bot needs its token. Where it does not, it is a guest without one."""
+
+
+class Denied(Exception):
+    """Somebody cannot play under a name, with the reason."""
+
+
+class Banned(Denied):
+    """The operator has banned a name or an address."""
+
+
+class Admission(Struct, frozen=True):
+    """Somebody may play under a name."""
+
+    name: str
+    """Its name in the house. That of a registered bot is for the bot alone: to clients a guest is known by the one it gave."""
+    bot: BotEntry | None = None
+    """None: it is a guest."""
+    owner: str = NOBODY
+    """To whom its seats belong (see `owners`)."""
+
+
+class Registry:
+    """All changes of this process go through `Arena`, which forgets what it changes here."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self.guesses = store, Guesses()
+        self.bans, self.clients = Bans(store), ConnectedClients()
+        self._changes = 0
+        """How often a bot was changed: what was read before that is read again."""
+        self._known: OrderedDict[str, BotEntry] = OrderedDict()
+
+    def known(self, name: str) -> BotEntry | None:
+        """The bot, if it is at hand."""
+        return self._known.get(name)
+
+    async def find(self, name: str) -> BotEntry | None:
+        changes = -1
+        while changes != self._changes:
+            changes = self._changes
+            bot = await self._store.bot(name)
+        if bot is not None:
+            self._known[name] = bot
+            if len(self._known) > KEPT:
+                self._known.popitem(last=False)
+        return bot
+
+    def recognised(self, name: str, token: str) -> BotEntry | None:
+        """The bot, if it is at hand and this is its token. If not, the store is to be asked: what is at hand may be old."""
+        bot = self._known.get(name)
+        if bot is None or self.guesses.spent(name) or not holds(bot, token) or self.bans.refusal(name):
+            return None
+        return self._passed(bot)
+
+    async def authenticate(self, name: str, token: str) -> BotEntry | None:
+        """The bot, if this is its token. TooMany if no more guesses are allowed; Banned, whatever the token."""
+        self.check_bans(name)
+        self.guesses.check(name)
+        return self._proven(await self.find(name), name, token)
+
+    def _proven(self, bot: BotEntry | None, name: str, token: str) -> BotEntry | None:
+        self.guesses.check(name)
+        if bot is not None and holds(bot, token):
+            return self._passed(bot)
+        self.guesses.note(name, False)
+        return None
+
+    def _passed(self, bot: BotEntry) -> BotEntry:
+        self.guesses.note(bot.name, True)
+        peer = PEER.get()
+        if peer is not None:
+            peer.bill(bot.name)
+        return bot
+
+    async def admit(self, name: str, token: object, game: str, needed: Needed = "in its game") -> Admission:
+        """For protocols that know names only: as the registered bot, or as a guest; Denied if it is neither."""
+        try:
+            check_name(name)
+        except BadName as problem:
+            raise Denied(str(problem)) from None
+        self.check_bans(name)
+        given = token if isinstance(token, str) else ""
+        bot = self.recognised(name, given)
+        found = bot or await self.find(name)
+        if found is None:
+            house_name = await self._house_name(name)
+            self.check_bans(house_name)
+            return Admission(house_name, owner=guest_owner(given))
+        if token in (None, "") and (needed == "never" or (needed == "in its game" and found.game != game)):
+            self.check_bans(name + GUEST)
+            return Admission(name + GUEST)
+        try:
+            bot = bot or self._proven(found, name, given)
+        except TooMany as problem:
+            raise Denied(str(problem)) from None
+        if bot is None:
+            raise Denied(f"{name} is a registered bot: its token is needed")
+        if bot.game != game:
+            raise Denied(f"{name} is registered for {bot.game}")
+        return Admission(name, bot, bot_owner(bot))
+
+    async def admit_guest(self, name: str, secret: str) -> Admission:
+        """A person with a secret of its own choice; Denied unless its name can be taken for no registered bot's."""
+        try:
+            check_name(name)
+            check_spelling(name)
+        except BadName as problem:
+            raise Denied(str(problem)) from None
+        self.check_bans(name)
+        if written_out(name) != name:
+            raise Denied("a name has single spaces, and only between its words")
+        if await self.find(name) is not None:
+            raise Denied(f"{name} is a registered bot; choose another name")
+        if await self._store.bots_like(name):
+            raise Denied(f"{name} looks like the name of a registered bot; choose another name")
+        return Admission(name, owner=guest_owner(secret))
+
+    async def _house_name(self, name: str) -> str:
+        """Of a guest. It can be taken for no registered bot's, and what cannot be seen in it is written out."""
+        shown = written_out(name)
+        marked = shown != name or looks_like_guest(name) or await self._store.bots_like(name)
+        return shown + GUEST if marked else name
+
+    def forget(self, name: str) -> None:
+        self._changes += 1
+        self._known.pop(name, None)
+
+    def end_logins(self, name: str) -> None:
+        self.clients.end_logins(name)
+
+    def check_bans(self, *names: str) -> None:
+        """Banned if one of these names, or the address that asks, is."""
+        if refusal := self.bans.refusal(*names):
+            raise Banned(refusal)

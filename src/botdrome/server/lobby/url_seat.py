@@ -1,0 +1,226 @@
+"""UrlGuest: a bot with an address. It is called with the native message that asks for a move, and its answer is the move."""
+
+import asyncio
+from itertools import chain, repeat
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from botdrome.contest.lobby import Seeker
+from botdrome.games.reading import UNREADABLE
+from botdrome.match.events import Player
+from botdrome.server.battlebot.tongues import battlebot_with_extras
+from botdrome.server.calling.answer import Answer, CallFailed, TooLate
+from botdrome.server.calling.callers import Callers
+from botdrome.server.lobby.challenge import challenge
+from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.logins import TOKEN_CHANGED
+from botdrome.server.lobby.owners import bot_owner
+from botdrome.server.network.connection import NORMAL
+from botdrome.server.network.traffic import Traffic
+from botdrome.server.tables.table import Table
+from botdrome.store.store import BotEntry
+from botdrome.wire.half_pairs import value_of
+
+ON_A_BEAT = 2.0
+"""Seconds for a call where steps do not wait: what comes late counts for a later step."""
+WITHOUT_LIMIT = 60.0
+CLOCK_FIRST = 0.25
+"""Seconds by which a call outlasts its step: the table's clock decides who is late."""
+ASKED_AGAIN = 20
+"""Calls in one step, where illegal moves are free."""
+PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds before it is tried again whether a bot answers."""
+LAST_WORDS = 5.0
+"""Seconds to take note of the result."""
+
+
+class UrlGuest:
+    """A guest of the desk, and the listener at its seat."""
+
+    tongue = staticmethod(battlebot_with_extras)
+
+    def __init__(self, bot: BotEntry, url: str, desk: Desk, callers: Callers) -> None:
+        self.name, self.owner, self.url = bot.name, bot_owner(bot), url
+        self.seeker: Seeker | None = None
+        self.over: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        """Whether it has played, when it is here no longer."""
+        self._desk, self._callers = desk, callers
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._table: Table | None = None
+        self._player: Player = 0
+        self._headers: dict[str, str] = {}
+        self._news: bytes | None = None
+        """The last message, as long as it was not sent on."""
+        self._call: asyncio.Task[None] | None = None
+        self._step, self._asked = -1, 0
+        self._traffic = Traffic()
+        self._log_in(bot.game)
+
+    def _log_in(self, game: str) -> None:
+        place = urlsplit(self.url).netloc.rpartition("@")[2]
+        leave = self._desk.registry.clients.enter(
+            ConnectedClient("url", self.name, game, place, self._traffic, self._expel, self._plays, self._lose_token)
+        )
+        self.over.add_done_callback(lambda _: leave())
+
+    def _plays(self) -> str | None:
+        return None if self._table is None else self._table.entry.id
+
+    # As a guest.
+
+    @property
+    def present(self) -> bool:
+        return not self.over.done()
+
+    def wait_at_most(self, seconds: float, words: str) -> None:
+        self._stop_timer()
+        self._timer = self._loop.call_later(seconds, self.turn_away, {"error": words})
+
+    def contest_complete(self, contest: str) -> None:
+        """It leaves, and is called again when somebody new waits."""
+        self.turn_away({})
+
+    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
+        if self.present:
+            self._stop_timer()
+            self._desk.give_up(self)
+            self.over.set_result(False)
+
+    def sit_down(self, table: Table, player: Player) -> None:
+        self._stop_timer()
+        self._table, self._player = table, player
+        self._headers = {"x-botdrome-match": table.entry.id, "x-botdrome-bot": quote(self.name, safe="")}
+        table.watchers.append(self._look)
+        table.on_over.append(self._go)
+
+    def _expel(self, words: str) -> None:
+        if self._table is None:
+            self.turn_away({"error": words})
+        else:
+            self._table.expel(self._player, "disconnect", words)
+
+    def _lose_token(self) -> None:
+        """The token was changed: what follows is the same as after a lost connection."""
+        table = self._table
+        if table is None or not self.present:
+            return self.turn_away({})
+        self._stop_call()
+        table.note(self._player, b"", TOKEN_CHANGED)
+        self.over.set_result(True)
+        return table.leave(self._player)
+
+    def _stop_call(self) -> None:
+        if self._call is not None:
+            self._call.cancel()
+            self._call = None
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # As a listener.
+
+    def tell(self, messages: list[bytes]) -> None:
+        self._news = messages[-1]
+
+    def dismiss(self, failed: bool) -> None:
+        """It is told how the match ended, and may ignore that."""
+        if self._news is not None and not failed:
+            self._desk.tasks.start(self._tell_the_end(self._news))
+
+    async def _tell_the_end(self, message: bytes) -> None:
+        try:
+            await self._callers.post(self.url, message, LAST_WORDS, self._headers)
+        except CallFailed:
+            return
+
+    def _go(self, table: Table) -> None:
+        self._stop_call()
+        if self.present:
+            self.over.set_result(True)
+
+    # Questions and answers.
+
+    def _look(self) -> None:
+        """After each change of the match: is there a question?"""
+        assert self._table is not None
+        match = self._table.match
+        if match.steps != self._step and not match.terms.pace.beat:
+            self._stop_call()
+        if self._news is None or self._call is not None or self._player not in match.awaited or not self.present:
+            return
+        if match.steps != self._step:
+            self._step, self._asked = match.steps, 0
+        self._asked += 1
+        if self._asked == ASKED_AGAIN:
+            self._table.note(self._player, b"", f"asked {ASKED_AGAIN} times in one step, and not again")
+        elif self._asked < ASKED_AGAIN:
+            message, self._news = self._news, None
+            self._call = asyncio.ensure_future(self._ask(message, self._limit()))
+
+    def _limit(self) -> float:
+        assert self._table is not None
+        match = self._table.match
+        if match.terms.pace.beat:
+            return ON_A_BEAT
+        return WITHOUT_LIMIT if match.deadline is None else max(0, match.deadline - self._table.now()) / 1000 + CLOCK_FIRST
+
+    async def _ask(self, message: bytes, limit: float) -> None:
+        assert self._table is not None
+        outcome: Answer | CallFailed
+        self._traffic.went(1)
+        try:
+            outcome = await self._callers.post(self.url, message, limit, self._headers)
+            self._traffic.came()
+        except CallFailed as problem:
+            outcome = problem
+        self._call = None
+        if isinstance(outcome, Answer):
+            self._take(outcome)
+        elif isinstance(outcome, TooLate):
+            self._table.note(self._player, b"", str(outcome))
+        else:
+            self._fail(f"the call failed: {outcome}")
+        if self._table.match.result is None:
+            self._look()
+
+    def _take(self, answer: Answer) -> None:
+        assert self._table is not None
+        if not 200 <= answer.status < 300:
+            return self._fail(f"the answer has the status {answer.status}", answer.body)
+        if not answer.body:
+            return self._table.note(self._player, b"", "no move")
+        try:
+            move = value_of(answer.body)
+        except UNREADABLE as error:
+            return self._fail(f"unreadable: {error}", answer.body)
+        return self._table.submit(self._player, move, answer.body)
+
+    # What a call without an answer costs: the same as a connection that broke off.
+
+    def _fail(self, words: str, message: bytes = b"") -> None:
+        assert self._table is not None
+        self._table.note(self._player, message, words)
+        gone = self._table.match.terms.gone
+        if gone != "pass":
+            self._table.leave(self._player)
+        if gone == "wait":
+            self._desk.tasks.start(self._come_back())
+
+    async def _come_back(self) -> None:
+        """Where a seat may be taken again: as soon as the bot answers."""
+        assert self._table is not None
+        for pause in chain(PAUSES, repeat(PAUSES[-1])):
+            await asyncio.sleep(pause)
+            if self._table.match.result is not None or not self.present:
+                return
+            try:
+                await challenge(self._callers, self.url, self.name, self._table.entry.game)
+            except CallFailed:
+                continue
+            if self.present:
+                self._table.rejoin(self._player, self, self.tongue)
+            return

@@ -1,0 +1,1 @@
+"""Network: ports, sockets, TLS, and limits for each address."""

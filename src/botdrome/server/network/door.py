@@ -1,0 +1,217 @@
+"""Door: who comes in at the port. WebSockets are let in here, targets with a shortcut go past the HTTP stack, all else to it."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from time import monotonic
+from typing import NamedTuple, cast
+
+import structlog
+
+from botdrome.server import metrics
+from botdrome.server.network.open_files import for_clients
+from botdrome.server.network.origins import Origins
+from botdrome.server.network.patience import Patience
+from botdrome.server.network.peer import Peer
+from botdrome.server.network.websocket import FAREWELL, MakeSession, Socket, end_writing
+from botdrome.server.settings import Settings
+from botdrome.server.workers.asker import source_of
+from botdrome.wire.framing.websocket import BadHandshake, accepted
+from botdrome.wire.safe_headers import plain_answer
+
+log = structlog.get_logger()
+
+RESERVED = 8
+"""Of all connections, one in so many is kept for players."""
+TELL_AGAIN = 60.0
+"""Seconds between two lines in the log about refused connections."""
+LONGEST_HEAD = 16 << 10
+HEAD_LIMIT = 10.0
+"""Seconds for the head of the first request."""
+
+EMPTY_LINE = b"\r\n\r\n"
+UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
+GRAPHQL = re.compile(rb"\r\nsec-websocket-protocol:[ \t]*graphql", re.IGNORECASE)
+FORWARDED = re.compile(rb"\r\nx-forwarded-for:([^\r]*)", re.IGNORECASE)
+HEAD_TOO_LONG = BadHandshake(f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large")
+BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
+"""Of a request whose target is not known yet."""
+
+MakeHttp = Callable[[], asyncio.Protocol]
+Shortcut = Callable[[bytes], asyncio.Protocol | None]
+"""Who serves a target that does not need the HTTP stack; None: the HTTP stack."""
+
+
+class Welcome(NamedTuple):
+    """How a WebSocket is received, where not like a bot's."""
+
+    make_session: MakeSession
+    longest: int
+    """Bytes of one message."""
+    kind: type[Socket]
+    open_to_all: bool = False
+    """Whether pages of any origin may open it. A bot's is: its login is a credential of its own."""
+    player: bool = True
+    """Whether it may have one of the connections that are kept for players."""
+
+
+Reception = Callable[[str], MakeSession | Welcome | None]
+"""Who receives a WebSocket, by the target of its request; None: the HTTP stack. GraphQL's are always the HTTP stack's."""
+
+
+def address_of(transport: asyncio.BaseTransport) -> str:
+    """Where the other side is; nothing: it is gone already."""
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]) if peer else ""
+
+
+class Crowd:
+    """How many are inside, and from where."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._most = min(settings.connections, for_clients())
+        self._told = -TELL_AGAIN
+        self._by_address: dict[str, int] = {}
+        self._inside = 0
+        self.heads, self.farewells = Patience(HEAD_LIMIT), Patience(FAREWELL)
+        """For those who are not counted yet, and those who were told to go."""
+        metrics.CONNECTIONS.set_function(lambda: self._inside)
+
+    def admit(self, address: str, player: bool = True) -> str:
+        """Why somebody cannot come in; nothing: it is in. Some connections are kept for players."""
+        if self._inside >= (self._most if player else self._most - self._most // RESERVED):
+            self._report(player)
+            return "too many connections"
+        address = source_of(address)[0]
+        here = self._by_address.get(address, 0)
+        if here >= self._settings.connections_per_address:
+            return "too many connections from your address"
+        self._inside += 1
+        self._by_address[address] = here + 1
+        return ""
+
+    def _report(self, player: bool) -> None:
+        now = monotonic()
+        if now - self._told >= TELL_AGAIN:
+            self._told = now
+            log.warning(
+                "connections are refused: see the setting connections, and the open files that the system allows (ulimit -n)",
+                connections=self._inside, most=self._most, players_too=player,
+            )  # fmt: skip
+
+    def leave(self, address: str) -> None:
+        self._inside -= 1
+        address = source_of(address)[0]
+        others = self._by_address[address] - 1
+        if others:
+            self._by_address[address] = others
+        else:
+            del self._by_address[address]
+
+
+class Door(asyncio.Protocol):
+    """Reads the head of the first request, then hands the connection over."""
+
+    __slots__ = ("_crowd", "_make_http", "_origins", "_reception", "_seen", "_settings", "_shortcut", "_transport")
+
+    def __init__(
+        self,
+        reception: Reception,
+        make_http: MakeHttp,
+        crowd: Crowd,
+        settings: Settings,
+        origins: Origins,
+        shortcut: Shortcut = lambda _: None,
+    ) -> None:
+        self._reception, self._make_http, self._crowd, self._settings = reception, make_http, crowd, settings
+        self._origins, self._shortcut = origins, shortcut
+        self._seen = b""
+        """What came of a head that is not whole."""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._crowd.heads.begin(self._transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._transport is not None:
+            self._crowd.heads.end(self._transport)
+            self._transport = None
+
+    def data_received(self, data: bytes) -> None:
+        transport = self._transport
+        if transport is None:
+            return
+        seen = self._seen + data if self._seen else data
+        if seen[:1] in (b"\r", b"\n"):
+            seen = seen.lstrip(b"\r\n")  # empty lines before a request do no harm
+        end = seen.find(EMPTY_LINE)
+        if end < 0 and len(seen) <= LONGEST_HEAD and _may_tell_more(seen):
+            self._seen = seen
+        else:
+            self._transport, self._seen = None, b""
+            self._crowd.heads.end(transport)
+            self._receive(transport, seen, end)
+
+    def _receive(self, transport: asyncio.Transport, seen: bytes, end: int) -> None:
+        """`end` is that of the head; negative: it is not here, and it does not matter."""
+        head = seen if end < 0 else seen[:end]  # what follows is a body, or the next request
+        words = head.partition(b"\r\n")[0].split(b" ")
+        target = words[1] if len(words) > 1 else b""
+        if not wants_websocket(head):
+            return _hand_over(transport, seen, self._shortcut(target) or self._make_http())
+        half = end < 0 and words[0] != b"GET"
+        others = half or len(words) != 3 or GRAPHQL.search(head) is not None
+        if not others and not 0 <= end <= LONGEST_HEAD:
+            return self._refuse(transport, HEAD_TOO_LONG.answer)
+        found = None if others else self._reception(target.decode("latin-1"))
+        if found is None:
+            return _hand_over(transport, seen, self._make_http())
+        return self._let_in(transport, found, head, seen[end + 4 :])
+
+    def _let_in(self, transport: asyncio.Transport, found: MakeSession | Welcome, head: bytes, rest: bytes) -> None:
+        welcome = found if isinstance(found, Welcome) else Welcome(found, self._settings.longest_message, Socket, True)
+        try:
+            answer = accepted(head)
+        except BadHandshake as problem:
+            return self._refuse(transport, problem.answer)
+        refused = self._origins.refusal_in(head, welcome.open_to_all)
+        if refused is not None:
+            return self._refuse(transport, plain_answer(f"{refused.status} {refused.reason}", refused.words))
+        claimed = FORWARDED.findall(head)
+        if claimed and isinstance(transport, Peer):
+            transport.adopt(transport.client_of(b",".join(claimed).decode("latin-1")))
+        address = address_of(transport)
+        refusal = self._crowd.admit(address, welcome.player)
+        if refusal:
+            metrics.REFUSED.labels("crowd").inc()
+            return self._refuse(transport, plain_answer("503 Service Unavailable", refusal))
+        socket = welcome.kind(welcome.longest, self._crowd.farewells, self._crowd.leave, address)
+        transport.set_protocol(socket)
+        socket.open(transport, answer, welcome.make_session)
+        if rest:
+            socket.data_received(rest)
+        return None
+
+    def _refuse(self, transport: asyncio.Transport, answer: bytes) -> None:
+        """What still comes is thrown away, so that the answer can be read."""
+        transport.write(answer)
+        self._crowd.farewells.begin(transport)
+        end_writing(transport)
+
+
+def wants_websocket(head: bytes) -> bool:
+    return UPGRADE.search(head) is not None
+
+
+def _may_tell_more(head: bytes) -> bool:
+    """Only a GET can be a WebSocket: of all else no more than the target need be waited for. Where lines end in another way
+    than they have to, the empty one never comes."""
+    return (head[:4] == b"GET "[: len(head)] and b"\n\n" not in head) or BEGINNING.fullmatch(head) is not None
+
+
+def _hand_over(transport: asyncio.Transport, seen: bytes, protocol: asyncio.Protocol) -> None:
+    protocol.connection_made(transport)
+    transport.set_protocol(protocol)
+    protocol.data_received(seen)

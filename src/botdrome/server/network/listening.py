@@ -1,0 +1,153 @@
+"""Listening: ports that are opened as the settings say, with TLS where they say so."""
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from botdrome.server.network.keep_alive import keep_alive
+from botdrome.server.settings import BadSetting, Settings
+
+log = structlog.get_logger()
+
+MakeProtocol = Callable[[], asyncio.BaseProtocol]
+OpenOn = Callable[..., Coroutine[Any, Any, asyncio.Server]]
+LOCALHOST = ["127.0.0.1", "::1"]
+USUAL = {key: getattr(Settings(), key) for key in ("duel_port", "xbs_port", "bomber_port")}
+"""Ports on which a server listens without being told: where somebody else does so already, it goes without."""
+ATTEMPTS = 20
+"""To find a port that is free on all addresses of a host."""
+
+
+async def listen(
+    settings: Settings, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None = None
+) -> asyncio.Server:
+    """`key` is the setting that names the port; 0 or -1: any free one, the same on all addresses of the host."""
+    host, wanted = settings.host, max(0, port)
+    open_on = partial(asyncio.get_running_loop().create_server, make, ssl=secure, backlog=2048)
+    try:
+        if _means_localhost(host):
+            server = await _on_localhost(open_on, wanted)
+        else:
+            several = not wanted and len(await _addresses(host)) > 1
+            server = await (_on_one_port(partial(open_on, host)) if several else open_on(host, port=wanted))
+    except (OSError, ValueError) as error:
+        raise _explained(error, settings, key, wanted) from None
+    keep_alive(server)
+    return server
+
+
+def _means_localhost(host: str) -> bool:
+    """Many clients take localhost for [::1] first, so it is served together with 127.0.0.1 where the machine has it."""
+    return host in (LOCALHOST[0], "localhost") and _has_ipv6()
+
+
+async def _on_localhost(open_on: OpenOn, port: int) -> asyncio.Server:
+    if not port:
+        return await _on_one_port(partial(open_on, LOCALHOST))
+    try:
+        return await open_on(LOCALHOST, port=port)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        server = await open_on(LOCALHOST[0], port=port)
+    log.warning("another program listens here: clients that connect to localhost may reach it", address=f"[::1]:{port}")
+    return server
+
+
+@cache
+def _has_ipv6() -> bool:
+    """Whether this machine has [::1]."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+async def _on_one_port(open_on: OpenOn) -> asyncio.Server:
+    """The system, asked for any free port, would choose one for each address."""
+    for _ in range(ATTEMPTS):
+        try:
+            return await open_on(port=_free_port())
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+    return await open_on(port=_free_port())
+
+
+async def _addresses(host: str) -> set[str]:
+    """All that a host has; for the empty one the wildcards of IPv4 and IPv6."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return {str(entry[4][0]) for entry in found}
+
+
+def _free_port() -> int:
+    """On one address, and most likely on the others too."""
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return int(probe.getsockname()[1])
+
+
+def _explained(error: OSError | ValueError, settings: Settings, key: str, port: int) -> BadSetting:
+    """A name that is none, or an address that this machine does not have, is not the port's fault."""
+    if isinstance(error, ValueError | socket.gaierror):
+        reason = error.strerror if isinstance(error, socket.gaierror) else "not the name of a host"
+        return BadSetting(f"host: cannot listen on {settings.host!r}: {reason}")
+    if error.errno == errno.EADDRNOTAVAIL:
+        return BadSetting(f"host: {settings.host!r} is no address of this machine")
+    return BadSetting(f"{key}: cannot listen on {settings.host}:{port}: {error.strerror}")
+
+
+def secured(settings: Settings) -> ssl.SSLContext | None:
+    """TLS with the certificate and the key of the settings; None: there is neither."""
+    cert, key = settings.tls_cert, settings.tls_key
+    if not cert and not key:
+        return None
+    if not cert or not key:
+        missing, given = ("tls_key", "tls_cert") if cert else ("tls_cert", "tls_key")
+        raise BadSetting(f"{missing}: it has to be given with {given}; where one file has both, name it twice")
+    _readable("tls_cert", cert)
+    _readable("tls_key", key)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(cert)
+    except ssl.SSLError as error:
+        raise BadSetting(f"tls_cert: there is no certificate in {cert} ({_reason(error)})") from None
+    try:
+        context.load_cert_chain(cert, key)
+    except ssl.SSLError as error:
+        raise BadSetting(f"tls_key: {key} is no key for {cert} ({_reason(error)})") from None
+    return context
+
+
+def _readable(setting: str, file: str) -> None:
+    try:
+        with Path(file).open("rb"):
+            pass
+    except (OSError, ValueError) as error:
+        raise BadSetting(f"{setting}: {file}: {getattr(error, 'strerror', error)}") from None
+
+
+def _reason(error: ssl.SSLError) -> str:
+    return error.reason.replace("_", " ").lower() if error.reason else "not in PEM"
+
+
+@contextmanager
+def spared(port: int, key: str) -> Iterator[None]:
+    """A usual port that another program has is done without."""
+    try:
+        yield
+    except BadSetting as problem:
+        if port != USUAL.get(key):
+            raise
+        log.warning("the usual port is taken: this protocol is not served", problem=str(problem))

@@ -1,0 +1,269 @@
+"""Peer: one TCP connection, between the network and the protocol that is spoken on it.
+
+To the network it is a protocol, and to the protocol a transport. It says for whom the server works while its input is read, and
+holds the input while the budget of the client is used up (see `shares.py`).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from functools import partial
+from time import monotonic
+from typing import Any, cast
+
+import structlog
+
+from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.shares import Held, Sharer, Shares
+from botdrome.server.workers.asker import ASKER, source_of
+from botdrome.wire.framing.proxy_header import BadHeader, may_be_header, read_header
+
+log = structlog.get_logger()
+
+PIECE = 64 << 10
+"""Bytes of held input that are served at a time. While more than that is held, nothing is read."""
+
+HEADER_WAIT = 3.0
+"""Seconds for which a proxy is waited for to say something: where it says nothing first, it sends no header."""
+
+PEER: ContextVar["Peer | None"] = ContextVar("peer", default=None)
+"""The client whose input is being served. Work that it starts inherits it."""
+
+
+class Peer(asyncio.Transport):
+    """Not compiled, since compiled protocols want a child of asyncio's transport."""
+
+    def __init__(self, make: MakeProtocol, shares: Shares, proxies: Proxies) -> None:
+        super().__init__()
+        self._make, self._shares, self._proxies = make, shares, proxies
+        self._from: tuple[Any, ...] | None = None
+        """Where the client is, and its port."""
+        self._begun = False
+        self._first = b""
+        """Of a connection from a proxy, what may be a header."""
+        self._waiting: asyncio.TimerHandle | None = None
+        self._transport: asyncio.Transport
+        self._protocol: asyncio.Protocol
+        self._receive: Callable[[bytes], None]
+        self._sharer: Sharer
+        self._source = ""
+        self._held = b""
+        """Input that waits for its turn."""
+        self._in_line = False
+        """The turn will come."""
+        self._deaf = False
+        """The protocol wants no input now."""
+        self._full = False
+        """Too much is held: nothing is read."""
+        self._ended = False
+        """The client has said, after the held input, that this is all."""
+
+    later = 0.0
+
+    def let_wait(self, work: Held) -> bool:
+        """Whether work for this client has to wait for its turn: then it is served when that comes."""
+        waits = self._shares.must_wait(self._sharer, monotonic())
+        if waits:
+            self._shares.hold(self._sharer, work)
+        else:
+            self.charge(work.later)
+        return waits
+
+    def charge(self, seconds: float) -> None:
+        """So much was done for this client."""
+        self._sharer.budget.left -= seconds
+
+    def bill(self, account: str) -> None:
+        """The client has logged in: it no longer shares its turns with the guests of its address."""
+        self._sharer = self._shares.sharer(self._source, account)
+
+    # What the network does.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._from = transport.get_extra_info("peername")
+        if self._proxies.trust(self.address):
+            self._waiting = asyncio.get_running_loop().call_later(HEADER_WAIT, self._begin)
+        else:
+            self._begin()
+
+    @property
+    def address(self) -> str:
+        return str(self._from[0]) if self._from else ""
+
+    def adopt(self, address: str) -> None:
+        """The client is not where it seemed to be."""
+        self._from = (address, *(self._from or ("", 0))[1:])
+        self._source = source_of(address)[0]
+        self._sharer = self._shares.sharer(self._source)
+        self._enter()
+
+    def client_of(self, forwarded: str) -> str:
+        """Where the client of a request with this `X-Forwarded-For` is."""
+        return self._proxies.client_of(self.address, forwarded)
+
+    def _begin(self) -> None:
+        """Now it is known where the client is."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+        self._begun = True
+        self.adopt(self.address)
+        self.set_protocol(cast(asyncio.Protocol, self._make()))
+        self._protocol.connection_made(self)
+        first, self._first = self._first, b""
+        if first:
+            self.data_received(first)
+
+    def _read_header(self, data: bytes) -> None:
+        self._first += data
+        try:
+            found = read_header(self._first) if may_be_header(self._first) else ("", 0, 0)
+        except BadHeader as problem:
+            log.warning("a proxy has sent a bad PROXY header", address=self.address, problem=str(problem))
+            return self._transport.abort()
+        if found is None:
+            return None
+        address, port, length = found
+        if address:
+            self._from = address, port
+        self._first = self._first[length:]
+        return self._begin()
+
+    def data_received(self, data: bytes) -> None:
+        if not self._begun:
+            return self._read_header(data)
+        began, sharer = monotonic(), self._sharer
+        if self._held or self._shares.must_wait(sharer, began):
+            return self._hold(data)
+        if PEER.get() is not self:  # nearly always it is: each connection has a context of its own
+            self._enter()
+        self._receive(data)
+        sharer.budget.left -= monotonic() - began
+        return None
+
+    def eof_received(self) -> bool:
+        if not self._begun:
+            return False
+        if self._held:
+            self._ended = True
+            return True
+        return bool(self._protocol.eof_received())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._held, self._ended = b"", False
+        if self._waiting is not None:
+            self._waiting.cancel()
+        if not self._begun:
+            return
+        self._enter()
+        self._protocol.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._protocol.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._protocol.resume_writing()
+
+    def _enter(self) -> None:
+        ASKER.set(self._source)
+        PEER.set(self)
+
+    # Held input.
+
+    def _hold(self, data: bytes) -> None:
+        self._held += data
+        self._line_up()
+        if len(self._held) > PIECE and not self._full:
+            self._full = True
+            self._transport.pause_reading()
+
+    def _line_up(self) -> None:
+        if not self._in_line and not self._deaf:
+            self._in_line = True
+            self._shares.hold(self._sharer, self)
+
+    def serve_held(self) -> bool:
+        """Serve a piece of the held input; whether there is more to serve."""
+        self._in_line = not self._deaf and self._serve_piece()
+        return self._in_line
+
+    def _serve_piece(self) -> bool:
+        piece, self._held = self._held[:PIECE], self._held[PIECE:]
+        if piece:
+            self._enter()
+            try:
+                self._receive(piece)
+            except Exception:
+                log.exception("a connection has failed")
+                self._held = b""
+                self._transport.abort()
+        if self._held:
+            return not self._deaf
+        if self._full and not self._transport.is_closing():
+            self._full = False
+            if not self._deaf:
+                self._transport.resume_reading()
+        if self._ended and not self._protocol.eof_received():
+            self._transport.close()
+        return False
+
+    # What the protocol does.
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self._protocol = cast(asyncio.Protocol, protocol)
+        self._receive = self._protocol.data_received
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        return self._protocol
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self._from if name == "peername" else self._transport.get_extra_info(name, default)
+
+    def pause_reading(self) -> None:
+        self._deaf = True
+        if not self._full:
+            self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        self._deaf = False
+        if self._held:
+            self._line_up()
+        elif not self._full:
+            self._transport.resume_reading()
+
+    def is_reading(self) -> bool:
+        return not self._deaf
+
+    def write(self, data: "bytes | bytearray | memoryview[Any]") -> None:
+        self._transport.write(data)
+
+    def writelines(self, pieces: "Iterable[bytes | bytearray | memoryview[Any]]") -> None:
+        self._transport.writelines(pieces)
+
+    def write_eof(self) -> None:
+        self._transport.write_eof()
+
+    def can_write_eof(self) -> bool:
+        return self._transport.can_write_eof()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._transport.set_write_buffer_limits(high, low)
+
+    def get_write_buffer_size(self) -> int:
+        return self._transport.get_write_buffer_size()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def abort(self) -> None:
+        self._transport.abort()
+
+
+def sharing(make: MakeProtocol, shares: Shares, proxies: Proxies) -> MakeProtocol:
+    """The protocols that this makes, for clients that share the loop."""
+    return cast(MakeProtocol, partial(Peer, make, shares, proxies))

@@ -1,0 +1,155 @@
+"""Tcp: a client on a plain TCP connection, with messages cut out of the stream by a framing."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol, cast
+
+import structlog
+
+from botdrome.server import metrics
+from botdrome.server.network.connection import NORMAL, Session
+from botdrome.server.network.door import Crowd, address_of
+from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.quick_ack import acknowledge
+from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.websocket import BACKLOG
+from botdrome.wire.framing.streams import BadFrame, Framing
+
+log = structlog.get_logger()
+
+PIECE = 4096
+"""Bytes that are read at a time."""
+FAREWELL = 2.0
+"""Seconds for the other side to read the last bytes."""
+
+
+class StreamSession(Session, Protocol):
+    """A conversation on a stream, whose other side can break off in the middle of a message, or say that this is all."""
+
+    def unreadable(self, why: str) -> None:
+        """Nothing more comes; the connection is closed after this, with a word or without."""
+        return
+
+    def cut_off(self) -> None:
+        """It leaves too much unread: the connection is about to be lost for that."""
+        return
+
+    def heard_all(self) -> bool:
+        """Nothing more comes. True: an answer is under way, after which the session closes; otherwise the client is gone."""
+
+
+MakeSession = Callable[["Tcp"], StreamSession]
+
+
+class Tcp:
+    """A protocol as asyncio wants it, and no child of asyncio's class, with which mypyc could not lay it out."""
+
+    def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> None:
+        self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
+        self._transport: asyncio.Transport | None = None
+        self._socket: socket.socket | None = None
+        self._session: StreamSession | None = None
+        self._inside = self._closing = self._heard_all = False
+        self.address = ""
+        """Where the client is."""
+        self.traffic = Traffic()
+
+    # What the session does.
+
+    def send(self, messages: list[bytes]) -> None:
+        if self._transport is not None and not self._closing and messages:
+            self.traffic.went(len(messages))
+            self._transport.write(self._framing.pack(messages))
+
+    def close(self, code: int = NORMAL, reason: str = "") -> None:
+        """What was sent still goes out, if the client takes it soon: what it sends meanwhile must not cut that short."""
+        transport = self._transport
+        if transport is not None and not self._closing:
+            self._closing = True
+            try:
+                transport.close() if self._heard_all or not transport.can_write_eof() else transport.write_eof()
+            except OSError:
+                return transport.abort()
+            asyncio.get_running_loop().call_later(FAREWELL, transport.abort)
+        return None
+
+    # What the network does.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=BACKLOG)
+        self.address = address_of(transport)
+        self._socket = transport.get_extra_info("socket")
+        if self._socket is not None:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._inside = not self._crowd.admit(self.address)
+        if self._inside:
+            self._session = self._make_session(self)
+        else:
+            metrics.REFUSED.labels("crowd").inc()
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """In small pieces, so that a flood of tiny messages is noticed before much work was done for it."""
+        if len(data) <= PIECE:
+            return self._read(data)
+        for at in range(0, len(data), PIECE):
+            self._read(data[at : at + PIECE])
+        return None
+
+    def _read(self, data: bytes) -> None:
+        if self._closing:
+            return
+        framing = self._framing
+        try:
+            messages = framing.feed(data)
+            if not messages:
+                acknowledge(self._socket)
+            while messages:
+                for message in messages:
+                    if self._session is not None and not self._closing:
+                        self.traffic.came()
+                        self._session.received(message)
+                messages = framing.feed(b"") if framing.rest else []
+        except BadFrame as problem:
+            self._deliver_bad(str(problem))
+
+    def eof_received(self) -> bool:
+        """Whoever has said all may still be reading, like `nc -N`."""
+        self._heard_all = True
+        return self._session is not None and self._session.heard_all()
+
+    def _deliver_bad(self, why: str) -> None:
+        log.info("a stream that cannot be read", address=self.address, why=why)
+        if self._session is not None:
+            self._session.unreadable(why)
+        self._lose()
+        self.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lose()
+        self._transport = None
+        if self._inside:
+            self._crowd.leave(self.address)
+
+    def pause_writing(self) -> None:
+        """Too much is unread: cut it off."""
+        if self._session is not None:
+            self._session.cut_off()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def resume_writing(self) -> None:
+        pass
+
+    def _lose(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.lost()
+
+
+def tcp_door(make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> MakeProtocol:
+    """Lets in whoever connects."""
+    return cast(MakeProtocol, partial(Tcp, make_framing, make_session, crowd))

@@ -1,0 +1,1 @@
+"""Tables: running matches with their players, spectators, timers and flight records."""

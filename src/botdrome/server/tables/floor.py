@@ -1,0 +1,167 @@
+"""Floor: the tables that run."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from time import time
+from typing import Any, Protocol
+
+from prometheus_client import Counter
+
+from botdrome.games.chance import SEED_BITS
+from botdrome.games.game import Game
+from botdrome.match.events import Player
+from botdrome.match.match import Match
+from botdrome.match.record import seed_of
+from botdrome.match.terms import PaceName, Terms
+from botdrome.server import metrics
+from botdrome.server.arena import LiveTable
+from botdrome.server.settings import Settings
+from botdrome.server.tables.audience import Spectator
+from botdrome.server.tables.listener import Listener, Tongue
+from botdrome.server.tables.metronome import Metronome
+from botdrome.server.tables.table import Table
+from botdrome.server.workers.pool import Workers
+from botdrome.store.store import MatchEntry, Store
+
+
+class Sitter(Listener, Protocol):
+    """Somebody who takes a seat."""
+
+    @property
+    def tongue(self) -> Tongue: ...
+
+    @property
+    def present(self) -> bool: ...
+
+    def sit_down(self, table: Table, player: Player) -> None: ...
+
+
+@cache
+def _over(game: str, status: str) -> Counter:
+    """Where such matches are counted: finding that out costs more than counting."""
+    return metrics.MATCHES.labels(game, status)
+
+
+class Floor:
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store, self._settings = store, settings
+        self._tables: dict[str, Table] = {}
+        self._watchers: set[Callable[[], None]] = set()
+        self._loop = asyncio.get_running_loop()
+        self.metronome = Metronome()
+        self.workers = Workers(settings.workers)
+        metrics.TABLES.set_function(lambda: len(self._tables))
+
+    def __getitem__(self, match_id: str) -> Table | None:
+        return self._tables.get(match_id)
+
+    # How a match comes about.
+
+    def set_table(
+        self,
+        game: Game[Any],
+        terms: Terms,
+        names: tuple[str, ...],
+        owners: tuple[str, ...],
+        options: Mapping[str, Any] | None = None,
+        contest: str | None = None,
+        pace: PaceName = "usual",
+    ) -> Table:
+        """A table for these players, noted as running. `owners`: to whom their seats belong, in the same order (see `owners`).
+        `options` are those that the game was made with, and `pace` is the name of that of the terms."""
+        match = Match(game, len(names), terms, secrets.randbits(SEED_BITS))
+        match_id, started = os.urandom(8).hex(), int(time() * 1000)
+        of_game = dict(options or {})
+        seed = seed_of(match)
+        entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed=seed, owners=owners, pace=pace)
+        table = Table(entry, match, self._store, self._settings.flight_bytes, self.metronome)
+        table.on_over.append(self._clear)
+        self._tables[match_id] = table
+        self._store.begin(entry)
+        return table
+
+    def start_table(self, table: Table, sitters: Sequence[Sitter | None], delay: float | None = None) -> None:
+        """Seat these, in the order of the players, and begin after the delay; None: somebody else looks after that seat.
+
+        Where no delay is given, it is the usual one, and each beat gets a phase of its own.
+        """
+        for player, sitter in enumerate(sitters):
+            if sitter is not None:
+                sitter.sit_down(table, player)
+                table.seat(player, sitter, sitter.tongue)
+        if delay is None:
+            pace = table.match.terms.pace
+            phase = secrets.randbelow(1000) / 1000 * (pace.limit or 0) / 1000 if pace.beat else 0.0
+            delay = self._settings.start_delay + phase
+        self._loop.call_later(delay, self._begin, table, sitters)
+
+    def _begin(self, table: Table, sitters: Sequence[Sitter | None]) -> None:
+        """Anything may have happened since the match was made: who has gone by now leaves at once."""
+        if table.match.result is not None:
+            return
+        table.start()
+        self._tell_watchers()
+        for player, sitter in enumerate(sitters):
+            if sitter is not None and not sitter.present:
+                table.leave(player)
+
+    def _clear(self, table: Table) -> None:
+        self._tables.pop(table.entry.id, None)
+        result = table.match.result
+        _over(table.entry.game, "aborted" if result is not None and result.aborted else "ended").inc()
+        self._tell_watchers()
+
+    # Those who come to look.
+
+    def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
+        found = (table for table in self._tables.values() if game in (None, table.entry.game))
+        return [table.live() for table in islice(found, most)]
+
+    def count(self, game: str | None = None) -> int:
+        if game is None:
+            return len(self._tables)
+        return sum(table.entry.game == game for table in self._tables.values())
+
+    def watch(self, match_id: str, spectator: Spectator) -> bool:
+        table = self._tables.get(match_id)
+        if table is None or table.match.result is not None:
+            return False
+        table.watch(spectator)
+        return True
+
+    def unwatch(self, match_id: str, spectator: Spectator) -> None:
+        if table := self._tables.get(match_id):
+            table.audience.leave(spectator)
+
+    def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
+        self._watchers.add(tell)
+        return lambda: self._watchers.discard(tell)
+
+    def _tell_watchers(self) -> None:
+        for tell in tuple(self._watchers):
+            tell()
+
+    # The end.
+
+    async def close(self) -> None:
+        """The running matches get their time, and then are aborted."""
+        await self._empty(self._settings.drain)
+        for table in list(self._tables.values()):
+            table.abort("the server was stopped")
+        await self._empty(10.0)
+
+    async def _empty(self, seconds: float) -> None:
+        """Until no table runs, or the time is over."""
+        done = asyncio.Event()
+        stop = self.on_change(lambda: None if self._tables else done.set())
+        try:
+            if self._tables:
+                await asyncio.wait_for(done.wait(), seconds)
+        except TimeoutError:
+            pass
+        finally:
+            stop()

@@ -1,0 +1,299 @@
+"""Table: a match, its listeners and the real clock; the only place where they meet."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from time import monotonic
+from typing import Any
+
+import structlog
+
+from botdrome.games.game import Game, Raw
+from botdrome.match.course import News, rotated
+from botdrome.match.events import Cause, Player, meant_for
+from botdrome.match.match import Match
+from botdrome.match.terms import Milliseconds
+from botdrome.server import metrics
+from botdrome.server.arena import LiveTable
+from botdrome.server.tables.audience import Audience, Spectator, billing_of
+from botdrome.server.tables.board_break import BoardBreak
+from botdrome.server.tables.bookkeeper import Bookkeeper
+from botdrome.server.tables.listener import Listener, Tongue
+from botdrome.server.tables.logbook import Logbook
+from botdrome.server.tables.match_writer import write_board, write_end
+from botdrome.server.tables.metronome import Metronome, Timer, Timers
+from botdrome.server.tables.seats import Seats
+from botdrome.store.store import AlreadyOver, MatchEntry, Note, Store, StoreUnavailable
+from botdrome.wire.vocabulary import standing
+
+log = structlog.get_logger()
+
+
+class Table:
+    def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int, metronome: Metronome) -> None:
+        self.entry, self.match = entry, match
+        self.audience = Audience(billing_of(entry), match.terms.pace.limit)
+        self.on_over: list[Callable[[Table], None]] = []
+        self.bookkeeper: Bookkeeper | None = None
+        self.watchers: list[Callable[[], None]] = []
+        """Called after each change: by those at the table who look for themselves."""
+        self.reporters: list[Callable[[News], None]] = []
+        """Told all news, secret or not: by those who run the table."""
+        self.open = False
+        self._board = 0
+        self.shown: Game[Any] = match.position
+        """The board and the position that everybody was last told of."""
+        self._break: BoardBreak | None = None
+        self.stored = False
+        """The end is on disk: from now on, anybody may be told."""
+        self._store = store
+        self._seats = Seats(entry)
+        self._logbook = Logbook(len(entry.players), flight_bytes)
+        self._flights = self._logbook.flights
+        self._loop = asyncio.get_running_loop()
+        self._began = 0.0
+        self._timers: Timers = metronome if match.terms.pace.beat else self._loop
+        self._timer: Timer | None = None
+        self._timer_due: Milliseconds = 0
+        self._reason = ""
+        self._last: tuple[News, Milliseconds, float]
+        """The news of the end, and when they came, on either clock."""
+        self._last_words: dict[Player, list[bytes]] = {}
+        self._ending: asyncio.Future[None]
+        """Kept here, for the loop itself holds on to no task."""
+
+    def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
+        self._seats.give(player, listener, tongue)
+
+    def start(self) -> None:
+        self.open = True
+        self._began = self._loop.time()
+        self._publish(self.match.start(), 0)
+
+    def now(self) -> Milliseconds:
+        """Since the start, without the time in which boards were being stored."""
+        if self._break is not None:
+            return self._break.now
+        return int((self._loop.time() - self._began) * 1000) if self.open else 0
+
+    # What players do.
+
+    def submit(self, player: Player, raw: Raw, message: bytes, move: Any = None) -> None:
+        """A player's move, as it was sent; `move`: what the rules make of it, where that is known already."""
+        if self._break is not None:
+            return self.note(player, message, "ignored: the next board has not started")
+        now, due = self.now(), self.match.deadline
+        if due is not None and now > due:
+            self._note_lateness(now - due)
+        step = self.match.steps
+        news = self.match.submit(player, raw, now, move)
+        self._logbook.move(player, now, message, news, step)
+        return self._publish(news, now)
+
+    def leave(self, player: Player) -> None:
+        self._seats.listeners.pop(player, None)
+        self._flights[player].came(self.now(), b"", "gone", self.match.steps)
+        self._inform(lambda now: self.match.leave(player, now))
+
+    def rejoin(self, player: Player, listener: Listener, tongue: Tongue) -> bool:
+        """Whether the seat may be taken again, and now is."""
+        now = self.now()
+        news = self.match.rejoin(player, now)
+        if news:
+            self.seat(player, listener, tongue)
+            self._publish(news, now)
+        return bool(news)
+
+    def expel(self, player: Player, cause: Cause, detail: str) -> None:
+        """A player is out of the match, whatever the terms say of those who leave."""
+        self._inform(lambda now: self.match.expel(player, cause, now, detail))
+
+    def amend(self, options: Mapping[str, Any], pause: Milliseconds | None = None) -> None:
+        """Other options, and another pause, from the next round on; BadOption where the game does not allow it."""
+        now = self.now()
+        self._publish(self.match.amend(options, now, pause), now)
+
+    def note(self, player: Player, message: bytes, verdict: str) -> None:
+        """Something for the flight record that is no move."""
+        self._flights[player].came(self.now(), message, verdict, self.match.steps)
+
+    def abort(self, reason: str) -> None:
+        if self.match.result is None:  # else it may still have to be written down
+            self._reason = reason
+        self._inform(self.match.abort)
+
+    def conclude(self) -> None:
+        """The match ends here, and counts as it stands."""
+        self._inform(self.match.conclude)
+
+    def _inform(self, tell: Callable[[Milliseconds], News]) -> None:
+        """Tell the match what may end a board, or the match itself: in a break, when the next board has started."""
+        if self._break is not None:
+            self._break.waiting.append(partial(self._inform, tell))
+        else:
+            now = self.now()
+            self._publish(tell(now), now)
+
+    # What spectators do.
+
+    def watch(self, spectator: Spectator) -> None:
+        order = tuple([self.entry.players[player] for player in rotated(self.match.players, self._board)])
+        self.audience.join(spectator, self.now(), order, self.shown.view(None))
+
+    def live(self) -> LiveTable:
+        entry = self.entry
+        steps, spectators = self.match.steps, len(self.audience)
+        return LiveTable(entry.id, entry.game, entry.players, entry.contest, entry.started, steps, spectators, entry.pace)
+
+    # How it goes on.
+
+    def _publish(self, news: News, now: Milliseconds) -> None:
+        if not news:
+            return
+        if self._break is not None:
+            self._break.waiting.append(partial(self._publish, news, now))
+        elif self.match.result is not None:
+            self._end(news, now)
+        elif self.match.board != self._board:
+            self._end_board(news, now)
+        else:
+            self._tell(news, now)
+            self._let_look(now)
+
+    def _end_board(self, news: News, now: Milliseconds) -> None:
+        """A board is on disk before anybody is told of it, and before the next one starts."""
+        storing = self._loop.create_task(write_board(self._store, self.entry, self.match, self._notes))
+        self._break = BoardBreak(news, now, self._loop.time(), storing)
+        storing.add_done_callback(self._board_stored)
+
+    def _board_stored(self, storing: asyncio.Future[None]) -> None:
+        pause = self._break
+        if pause is None or storing.cancelled():
+            return  # the loop is being closed
+        seconds = self._loop.time() - pause.since
+        metrics.STORE.observe(seconds)
+        self._began += seconds
+        self._break = None
+        try:
+            storing.result()
+            self._board = self.match.board
+            if self.bookkeeper is not None:
+                self.bookkeeper.stored(self)
+            self._publish(pause.news, pause.now)
+        except Exception:
+            log.exception("a board could not be stored and told", match=self.entry.id)
+            self.abort("a board could not be stored")
+        for act in pause.waiting:
+            try:
+                act()
+            except Exception:
+                log.exception("what happened between two boards could not be told", match=self.entry.id)
+
+    def _let_look(self, now: Milliseconds) -> None:
+        due = self.match.deadline
+        if due is not None and (self._timer is None or due < self._timer_due):
+            self._set_timer(due, now)
+        for look in self.watchers:
+            look()
+
+    def _tell(self, news: News, now: Milliseconds) -> None:
+        self.shown = news[-1][1]
+        for player, messages in self._seats.words(news, standing(self.match, now)).items():
+            if (listener := self._seats.listeners.get(player)) is not None:
+                self._flights[player].out(now, messages, self.match.steps)
+                listener.tell(messages)
+        self._show(news, now)
+
+    def _show(self, news: News, now: Milliseconds) -> None:
+        """To those who do not play."""
+        for report in self.reporters:
+            report(news)
+        if self.audience:
+            self.audience.see(now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
+
+    def _set_timer(self, due: Milliseconds, now: Milliseconds) -> None:
+        """One timer serves many deadlines: when it rings too early, it is set again."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_due = due
+        self._timer = self._timers.call_later(max(0, due - now) / 1000, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        if self.match.result is not None or self._break is not None:
+            return
+        now, due = self.now(), self.match.deadline
+        if due is not None and now >= due:
+            self._note_lateness(now - due)
+        awaited = set() if self.match.terms.pace.beat or self.match.resting else set(self.match.awaited)
+        step = self.match.steps
+        news = self.match.wake(now)
+        if news and due is not None:
+            self._logbook.silence(awaited & self._seats.listeners.keys(), now, due, step)
+        self._publish(news, now) if news else self._let_look(now)
+
+    def _note_lateness(self, late: Milliseconds) -> None:
+        """A beat that rings, or that a message finds overdue."""
+        if self.match.terms.pace.beat:
+            metrics.LATENESS.observe(late / 1000)
+
+    def _end(self, news: News, now: Milliseconds) -> None:
+        """The result is on disk before anyone is told of it. Flight records are closed here and now."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._last = news, now, monotonic()
+        result = self.match.result
+        assert result is not None
+        try:
+            self._find_last_words()
+            flights = self._logbook.packed(result.causes)
+            writing = write_end(self._store, self.entry, self.match, flights, self._reason, self._notes)
+            self._ending = self._loop.create_task(writing)
+        except Exception as problem:
+            self._ending = self._loop.create_future()
+            self._ending.set_exception(problem)
+        self._ending.add_done_callback(self._stored)
+
+    def _notes(self) -> tuple[Note, ...]:
+        return self.bookkeeper.notes(self) if self.bookkeeper else ()
+
+    def _stored(self, ending: asyncio.Future[None]) -> None:
+        if ending.cancelled():
+            return  # the loop is being closed
+        (news, now, since), problem = self._last, ending.exception()
+        metrics.STORE.observe(monotonic() - since)
+        self.stored = problem is None
+        if isinstance(problem, AlreadyOver | StoreUnavailable):
+            log.error("a result was not stored, and is told to nobody", match=self.entry.id, why=str(problem))
+        elif problem is not None:
+            log.error("a match could not be stored", match=self.entry.id, exc_info=problem)
+        else:
+            self._tell_the_end(news, now)
+        listeners, self._seats.listeners = self._seats.listeners, {}
+        for listener in listeners.values():
+            listener.dismiss(failed=problem is not None)
+        self.audience.dismiss()
+        for tell in self.on_over:
+            tell(self)
+
+    def _tell_the_end(self, news: News, now: Milliseconds) -> None:
+        """Whatever goes wrong here, the table is cleared."""
+        try:
+            if self.bookkeeper is not None:
+                self.bookkeeper.stored(self)
+            for player, messages in self._last_words.items():
+                if (listener := self._seats.listeners.get(player)) is not None:
+                    listener.tell(messages)
+            self._show(news, now)
+        except Exception:
+            log.exception("the end of a match could not be told", match=self.entry.id)
+
+    def _find_last_words(self) -> None:
+        """What the players will be told of the end: it is in their flight records before these are stored."""
+        news, now, _ = self._last
+        try:
+            self._last_words = self._seats.words(news, standing(self.match, now))
+        except Exception:
+            log.exception("there are no words for the end of a match", match=self.entry.id)
+        for player, messages in self._last_words.items():
+            self._flights[player].out(now, messages, self.match.steps)

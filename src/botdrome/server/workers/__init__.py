@@ -1,0 +1,1 @@
+"""Workers: processes for jobs that would hold up the event loop."""

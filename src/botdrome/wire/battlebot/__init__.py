@@ -1,0 +1,1 @@
+"""Battlebot: the native protocol, JSON over WebSockets."""

@@ -1,0 +1,1 @@
+"""Xterm Boat Sinker: battleship in lines over TCP."""

@@ -1,0 +1,1 @@
+"""Bomberman: an HTTP API."""

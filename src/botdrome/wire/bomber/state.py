@@ -1,0 +1,116 @@
+"""States of a Bomberman room: what is the same for all who ask is spelled once, what is not goes in front of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from botdrome.games.bomberman_map import Place
+from botdrome.games.bomberman_things import Death
+from botdrome.games.game import View
+from botdrome.match.events import Result
+from botdrome.match.terms import Milliseconds
+from botdrome.wire.bomber.shape import Shape
+from botdrome.wire.bomber.tiles import BRACKETS, spelled_map
+
+REGISTRATION, PLAYING, FINISHED = "REGISTRATION", "PLAYING", "FINISHED"
+
+
+class State(Struct, frozen=True):
+    """A room as everybody may see it. There are no user_ids in here, and so there are none in anything that is made of it."""
+
+    phase: str
+    number: int
+    """`state_number`: 0 before the first round."""
+    size: tuple[int, int]
+    names: tuple[str, ...]
+    """In the order of the seats, once there are seats."""
+    game_id: str | None = None
+    view: View | None = None
+    """The public view, once there is a map."""
+    result: Result | None = None
+    deaths: tuple[Death | None, ...] = ()
+    """By the seats; none are given before there are any."""
+    fuse: int = 0
+
+    def place(self, seat: int) -> Place | None:
+        """Where a seat's user stands; None: it is dead."""
+        assert self.view is not None
+        place: Place | None = self.view["users"][seat]["at"]
+        return place
+
+    def spelled(self, shape: Shape) -> bytes:
+        """All but the beginning, which is different for everyone who asks (see `beginning`)."""
+        tiles = b"".join(BRACKETS[shape.state]) if self.view is None else spelled_map(self.view, self.names, shape)
+        return shape.spelled("actual_state") + b": " + tiles + b", " + shape.spelled(self._facts())[1:]
+
+    def _facts(self) -> dict[str, Any]:
+        facts = {
+            "state_number": self.number,
+            "map_size": self.size,
+            "phase": self.phase,
+            "game_id": self.game_id,
+            "users": self._users(),
+            "explosions": () if self.view is None else self.view["explosions"],
+        }
+        if self.view is not None:
+            facts["closing"] = _closing(self.view["closing"])
+        if self.phase == FINISHED:
+            facts |= self._outcome()
+        return facts
+
+    def _users(self) -> list[dict[str, Any]]:
+        if self.view is None:
+            return [{"user_name": name} for name in self.names]
+        fates = self.deaths or (None,) * len(self.names)
+        return [
+            {
+                "user_name": name,
+                "alive": user["alive"],
+                "position": user["at"],
+                "bombs_left": user["bombsLeft"],
+                "bomb_range": user["range"],
+                "kills": user["kills"],
+                "tiles": user["crates"],
+                "upgrades": user["upgrades"],
+            }
+            | ({} if death is None else {"death": told_death(death, self.names, self.fuse)})
+            for name, user, death in zip(self.names, self.view["users"], fates, strict=True)
+        ]
+
+    def _outcome(self) -> dict[str, Any]:
+        """Who won; nobody, where users tie for the first place or the game was broken off."""
+        result = self.result
+        if result is None or result.aborted:
+            return {"winner": None, "scores": {}, "aborted": True}
+        winner = None if result.winner is None else self.names[result.winner]
+        return {"winner": winner, "scores": {name: int(score) for name, score in zip(self.names, result.scores, strict=True)}}
+
+
+def told_death(death: Death, names: Sequence[str], fuse: int) -> dict[str, Any]:
+    """Who was killed by whom, in the round of which state, and by which bombs."""
+    bombs = [{"user_name": names[bomb.seat], "position": bomb.at, "placed_in": bomb.due - fuse + 1} for bomb in death.bombs]
+    killers = list(dict.fromkeys(bomb["user_name"] for bomb in bombs))
+    return {"state_number": death.round + 1, "cause": death.fate.upper(), "killed_by": killers, "bombs": bombs}
+
+
+def _closing(plan: View) -> dict[str, Any] | None:
+    """The tiles that turn into walls next, and the state after whose actions they do; None: none will."""
+    return None if plan["at"] is None else {"state_number": plan["at"] + 1, "positions": plan["next"]}
+
+
+def beginning(shape: Shape, time_left: Milliseconds, own: dict[str, Any]) -> bytes:
+    """What goes in front of a state that is spelled: the time that is left, and what is about the one who asks."""
+    return shape.spelled(own | {"time_left": time_left})[:-1] + b", "
+
+
+def whereabouts(place: Place | None) -> dict[str, Any]:
+    """What a user alone is told: whether it lives, and where it is."""
+    return {"alive": False} if place is None else {"user_position": place, "alive": True}
+
+
+def beginning_for(place: Place | None, time_left: Milliseconds) -> bytes:
+    """`beginning` in JSON for a user that stands there: this one is asked for so often that it is written out."""
+    if place is None:
+        return b'{"alive":false,"time_left":%d, ' % time_left
+    return b'{"user_position":[%d,%d],"alive":true,"time_left":%d, ' % (*place, time_left)

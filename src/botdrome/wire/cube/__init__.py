@@ -1,0 +1,1 @@
+"""Battlecube: socket.io for organisers, HTTP calls to bots."""

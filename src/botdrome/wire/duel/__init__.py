@@ -1,0 +1,1 @@
+"""Duel arena: gomoku in framed JSON over TCP."""

@@ -1,0 +1,61 @@
+"""What players of duel arena say: frames, and the moves in them."""
+
+import json
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from botdrome.games.reading import UNREADABLE, shown
+from botdrome.wire.framing.streams import BadFrame
+
+GREATEST = 2**53
+"""What is beyond this is played as this: both are far beyond any board."""
+
+Coordinate = Annotated[int, Meta(ge=-GREATEST, le=GREATEST)]
+
+
+class PlainAnswer(Struct, forbid_unknown_fields=True):
+    """A `make_move` as nearly every bot writes it: whole numbers, and no keys but these."""
+
+    event: Literal["make_move"]
+    id: str
+    x: Coordinate
+    y: Coordinate
+
+
+DECODER = msgspec.json.Decoder()
+PLAIN_ANSWERS = msgspec.json.Decoder(PlainAnswer)
+
+
+class Ignored(Exception):
+    """A message that does not count, with words for the bot's author. Nothing is answered."""
+
+
+def read_frame(frame: bytes) -> Any:
+    """The JSON in a frame; BadFrame where there is none, and for `null`."""
+    try:
+        value = DECODER.decode(frame)
+    except UNREADABLE as error:
+        value = _as_python_reads_it(frame, str(error))
+    if value is None:
+        raise BadFrame("the frame says null")
+    return value
+
+
+def _as_python_reads_it(frame: bytes, why_not: str) -> Any:
+    """With `NaN`, `Infinity` and half a surrogate pair: the original is written in Python, and so is many a bot."""
+    try:
+        return json.loads(frame.decode())
+    except (ValueError, RecursionError):
+        raise BadFrame(f"the frame is no JSON in UTF-8: {why_not}") from None
+
+
+def number_in(message: dict[str, Any], key: str) -> int:
+    """Whatever Python makes a whole number of: `" 5 "`, 5.9 and true, too."""
+    try:
+        return int(message[key])
+    except KeyError:
+        raise Ignored(f'the key "{key}" is missing') from None
+    except (TypeError, ValueError, OverflowError):
+        raise Ignored(f"{key} is a whole number, not {shown(message[key])}") from None

@@ -1,0 +1,1 @@
+"""Framing: how messages are cut out of a stream of bytes."""
