@@ -4,12 +4,10 @@ import pytest
 
 from botdrome.bots.house import HOUSE, seated
 from botdrome.formats import FORMATS
-from botdrome.games.battleship import Battleship, Shot
 from botdrome.games.chance import Chance
 from botdrome.match.course import News
 from botdrome.match.match import Match
-from botdrome.match.terms import Milliseconds, Pace, Terms
-from tests.match.telling import told
+from botdrome.match.terms import Milliseconds
 
 
 class LongMatch(Match):
@@ -55,35 +53,3 @@ def test_matches_go_as_in_the_long_way(name: str, seed: int) -> None:
                 assert short.submit(player, raw, now) == long.submit(player, raw, now)
         assert state(short) == state(long)
     assert short.inputs == long.inputs
-
-
-FLEET = "AAA.." + "BB..." + "." * 15
-SHOT, RAW = Shot(1, 4, 4), {"target": 1, "x": 4, "y": 4}
-
-
-def at_sea(terms: Terms) -> Match:
-    match = Match(Battleship(width=5, height=5, boats="A3 B2"), 2, terms, 1)
-    match.start()
-    for player in (0, 1):
-        match.submit(player, {"board": FLEET}, 0)
-    return match
-
-
-def test_a_move_that_was_judged_already_is_taken_as_it_is() -> None:
-    one, two = at_sea(Terms()), at_sea(Terms())
-    assert one.submit(0, RAW, 1, SHOT) == two.submit(0, RAW, 1)
-    assert one.inputs == two.inputs
-
-
-def test_who_is_not_to_move_is_refused_whoever_judged_the_move() -> None:
-    assert told(at_sea(Terms()).submit(1, RAW, 1, SHOT)) == ["1 refused (0): it is not your turn"]
-
-
-def test_what_was_judged_before_time_was_up_is_judged_again() -> None:
-    """After a pause the position may be another one."""
-    match = at_sea(Terms(Pace(1000, pause=100), late="pass"))
-    match.wake(100)
-    match.submit(0, RAW, 150)
-    assert match.resting
-    illegal = {"target": 0, "x": 9, "y": 0}
-    assert told(match.submit(1, illegal, 300, SHOT)) == ["1 refused (0): x is from 0 to 4, not 9"]

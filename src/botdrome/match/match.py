@@ -44,8 +44,8 @@ class Match(Course):
         self._begin(0, news)
         return news
 
-    def submit(self, player: Player, raw: Raw, now: Milliseconds, move: Any = None) -> News:
-        """A player's move, as it was sent; `move`: what `parse` makes of it now, where somebody knows that already."""
+    def submit(self, player: Player, raw: Raw, now: Milliseconds) -> News:
+        """Take a player's move, as it was sent."""
         news: News = []
         if self.result is not None:
             return news
@@ -56,16 +56,14 @@ class Match(Course):
             self._dismiss(player, "flood", TOO_MUCH, now, news)
             return news
         due = self.deadline
-        if due is not None and now > due:
-            move = None
-            if self._overtaken(player, raw, now, now - due, news):
-                return news
+        if due is not None and now > due and self._overtaken(player, raw, now, now - due, news):
+            return news
         seat = self._seat_of[player]
         if seat not in self._open:
             self._refuse_hasty(player, raw, now, news)
             return news
         try:
-            self._moves[seat] = self.position.parse(seat, raw) if move is None else move
+            self._moves[seat] = self.position.parse(seat, raw)
         except IllegalMove as fault:
             self._refuse(player, str(fault), raw, now, news)
             return news

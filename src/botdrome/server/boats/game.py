@@ -100,11 +100,10 @@ class BoatGame(Company):
             return False
         position = match.position
         assert isinstance(position, Battleship)
-        plain = self._aim.plain(line, player, position)
-        if plain is None:
+        raw = self._aim.plain(line, player, position)
+        if raw is None:
             return False
-        _, shot, raw = plain
-        table.submit(player, raw, line, shot)
+        table.submit(player, raw, line)
         return True
 
     def shoot(self, sailor: Sailor, fields: list[bytes], line: bytes) -> bool:

@@ -78,15 +78,14 @@ class Table:
 
     # What players do.
 
-    def submit(self, player: Player, raw: Raw, message: bytes, move: Any = None) -> None:
-        """A player's move, as it was sent; `move`: what the rules make of it, where that is known already."""
+    def submit(self, player: Player, raw: Raw, message: bytes) -> None:
         if self._break is not None:
             return self.note(player, message, "ignored: the next board has not started")
         now, due = self.now(), self.match.deadline
         if due is not None and now > due:
             self._note_lateness(now - due)
         step = self.match.steps
-        news = self.match.submit(player, raw, now, move)
+        news = self.match.submit(player, raw, now)
         self._logbook.move(player, now, message, news, step)
         return self._publish(news, now)
 

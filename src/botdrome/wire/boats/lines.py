@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from botdrome.games.battleship import Battleship, Shot
+from botdrome.games.battleship import Battleship
 from botdrome.games.fleet import WATER, boats_in, check_fleet
 from botdrome.games.game import IllegalMove, Raw
 
@@ -113,18 +113,16 @@ def aimed(fields: Sequence[bytes], names: Sequence[bytes], shooter: int, positio
     return {"target": target, "x": x, "y": y}
 
 
-Plain = tuple[int, Shot, Raw]
-"""A square by its number, the shot at it, and the same as it is recorded: made once for all games, and for reading."""
-NOBODY: tuple[int, dict[bytes, Plain]] = (-1, {})
+PlainShot = tuple[int, Raw]
+"""A square by its number, and the move that shoots at it: shared by all games, never changed."""
+NOBODY: tuple[int, dict[bytes, PlainShot]] = (-1, {})
 
 
 @cache
-def plain_shots(target: int, width: int, height: int) -> dict[bytes, Plain]:
+def plain_shots(target: int, width: int, height: int) -> dict[bytes, PlainShot]:
     """All shots at one player, by their coordinates as they are mostly written."""
     squares = [(x, y) for y in range(height) for x in range(width)]
-    return {
-        b"%d|%d" % (x + 1, y + 1): (y * width + x, Shot(target, x, y), {"target": target, "x": x, "y": y}) for x, y in squares
-    }
+    return {b"%d|%d" % (x + 1, y + 1): (y * width + x, {"target": target, "x": x, "y": y}) for x, y in squares}
 
 
 class Aim:
@@ -133,7 +131,7 @@ class Aim:
     def __init__(self, names: Sequence[bytes], width: int, height: int) -> None:
         self._at = {name: (target, plain_shots(target, width, height)) for target, name in enumerate(names)}
 
-    def plain(self, line: bytes, shooter: int, position: Battleship) -> Plain | None:
+    def plain(self, line: bytes, shooter: int, position: Battleship) -> Raw | None:
         """What `fields_of` and `aimed` would find in this line; None: they have to look at it."""
         if line[:2] != b"S|":
             return None
@@ -142,7 +140,7 @@ class Aim:
         found = squares.get(written)
         if found is None or target == shooter or position.boards[target][found[0]] != WATER:
             return None
-        return found
+        return found[1]
 
 
 def _coordinate(word: bytes, size: int) -> int:
