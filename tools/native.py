@@ -33,7 +33,7 @@ BUSY = {
     "server/boats": ("books", "company", "game", "room", "session"),
     "server/duel": ("hall", "session"),
     "server/network": ("patience", "rate_limit", "tcp", "traffic", "websocket"),
-    "server/tables": ("flight", "floor", "logbook", "metronome", "seats", "table"),
+    "server/tables": ("flight", "floor", "logbook", "metronome", "seats", "subscriber", "table"),
     "server/workers": ("turns",),
     "api/socketio": ("sockets",),
 }  # fmt: skip

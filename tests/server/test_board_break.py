@@ -14,8 +14,9 @@ from botdrome.games.options import with_options
 from botdrome.match.course import News
 from botdrome.match.reader import read, verify
 from botdrome.server.battlebot.tongues import battlebot
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.store.store import Note, Store, Unstorable
+from botdrome.store.store import Store, Unstorable
 from tests.server.holding import Held, hold_back
 from tests.server.test_table import Hearer, running
 
@@ -180,19 +181,12 @@ async def test_a_board_that_cannot_be_stored_is_told_to_nobody(tmp_path: Path, m
         assert [hearer.failed for hearer in at.hearers] == [[True], [True]] and at.watcher.ended
 
 
-class Forgetful:
-    """A bookkeeper that fails when everything is on disk."""
-
-    def notes(self, table: Table) -> tuple[Note, ...]:
-        return ()
-
-    def stored(self, table: Table) -> None:
+async def test_a_match_does_not_hang_where_a_board_cannot_be_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forget(table: Table) -> None:
         raise LookupError("which board?")
 
-
-async def test_a_match_does_not_hang_where_a_board_cannot_be_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene(tmp_path, monkeypatch) as at:
-        at.table.bookkeeper = Forgetful()
+        at.table.subscribe(Subscriber(stored=forget))
         at.play(0)
         await at.write_all()
         stored = await at.store.match("m")

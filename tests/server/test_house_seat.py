@@ -13,6 +13,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.match.terms import Pace
 from botdrome.server.lobby.house import HouseSeat
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.workers.thinking import thought
 from tests.server.chores import broken, dies, dies_once
 from tests.server.clients import server
@@ -39,7 +40,7 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
         while not table.open:
             await asyncio.sleep(0)
         over = asyncio.Event()
-        table.on_over.append(lambda _: over.set())
+        table.subscribe(Subscriber(over=lambda _: over.set()))
         table.abort("enough")
         await over.wait()
         go_on.set()
@@ -66,7 +67,7 @@ async def test_a_bot_whose_worker_dies_thinks_again(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         table = house.desk.floor.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
         over = asyncio.Event()
-        table.on_over.append(lambda _: over.set())
+        table.subscribe(Subscriber(over=lambda _: over.set()))
         for player in range(2):
             HouseSeat(house.desk.workers, table, player, bot).sit_down()
         house.desk.floor.start_table(table, [None, None], 0.0)
@@ -79,7 +80,7 @@ async def test_a_bot_whose_worker_always_dies_loses(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         table = house.desk.floor.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
         over = asyncio.Event()
-        table.on_over.append(lambda _: over.set())
+        table.subscribe(Subscriber(over=lambda _: over.set()))
         HouseSeat(house.desk.workers, table, 0, dies).sit_down()
         house.desk.floor.start_table(table, [None, None], 0.0)
         await over.wait()

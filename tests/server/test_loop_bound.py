@@ -15,6 +15,7 @@ from botdrome.games.options import with_options
 from botdrome.server.duel.lines import DuelLine
 from botdrome.server.duel.table import PLAYERS
 from botdrome.server.lobby.house import HouseSeat
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry, Finish, Note
@@ -88,7 +89,7 @@ async def test_an_operation_blocks_the_loop_for_5_ms_at_most(target: Target, ope
 
 async def _played(house: House, table: Table) -> None:
     over = asyncio.Event()
-    table.on_over.append(lambda _: over.set())
+    table.subscribe(Subscriber(over=lambda _: over.set()))
     house.desk.floor.start_table(table, [None] * len(table.entry.players), 0.0)
     await over.wait()
 
@@ -119,7 +120,7 @@ async def test_the_end_of_a_long_match(house: House) -> None:
         while not table.open:
             await asyncio.sleep(0)
         over = asyncio.Event()
-        table.on_over.append(lambda _: over.set())
+        table.subscribe(Subscriber(over=lambda _: over.set()))
         while table.match.result is None and table.match.steps < 20_000:
             for player in tuple(table.match.awaited):
                 table.submit(player, move, message)

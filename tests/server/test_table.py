@@ -13,6 +13,7 @@ from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.server.battlebot.tongues import battlebot
 from botdrome.server.tables.metronome import Metronome
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import MatchEntry, Note, Store
@@ -27,7 +28,7 @@ async def running(folder: Path, game: str) -> AsyncIterator[tuple[Table, Store, 
     entry = MatchEntry("m", game, ("ada", "bob"), 0)
     store.begin(entry)
     table = Table(entry, Match(row.game, 2, row.terms, 1), store, 1024, Metronome())
-    table.on_over.append(lambda _: over.set())
+    table.subscribe(Subscriber(over=lambda _: over.set()))
     table.start()
     yield table, store, over
     table.abort("the test is over")
@@ -90,21 +91,19 @@ class Hearer:
         self.failed.append(failed)
 
 
-class WithoutInk:
-    """A bookkeeper that cannot keep books."""
+def without_ink(table: Table) -> tuple[Note, ...]:
+    raise OSError("no ink")
 
-    def notes(self, table: Table) -> tuple[Note, ...]:
-        raise OSError("no ink")
 
-    def stored(self, table: Table) -> None:
-        raise AssertionError("nothing was stored")
+def fail(table: Table) -> None:
+    raise AssertionError("nothing was stored")
 
 
 async def test_where_the_books_cannot_be_kept_no_result_is_told(tmp_path: Path) -> None:
     async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
         hearer = Hearer()
         table.seat(0, hearer, battlebot)
-        table.bookkeeper = WithoutInk()
+        table.subscribe(Subscriber(notes=without_ink, stored=fail))
         table.conclude()
         await over.wait()
         assert (hearer.told, hearer.failed) == ([], [True])
@@ -133,7 +132,7 @@ async def test_books_are_stored_with_the_result_and_told_once_they_are_stored(tm
         hearer = Hearer()
         table.seat(0, hearer, battlebot)
         observer = Observer(hearer, store)
-        table.bookkeeper = observer
+        table.subscribe(Subscriber(notes=observer.notes, stored=observer.stored))
         table.conclude()
         await over.wait()
         assert observer.calls == [("notes", False), ("stored", False)]

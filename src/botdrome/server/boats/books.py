@@ -19,6 +19,7 @@ from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.tables.ledger import Ledger, Look
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import Note, Store
 
@@ -123,7 +124,7 @@ class BoatBookkeeper:
 
     def __init__(self, books: Books, plan: RoomPlan, game: BoatGame, desk: Desk) -> None:
         self._books, self._plan, self._game, self._desk = books, plan, game, desk
-        game.table.on_over.append(self._forget)
+        game.table.subscribe(Subscriber(over=self._forget))
 
     def notes(self, _: Table) -> tuple[Note, ...]:
         return self._books.enter(self._plan, self._game) if self._game.crew.started else ()

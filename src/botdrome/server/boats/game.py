@@ -8,6 +8,7 @@ from botdrome.games.chance import Chance
 from botdrome.server.boats.company import Client, Company, Sailor
 from botdrome.server.lobby.house import HouseSeat
 from botdrome.server.tables.floor import Floor
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.boats.crew import Crew
@@ -70,7 +71,7 @@ class BoatGame(Company):
 
     def begin(self, floor: Floor) -> None:
         """Whoever came by lines brought its fleet along: it is placed as soon as the match asks for it."""
-        self.table.watchers.append(self._look)
+        self.table.subscribe(Subscriber(changed=self._look))
         for sailor in self.sailors:
             if sailor.house is not None:
                 HouseSeat(floor.workers, self.table, sailor.player, sailor.house).sit_down()

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from botdrome.contest.lobby import Seeker
 from botdrome.games.battleship import Battleship
@@ -13,6 +14,7 @@ from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.lobby.house import house_bot, house_names
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.wire.boats.crew import display_name
 from botdrome.wire.boats.lines import BAD_BOARD, FULL, STARTED, is_fleet, joined
@@ -247,9 +249,9 @@ class Room:
         owners = tuple(sailor.owner for sailor in sailors)
         table = self._desk.floor.set_table(plan.game, plan.terms, names, owners, plan.options)
         game = BoatGame(self.offer, gathering.number, sailors, table, Chance(secrets.randbits(SEED_BITS)))
-        table.bookkeeper = BoatBookkeeper(self._books, plan, game, self._desk)
-        table.on_over.append(lambda table: self._over(game, table))
-        table.watchers.append(self.changed)
+        books = BoatBookkeeper(self._books, plan, game, self._desk)
+        over = partial(self._over, game)
+        table.subscribe(Subscriber(changed=self.changed, notes=books.notes, stored=books.stored, over=over))
         self.gathering = None
         self.games.append(game)
         for sailor in sailors:
@@ -283,9 +285,8 @@ class Room:
             self.gathering = Gathering(self.offer, self._opened)
 
     def changed(self) -> None:
-        if self.on_change:
-            for tell in tuple(self.on_change):
-                tell()
+        for tell in tuple(self.on_change):
+            tell()
 
     def close(self) -> None:
         """Nobody joins any more, and who waits is sent off. Running games go on."""

@@ -23,6 +23,7 @@ from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
 from botdrome.server.lobby.owners import NOBODY
 from botdrome.server.lobby.registry import Admission
 from botdrome.server.tables.floor import Sitter
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.bomber.messages import CAME_LATE, BomberDialect, Response, refusal
@@ -209,8 +210,7 @@ class Room:
         owners = (*[guest.owner for guest in guests.values()], *[NOBODY] * len(house))
         self._seated = self._shown(tuple(names))
         table = self.table = self.desk.floor.set_table(self.game, self.plan.terms, tuple(names), owners, self.plan.options)
-        table.reporters.append(self._hear)
-        table.on_over.append(self._over)
+        table.subscribe(Subscriber(self._hear, over=self._over, sees_secrets=True))
         self._seat_house(table, sitters)
         delay = secrets.randbelow(min(200, self.plan.round)) / 1000
         self._due = self._loop.time() + delay

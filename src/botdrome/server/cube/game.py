@@ -14,6 +14,7 @@ from botdrome.server.cube.report import CubeReport
 from botdrome.server.lobby.clients import ConnectedClient, ConnectedClients
 from botdrome.server.lobby.logins import End
 from botdrome.server.settings import Settings
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.cube.calls import CubeCalls
@@ -43,8 +44,7 @@ class CubeGame:
         self._held: asyncio.TimerHandle | None = None
         """While the organiser has much to read: the next tick waits for it."""
         self._orphaned: asyncio.TimerHandle | None = None
-        table.watchers.append(self._look)
-        table.on_over.append(self._over)
+        table.subscribe(Subscriber(changed=self._look, over=self._over))
 
     @property
     def id(self) -> str:

@@ -19,6 +19,7 @@ from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import Invitations
 from botdrome.server.lobby.logins import no_login
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.server.workers.asker import ASKER
 from botdrome.store.store import StoreUnavailable
@@ -146,7 +147,7 @@ class CubeOrganiser:
         return game
 
     def _begin(self, visit: Visit, game: CubeGame) -> None:
-        game.report.table.on_over.append(self._disown)
+        game.report.table.subscribe(Subscriber(over=self._disown))
         visit.caller.emit("GAME_STARTED", {"id": game.id, "key": game.key})
         self._own_by(visit, game)
 
@@ -234,7 +235,7 @@ class CubeOrganiser:
         visit.watched.add(game_id)
         if game_id not in self._reports:
             self._reports[game_id] = report
-            report.table.on_over.append(self._forget)
+            report.table.subscribe(Subscriber(over=self._forget))
 
     def _forget(self, table: Table) -> None:
         self._reports.pop(table.entry.id, None)

@@ -2,6 +2,7 @@
 
 from botdrome.match.course import News
 from botdrome.server.cube.connection import MUCH, Caller
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.wire.cube.checks import Fault
 from botdrome.wire.cube.events import CubeEvents, Told, ended
@@ -23,9 +24,7 @@ class CubeReport:
         self._urls = urls
         self._watching: dict[Caller, None] = {}
         self._told: list[Told] = []
-        table.reporters.append(self._report)
-        table.watchers.append(self._look)
-        table.on_over.append(self._over)
+        table.subscribe(Subscriber(self._report, self._look, over=self._over, sees_secrets=True))
 
     @property
     def told(self) -> Payload:

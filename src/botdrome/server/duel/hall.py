@@ -16,6 +16,7 @@ from botdrome.server.duel.lines import Counted, PlayedBoard
 from botdrome.server.duel.table import DuelTable
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk, Guest
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import Epoch, MatchEntry, Note
 from botdrome.wire.duel.messages import Duel
@@ -150,8 +151,10 @@ class DuelHall:
     def look_after(self, table: Table) -> None:
         """Until it is over; its books are ours, unless it is played at a pace for people."""
         if table.entry.id not in self._counted:
-            table.bookkeeper = self if table.entry.pace == "usual" else None
-            table.on_over.append(self._forget)
+            usual = table.entry.pace == "usual"
+            table.subscribe(
+                Subscriber(notes=self.notes if usual else None, stored=self.stored if usual else None, over=self._forget)
+            )
             self._counted[table.entry.id] = Counted(since=table.entry.started)
 
     def _forget(self, table: Table) -> None:

@@ -68,7 +68,8 @@ class DuelSession(StreamSession):
             return None
         table, duel = self._table, self._duel
         if table is not None and duel is not None and (move := duel.plain_move(self._player, message)) is not None:
-            return table.submit(self._player, move, message)
+            table.submit(self._player, move, message)
+            return None
         try:
             value = read_frame(message)
         except BadFrame as problem:

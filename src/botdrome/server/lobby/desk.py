@@ -23,6 +23,7 @@ from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.settings import Settings
 from botdrome.server.tables.floor import Floor, Sitter
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import Store
 
@@ -210,7 +211,7 @@ class Desk:
         table = self._set(wish, names, tuple(guest.owner for guest in guests))
         if book := self._lobby.book(wish):
             book.note(names)
-            table.on_over.append(lambda table: self._meeting_over(table, book))
+            table.subscribe(Subscriber(over=lambda table: self._meeting_over(table, book)))
         for guest in guests:
             guest.seeker = None
         self.floor.start_table(table, guests)

@@ -9,6 +9,7 @@ from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.server.workers.jobs import JobFailed, WorkersClosed
 from botdrome.server.workers.pool import Workers
@@ -45,8 +46,7 @@ class HouseSeat:
         self._thinking: asyncio.Task[None] | None = None
 
     def sit_down(self) -> None:
-        self._table.watchers.append(self._look)
-        self._table.on_over.append(lambda _: self._stop())
+        self._table.subscribe(Subscriber(changed=self._look, over=lambda _: self._stop()))
 
     def _look(self) -> None:
         match = self._table.match

@@ -18,6 +18,7 @@ from botdrome.server.lobby.logins import TOKEN_CHANGED
 from botdrome.server.lobby.owners import bot_owner
 from botdrome.server.network.connection import NORMAL
 from botdrome.server.network.traffic import Traffic
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
 from botdrome.wire.half_pairs import value_of
@@ -92,8 +93,7 @@ class UrlGuest:
         self._stop_timer()
         self._table, self._player = table, player
         self._headers = {"x-botdrome-match": table.entry.id, "x-botdrome-bot": quote(self.name, safe="")}
-        table.watchers.append(self._look)
-        table.on_over.append(self._go)
+        table.subscribe(Subscriber(changed=self._look, over=self._go))
 
     def _expel(self, words: str) -> None:
         if self._table is None:
@@ -197,7 +197,8 @@ class UrlGuest:
             move = value_of(answer.body)
         except UNREADABLE as error:
             return self._fail(f"unreadable: {error}", answer.body)
-        return self._table.submit(self._player, move, answer.body)
+        self._table.submit(self._player, move, answer.body)
+        return None
 
     # What a call without an answer costs: the same as a connection that broke off.
 

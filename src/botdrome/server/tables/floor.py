@@ -23,6 +23,7 @@ from botdrome.server.settings import Settings
 from botdrome.server.tables.audience import Spectator
 from botdrome.server.tables.listener import Listener, Tongue
 from botdrome.server.tables.metronome import Metronome
+from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.server.workers.pool import Workers
 from botdrome.store.store import MatchEntry, Store
@@ -79,7 +80,7 @@ class Floor:
         seed = seed_of(match)
         entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed=seed, owners=owners, pace=pace)
         table = Table(entry, match, self._store, self._settings.flight_bytes, self.metronome)
-        table.on_over.append(self._clear)
+        table.subscribe(Subscriber(over=self._clear))
         self._tables[match_id] = table
         self._store.begin(entry)
         return table

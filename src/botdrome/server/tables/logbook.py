@@ -16,12 +16,13 @@ class Logbook:
         self._missed: dict[Player, Milliseconds] = {}
         """Who let its time run out, and when that was: what it sends next was meant for that step."""
 
-    def move(self, player: Player, now: Milliseconds, message: bytes, news: News, step: int) -> None:
-        """What a player sent after so many steps, and the news that it led to."""
+    def move(self, player: Player, now: Milliseconds, message: bytes, news: News, step: int) -> str:
+        """Record what a player sent after so many steps, with the verdict that the news gives, and return the verdict."""
         verdict = _verdict(player, news)
         if self._missed:
             verdict = self._in_view_of_the_time(player, verdict, now)
         self.flights[player].came(now, message, verdict, step)
+        return verdict
 
     def silence(self, players: Iterable[Player], now: Milliseconds, due: Milliseconds, step: int) -> None:
         """They let their time run out after so many steps, and are here."""

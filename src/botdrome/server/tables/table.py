@@ -17,28 +17,25 @@ from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.tables.audience import Audience, Spectator, billing_of
 from botdrome.server.tables.board_break import BoardBreak
-from botdrome.server.tables.bookkeeper import Bookkeeper
 from botdrome.server.tables.listener import Listener, Tongue
 from botdrome.server.tables.logbook import Logbook
 from botdrome.server.tables.match_writer import write_board, write_end
 from botdrome.server.tables.metronome import Metronome, Timer, Timers
 from botdrome.server.tables.seats import Seats
+from botdrome.server.tables.subscriber import Subscriber, Subscribers
 from botdrome.store.store import AlreadyOver, MatchEntry, Note, Store, StoreUnavailable
 from botdrome.wire.vocabulary import standing
 
 log = structlog.get_logger()
+
+BETWEEN_BOARDS = "ignored: the next board has not started"
 
 
 class Table:
     def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int, metronome: Metronome) -> None:
         self.entry, self.match = entry, match
         self.audience = Audience(billing_of(entry), match.terms.pace.limit)
-        self.on_over: list[Callable[[Table], None]] = []
-        self.bookkeeper: Bookkeeper | None = None
-        self.watchers: list[Callable[[], None]] = []
-        """Called after each change: by those at the table who look for themselves."""
-        self.reporters: list[Callable[[News], None]] = []
-        """Told all news, secret or not: by those who run the table."""
+        self._subscribers = Subscribers()
         self.open = False
         self._board = 0
         self.shown: Game[Any] = match.position
@@ -62,6 +59,9 @@ class Table:
         self._ending: asyncio.Future[None]
         """Kept here, for the loop itself holds on to no task."""
 
+    def subscribe(self, subscriber: Subscriber) -> None:
+        self._subscribers.add(subscriber)
+
     def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
         self._seats.give(player, listener, tongue)
 
@@ -78,16 +78,19 @@ class Table:
 
     # What players do.
 
-    def submit(self, player: Player, raw: Raw, message: bytes) -> None:
+    def submit(self, player: Player, raw: Raw, message: bytes) -> str:
+        """Take a player's move as it was sent, and return what became of it: "accepted", or why it was not."""
         if self._break is not None:
-            return self.note(player, message, "ignored: the next board has not started")
+            self.note(player, message, BETWEEN_BOARDS)
+            return BETWEEN_BOARDS
         now, due = self.now(), self.match.deadline
         if due is not None and now > due:
             self._note_lateness(now - due)
         step = self.match.steps
         news = self.match.submit(player, raw, now)
-        self._logbook.move(player, now, message, news, step)
-        return self._publish(news, now)
+        verdict = self._logbook.move(player, now, message, news, step)
+        self._publish(news, now)
+        return verdict
 
     def leave(self, player: Player) -> None:
         self._seats.listeners.pop(player, None)
@@ -176,8 +179,7 @@ class Table:
         try:
             storing.result()
             self._board = self.match.board
-            if self.bookkeeper is not None:
-                self.bookkeeper.stored(self)
+            self._subscribers.stored(self)
             self._publish(pause.news, pause.now)
         except Exception:
             log.exception("a board could not be stored and told", match=self.entry.id)
@@ -192,8 +194,7 @@ class Table:
         due = self.match.deadline
         if due is not None and (self._timer is None or due < self._timer_due):
             self._set_timer(due, now)
-        for look in self.watchers:
-            look()
+        self._subscribers.changed()
 
     def _tell(self, news: News, now: Milliseconds) -> None:
         self.shown = news[-1][1]
@@ -204,9 +205,8 @@ class Table:
         self._show(news, now)
 
     def _show(self, news: News, now: Milliseconds) -> None:
-        """To those who do not play."""
-        for report in self.reporters:
-            report(news)
+        """Tell all but the players."""
+        self._subscribers.notify(news)
         if self.audience:
             self.audience.see(now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
 
@@ -254,7 +254,7 @@ class Table:
         self._ending.add_done_callback(self._stored)
 
     def _notes(self) -> tuple[Note, ...]:
-        return self.bookkeeper.notes(self) if self.bookkeeper else ()
+        return self._subscribers.notes(self)
 
     def _stored(self, ending: asyncio.Future[None]) -> None:
         if ending.cancelled():
@@ -272,14 +272,12 @@ class Table:
         for listener in listeners.values():
             listener.dismiss(failed=problem is not None)
         self.audience.dismiss()
-        for tell in self.on_over:
-            tell(self)
+        self._subscribers.over(self)
 
     def _tell_the_end(self, news: News, now: Milliseconds) -> None:
         """Whatever goes wrong here, the table is cleared."""
         try:
-            if self.bookkeeper is not None:
-                self.bookkeeper.stored(self)
+            self._subscribers.stored(self)
             for player, messages in self._last_words.items():
                 if (listener := self._seats.listeners.get(player)) is not None:
                     listener.tell(messages)

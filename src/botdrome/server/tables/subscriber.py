@@ -1,0 +1,72 @@
+"""Subscriber: follows the match at a table. Spectators, statistics, contests, house bots and rooms all do so in this way."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from botdrome.match.course import News
+from botdrome.match.events import meant_for
+from botdrome.store.store import Note
+
+if TYPE_CHECKING:
+    from botdrome.server.tables.table import Table
+
+
+class Subscriber:
+    """The functions that a table calls. None of them waits or raises. Those that are not given are not called."""
+
+    __slots__ = ("changed", "notes", "notify", "over", "sees_secrets", "stored")
+
+    def __init__(
+        self,
+        notify: Callable[[News], None] | None = None,
+        changed: Callable[[], None] | None = None,
+        notes: Callable[["Table"], tuple[Note, ...]] | None = None,
+        stored: Callable[["Table"], None] | None = None,
+        over: Callable[["Table"], None] | None = None,
+        sees_secrets: bool = False,
+    ) -> None:
+        """`notify` gets the news; a result only once it is stored. With `sees_secrets` it also gets news for one player alone.
+
+        `changed` is called after each change that does not end the match: a subscriber may look at the match then.
+        `notes` returns statistics that are stored together with a board or the result. They are told to nobody before
+        `stored` is called, which is never called for notes that could not be stored.
+        `over` is called last. `Table.stored` says whether the result was stored.
+        """
+        self.notify, self.changed, self.notes, self.stored, self.over = notify, changed, notes, stored, over
+        self.sees_secrets = sees_secrets
+
+
+class Subscribers:
+    """All subscribers of one table, called in the order in which they came."""
+
+    __slots__ = ("_all",)
+
+    def __init__(self) -> None:
+        self._all: list[Subscriber] = []
+
+    def add(self, subscriber: Subscriber) -> None:
+        self._all.append(subscriber)
+
+    def notify(self, news: News) -> None:
+        public = [piece for piece in news if meant_for(piece[0]) is None]
+        for subscriber in self._all:
+            if subscriber.notify is not None:
+                subscriber.notify(news if subscriber.sees_secrets else public)
+
+    def changed(self) -> None:
+        for subscriber in self._all:
+            if subscriber.changed is not None:
+                subscriber.changed()
+
+    def notes(self, table: "Table") -> tuple[Note, ...]:
+        return tuple([note for one in self._all if one.notes is not None for note in one.notes(table)])
+
+    def stored(self, table: "Table") -> None:
+        for subscriber in self._all:
+            if subscriber.stored is not None:
+                subscriber.stored(table)
+
+    def over(self, table: "Table") -> None:
+        for subscriber in self._all:
+            if subscriber.over is not None:
+                subscriber.over(table)
