@@ -6,9 +6,10 @@ PURE := games match contest wire bots formats
 BUSY := games match wire server api/test_socketio*.py test_native.py
 READY := .venv/.ready
 NATIVE := .venv/native
+DOCS := .venv/docs
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web types native plain demo test check format fuzz faults bench attacks lock picture clean
+.PHONY: help setup web types native plain demo test check format fuzz faults bench attacks lock picture docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -87,12 +88,21 @@ attacks: $(READY) ## measure how much hostile clients of one address slow down t
 
 picture: export PYTHONPATH := $(CURDIR)/src
 picture: web ## make the pictures of the docs anew; needs Chromium
-	$(BIN)/python -m docs.picture
-	$(BIN)/python -m docs.page_picture
+	$(BIN)/python -m tools.terminal_picture
+	$(BIN)/python -m tools.page_picture
 
-lock: $(READY) ## write requirements.lock anew from pyproject.toml
+docs: $(DOCS)/.ready ## build the docs site into site/; a broken link fails
+	$(DOCS)/bin/zensical build --strict
+
+$(DOCS)/.ready: tools/docs.lock
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/docs.lock
+	touch $@
+
+lock: $(READY) ## update requirements.lock and tools/docs.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --generate-hashes --extra dev --upgrade --no-header --quiet -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --universal --generate-hashes --group docs --constraint requirements.lock --upgrade --no-header --quiet -o tools/docs.lock
 
 clean: ## remove the environment and what the tools left behind
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist site .cache

@@ -75,12 +75,6 @@ def test_the_match_file_page_names_every_key() -> None:
         assert f"`{key}`" in page
 
 
-def test_links_between_pages_lead_somewhere() -> None:
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} leads to {target}"
-
-
 def test_the_commands_of_the_readme_are_there() -> None:
     readme = (ROOT / "README.md").read_text()
     makefile = (ROOT / "Makefile").read_text()

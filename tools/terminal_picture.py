@@ -1,4 +1,4 @@
-"""Draws the picture of the README: a match and a table, as the terminal shows them."""
+"""Draw docs/picture.svg: a match and a score table, as the terminal shows them."""
 
 import re
 from io import StringIO
@@ -17,7 +17,7 @@ from botdrome.match.record import written
 from botdrome.match.simulate import simulate
 from botdrome.runner.tournament import Plan, play_all
 
-FILE = Path(__file__).with_name("picture.svg")
+FILE = Path(__file__).parents[1] / "docs" / "picture.svg"
 BOTS = ("house:sapper", "house:random")
 SEED, STEP = 3, 45
 

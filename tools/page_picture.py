@@ -1,4 +1,4 @@
-"""Takes the picture of the README: a match of Bomberman on the page of a server, in a real browser."""
+"""Take docs/page.png, the picture in the README: a match of Bomberman in a real browser."""
 
 import tempfile
 from pathlib import Path
@@ -14,7 +14,7 @@ from botdrome.match.match import Match
 from botdrome.match.record import written
 from botdrome.match.simulate import simulate
 
-FILE = Path(__file__).with_name("page.png")
+FILE = Path(__file__).parents[1] / "docs" / "page.png"
 NAMES = ("ada", "bob", "cleo", "dan")
 SEED, STEP = 3, 121
 

@@ -1,0 +1,53 @@
+"""The pages hang together: all are in the navigation, and links lead to pages and headings that exist."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+FRONT = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+
+
+def prose(page: Path) -> str:
+    """The text without its code blocks."""
+    return re.sub(r"^ *```.*?^ *```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """The ids that the site generator gives to headings."""
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE):
+        words = re.sub(r"[^\w\s-]", "", heading.encode("ascii", "ignore").decode()).strip().lower()
+        slug = re.sub(r"[-\s]+", "-", words)
+        assert slug not in found, f"{page.name} has two headings {heading}"
+        found.add(slug)
+    return found
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = re.findall(r"[\w/-]+\.md$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in PAGES)
+
+
+@pytest.mark.parametrize("page", [*FRONT, *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_pages_and_headings(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", prose(page)):
+        file = page if not target else (page.parent / target).resolve()
+        assert file.is_file(), f"{page.name} leads to {target}"
+        if anchor:
+            assert anchor in anchors(file), f"{page.name} leads to {target}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_of_the_site_lead_only_to_files_of_the_site(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose(page)):
+        assert (page.parent / target).resolve().is_relative_to(DOCS), f"{page.name} leads to {target}"
+
+
+def test_the_readme_fits_one_screen() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 50
