@@ -407,3 +407,24 @@ def test_the_examples_of_the_page_are_true() -> None:
     assert msgspec.json.decode(msgspec.json.encode(position.view(1))) == view
     assert after(position, shot).scores == (2, 2)
     assert after(position, skip).view(None)["skips"] == (0, 1)
+
+
+SUNK, ALL_BUT_ONE = ["aaa..", ".....", "....b", "....b", "....."], ["aaa..", ".....", "....b", "....B", "....."]
+
+
+@pytest.mark.parametrize(
+    ("fleets", "absent", "decided"),
+    [
+        ([SUNK, SUNK], (), True),
+        ([SUNK, ALL_BUT_ONE], (), False),
+        ([SUNK, FLEET], (1,), True),
+        ([FLEET, SUNK], (1,), False),
+        ([ALL_BUT_ONE, SUNK], (1,), False),
+        ([FLEET, FLEET], (0, 1), True),
+        ([], (0, 1), False),
+    ],
+)
+def test_a_game_is_decided_when_every_fleet_is_sunk_or_its_player_absent(
+    fleets: list[list[str]], absent: tuple[int, ...], decided: bool
+) -> None:
+    assert Battleship(fleets=tuple(map("".join, fleets))).decided(absent) is decided

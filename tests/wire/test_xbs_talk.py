@@ -1,14 +1,12 @@
 """What players on lines are told of a match, as a transcript of the protocol."""
 
-import pytest
-
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.boats.crew import Crew, Taunts
-from botdrome.wire.boats.talk import BoatTalk, all_dead
+from botdrome.wire.boats.talk import BoatTalk
 from botdrome.wire.vocabulary import standing
 
 FLEET = ["AAA..", "BB...", ".....", ".....", "....."]
@@ -18,9 +16,9 @@ WATER = "." * 25
 class Told:
     """A match of ann, bob and carl, and what each of them hears."""
 
-    def __init__(self, placed: bool = True, players: tuple[int, ...] = (0, 1, 2)) -> None:
-        game = Battleship(width=5, height=5, boats="A3 B2", goal=1)
-        self.match = Match(game, 3, Terms(Pace(1000), late="pass", gone="wait", absence=100), 1)
+    def __init__(self, placed: bool = True, goal: int = 1, players: tuple[int, ...] = (0, 1, 2)) -> None:
+        game = Battleship(width=5, height=5, boats="A3 B2", goal=goal)
+        self.match = Match(game, 3, Terms(Pace(1000), late="pass", gone="wait", absence=100, early_end=True), 1)
         self.crew = Crew([b"ann", b"bob", b"carl"], [Taunts(), Taunts(), Taunts()], Chance(1))
         self._talk, self._players = BoatTalk(self.crew), players
         assert self(self.match.start()) == {}
@@ -31,11 +29,6 @@ class Told:
         """The lines by player."""
         told = self._talk.on_news(news, standing(self.match, now), self._players)
         return {player: message.decode().split("\n") for player, (message,) in told.items()}
-
-    def all_dead(self) -> bool:
-        position = self.match.position
-        assert isinstance(position, Battleship)
-        return all_dead(self.crew, position)
 
     def to_all(self, news: News) -> list[str]:
         told = self(news)
@@ -108,49 +101,23 @@ def test_who_leaves_is_shown_with_its_board_and_skipped_by_its_status() -> None:
     assert told.to_all(told.match.wake(100)) == ["K|ann|brb", "N|bob"]
 
 
-def test_nobody_is_asked_when_all_are_gone() -> None:
-    told = Told()
-    told.crew.statuses[:] = [b"gone"] * 3
-    assert told.to_all(told.match.submit(0, shot(1, 4, 4), 0)) == [f"B|bob|gone|{WATER[:-1]}0|0|0"]
-    assert not all_dead(told.crew, Battleship())
-
-
-SUNK, ALL_BUT_ONE = [row.lower() for row in FLEET], ["aaa..", "bB...", ".....", ".....", "....."]
-
-
-@pytest.mark.parametrize(
-    ("fleets", "scores", "statuses", "dead"),
-    [
-        ([SUNK, SUNK], (5, 5), [b"", b""], True),
-        ([SUNK, SUNK], (10, 0), [b"", b""], True),
-        ([SUNK, ALL_BUT_ONE], (4, 5), [b"", b""], False),
-        ([SUNK, FLEET], (0, 5), [b"", b"gone"], True),
-        ([FLEET, SUNK], (5, 0), [b"", b"gone"], False),
-        ([ALL_BUT_ONE, SUNK], (5, 4), [b"", b"gone"], False),
-        ([FLEET, FLEET], (0, 0), [b"gone", b"gone"], True),
-        ([], (0, 0), [b"gone", b"gone"], False),
-    ],
-)
-def test_all_are_dead_when_every_fleet_is_sunk_or_its_player_gone(
-    fleets: list[list[str]], scores: tuple[int, ...], statuses: list[bytes], dead: bool
-) -> None:
-    crew = Crew([b"ann", b"bob"], [Taunts(), Taunts()], Chance(1))
-    crew.statuses = statuses
-    position = Battleship(width=5, height=5, boats="A3 B2", fleets=tuple(map("".join, fleets)), scores=scores)
-    assert all_dead(crew, position) is dead
-
-
-def test_a_crew_is_dead_until_somebody_comes_back() -> None:
-    told = Told()
-    dead = []
-    for change in (told.match.leave(0, 0), told.match.leave(1, 0)):
-        told(change)
-        dead.append(told.all_dead())
-    told.crew.statuses[2] = b"leaves"
-    told(told.match.wake(100))
-    dead.append(told.all_dead())
-    told(told.match.rejoin(0, 0))
-    assert [*dead, told.all_dead()] == [False, False, True, False]
+def test_a_game_that_is_decided_within_a_round_asks_nobody_for_the_next_turn() -> None:
+    told = Told(goal=5)
+    for player in (0, 2):
+        told(told.match.leave(player, 0))
+    told(told.match.wake(100))  # ann is skipped
+    told(told.match.rejoin(0, 100))
+    told(told.match.submit(1, {"skip": True}, 100))
+    told(told.match.wake(200))  # carl is skipped
+    for x, y in [(0, 0), (1, 0), (2, 0), (0, 1)]:
+        told(told.match.submit(0, shot(1, x, y), 200))
+        told(told.match.submit(1, {"skip": True}, 200))
+        told(told.match.wake(200))
+    told(told.match.submit(0, shot(1, 1, 1), 200))
+    assert told(told.match.leave(0, 200))[1] == [
+        f"B|ann|disconnected|{WATER}|5|1", "F|finished|6|3",
+        "R|ann|5|1|6|disconnected", "R|bob|0|5|5|", "R|carl|0|5|5|disconnected",
+    ]  # fmt: skip
 
 
 def test_who_comes_back_is_told_everything() -> None:

@@ -1,6 +1,6 @@
 """Battleship: find the other fleets by shooting at their boards; every hit is a point, and all have the same number of turns."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Struct
@@ -143,6 +143,10 @@ class Battleship(Game[Act], frozen=True):
         if not seat and (rounds == self.rounds or max(scores) >= (self.goal or boats_in(self.boats).squares)):
             return ()
         return TURNS[seat]
+
+    def decided(self, absent: Collection[Seat]) -> bool:
+        """Every fleet is sunk or its player absent: Xterm Boat Sinker ends a game then, even within a round."""
+        return bool(self.fleets) and all(seat in absent or fleet == fleet.lower() for seat, fleet in enumerate(self.fleets))
 
     @property
     def turns(self) -> tuple[int, ...]:

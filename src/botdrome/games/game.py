@@ -71,6 +71,10 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
         """The position when a seat is out of the match: unless the rules say otherwise, it passes from now on."""
         return self
 
+    def decided(self, absent: Collection[Seat]) -> bool:
+        """True: no seat that is present has anything left to play for. The match asks while seats are absent."""
+        return False
+
     def amend(self, options: Mapping[str, Any]) -> Self:
         """The position with other options from the next round on, where the rules allow it."""
         raise BadOption(f"the options of {self.name} cannot be changed during a game")

@@ -117,7 +117,7 @@ class Course:
     def _go_on(self, now: Milliseconds, news: News) -> None:
         """Lead the board on to a step that awaits somebody, or to its end."""
         while not self.position.over:
-            if self._turns >= MOST_TURNS:
+            if self._turns >= MOST_TURNS or self._decided():
                 return self._end_here("complete", news)
             if self._disturbed and self._forfeited():
                 break
@@ -139,6 +139,14 @@ class Course:
             if not self.awaited and not self._beat:
                 return self._close(now, news)
         return self._set_deadline(now)
+
+    def _decided(self) -> bool:
+        """Whether the terms and the rules end the board here, since the seats that are present have nothing left to play for."""
+        if not self._disturbed or not self.terms.early_end:
+            return False
+        absent = {*self._out, *[self._seat_of[player] for player in self._away]}
+        decided: bool = self.position.decided(absent)
+        return decided
 
     def _forfeited(self) -> bool:
         """All but one are out, and the rules leave it to the match to say what that means."""

@@ -95,7 +95,11 @@ class Match(Course):
         self._away.add(player)
         self._disturbed = True
         news.append((Left(player), self.position))
-        if not self._abandoned(now, news):
+        if self._abandoned(now, news):
+            return news
+        if self._decided():
+            self._end_here("complete", news)
+        else:
             self._wait_no_longer_for(player, now, news)
         return news
 

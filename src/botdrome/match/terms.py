@@ -57,6 +57,8 @@ class Terms(Struct, frozen=True):
     """How long a step waits for seats that are gone: once, until they come back and go again."""
     reunion: Milliseconds = 0
     """How long a match that all players have left waits for one of them to come back; 0: it ends at once."""
+    early_end: bool = False
+    """True: the match ends as soon as those who are present have nothing left to play for (`Game.decided`)."""
     boards: int = 1
     """So many boards are played by the same players, the seats moved on by one each time."""
 

@@ -801,6 +801,7 @@ export interface Terms {
   gone: "out" | "pass" | "wait";
   absence: number;
   reunion: number;
+  early_end: boolean;
   boards: number;
 }
 

@@ -25,7 +25,7 @@ from botdrome.wire.boats.lines import (
     said,
 )
 from botdrome.wire.boats.offer import Offer
-from botdrome.wire.boats.talk import BoatTalk, all_dead
+from botdrome.wire.boats.talk import BoatTalk
 
 
 class BoatGame(Company):
@@ -71,21 +71,15 @@ class BoatGame(Company):
 
     def begin(self, floor: Floor) -> None:
         """Whoever came by lines brought its fleet along: it is placed as soon as the match asks for it."""
-        self.table.subscribe(Subscriber(changed=self._look))
+        self.table.subscribe(Subscriber(changed=self._place_fleets))
         for sailor in self.sailors:
             if sailor.house is not None:
                 HouseSeat(floor.workers, self.table, sailor.player, sailor.house).sit_down()
         floor.start_table(self.table, [sailor.client or sailor.guest for sailor in self.sailors], 0.0)
 
-    def _look(self) -> None:
-        if not self._placed:
-            self._place_fleets()
-        position = self.table.match.position
-        assert isinstance(position, Battleship)
-        if (position.hit or any(self.crew.statuses)) and all_dead(self.crew, position):  # neither: it cannot have come to that
-            self.table.conclude()
-
     def _place_fleets(self) -> None:
+        if self._placed:
+            return
         self._placed = True
         for sailor in self.sailors:
             if sailor.on_lines:

@@ -81,7 +81,7 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def terms(self) -> Terms:
         limit = round(self.turn_limit * 1000) or None
         pace = Pace(limit, first=limit or 60_000)
-        return msgspec.structs.replace(FORMATS["battleship"].terms, pace=pace, absence=round(self.absence * 1000))
+        return msgspec.structs.replace(FORMATS["battleship"].terms, pace=pace, absence=round(self.absence * 1000), early_end=True)
 
     @property
     def offer(self) -> Offer:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from botdrome.games.battleship import Battleship, Shot
-from botdrome.games.fleet import boats_in
 from botdrome.match.course import News
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
 from botdrome.wire.boats.crew import Crew
@@ -15,20 +14,14 @@ COLUMNS = b"abcdefghijklmnopqrstuvwxyz"
 OUT_OF_TIME = b"out of time"
 
 
-def all_dead(crew: Crew, position: Battleship) -> bool:
-    """Every fleet is sunk or its player gone: the original ends a game then, even in the middle of a round."""
-    if sum(position.scores) < crew.statuses.count(b"") * boats_in(position.boats).squares:
-        return False  # fewer hits than the fleets of those who are here have squares: no need to look at any
-    fleets = zip(position.fleets, crew.statuses, strict=False)
-    return bool(position.fleets) and all(status or fleet == fleet.lower() for fleet, status in fleets)
-
-
 class Speech:
     """The lines of one occasion, in order: most are for all, some for one player alone."""
 
-    __slots__ = ("lines", "only")
+    __slots__ = ("ends", "lines", "only")
 
-    def __init__(self) -> None:
+    def __init__(self, ends: bool) -> None:
+        self.ends = ends
+        """The game ends here: nobody has the next turn."""
         self.lines: list[bytes] = []
         self.only: dict[int, Player] = {}
         """By the number of the line."""
@@ -71,7 +64,7 @@ class BoatTalk:
             event, position = news[0]
             if miss := self._miss(event, position):
                 return dict.fromkeys(players, miss)
-        speech = Speech()
+        speech = Speech(ends=any(type(event) is Ended for event, _ in news))
         for event, position in news:
             say = self._say.get(type(event))
             if say is not None:
@@ -84,8 +77,8 @@ class BoatTalk:
             return []
         target, next_up = position.shot.target, position.to_move
         crew = self._crew
-        if not next_up or crew.taunts[target].any or (any(crew.statuses) and all_dead(crew, position)):
-            return []  # while all are here, only a hit can be the last one
+        if not next_up or crew.taunts[target].any:
+            return []
         return [self.board(target, position) + self._asked[next_up[0]]]
 
     def board(self, player: Player, position: Battleship) -> bytes:
@@ -108,7 +101,7 @@ class BoatTalk:
             speech.lines.append(self._skip(event, self._shooter(position)))
         else:
             self._start(position, speech)
-        if position.to_move and not all_dead(crew, position):
+        if position.to_move and not speech.ends:
             speech.lines.append(self._turns[position.to_move[0]])
 
     def _hit(self, shot: Shot, position: Battleship, speech: Speech) -> None:
