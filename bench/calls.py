@@ -8,7 +8,7 @@ import time
 from statistics import median
 from typing import cast
 
-from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.settings import Settings
 
 CALLS = 20_000
@@ -61,7 +61,7 @@ async def bare(port: int, at_once: int) -> None:
     await asyncio.gather(*(bot.done for bot in bots))
 
 
-async def ours(callers: Callers, port: int, at_once: int) -> None:
+async def ours(callers: BotCaller, port: int, at_once: int) -> None:
     async def call(times: int) -> None:
         for _ in range(times):
             await callers.post(url, BODY, 5.0)
@@ -71,7 +71,7 @@ async def ours(callers: Callers, port: int, at_once: int) -> None:
 
 
 async def measure(port: int) -> None:
-    callers = Callers(Settings())
+    callers = BotCaller(Settings())
     for at_once in AT_ONCE:
         costs: dict[str, list[float]] = {"bare": [], "ours": []}
         for _ in range(RUNS):

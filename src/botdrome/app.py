@@ -27,8 +27,8 @@ from botdrome.server.boats.door import boat_door
 from botdrome.server.boats.harbour import Harbour, Harbours
 from botdrome.server.boats.host import HostSession
 from botdrome.server.bomber.api import BomberApi
-from botdrome.server.calling.callers import Callers
-from botdrome.server.calling.fence import warn_of_loopback
+from botdrome.server.calling.address_filter import warn_of_loopback
+from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.organiser import CubeOrganiser
 from botdrome.server.duel.board_ids import open_board_ids
 from botdrome.server.duel.hall import DuelHall
@@ -121,7 +121,7 @@ class Parts(NamedTuple):
     desk: Desk
     arena: Arena
     api: Api
-    callers: Callers
+    callers: BotCaller
     duel: DuelHall
     boats: Harbours
     cube: SocketIo
@@ -180,7 +180,7 @@ async def _recover(store: Store) -> None:
 
 
 async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], Tables]) -> Parts:
-    desk, crowd, callers, origins = Desk(store, settings), Crowd(settings), Callers(settings), Origins(settings)
+    desk, crowd, callers, origins = Desk(store, settings), Crowd(settings), BotCaller(settings), Origins(settings)
     duel = DuelHall(desk, await open_duel_table(store), await open_board_ids(store))
     boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
     url_bots = UrlBots(desk, callers)

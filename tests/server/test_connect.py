@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from botdrome.app import House
-from botdrome.server.calling.answer import Answer, CallFailed, TooLate
-from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
+from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.url_bots import UrlBots
 from tests.server.clients import Client, client, registered, server
 
 pytestmark = pytest.mark.anyio
 
 
-def callers_of(house: House) -> Callers:
+def callers_of(house: House) -> BotCaller:
     bots = house.arena.outreach
     assert isinstance(bots, UrlBots)
-    return bots._callers
+    return bots._caller
 
 
 async def connected(house: House, one: Client, name: str = "called") -> Any:
@@ -36,7 +36,7 @@ async def test_a_call_is_carried_out_and_its_answer_in(tmp_path: Path) -> None:
         assert message == {"limit": 2.5, "headers": {"x-botdrome-match": "m"}, "body": '{"q":1}'}
         await one.send({"call": number + 1, "status": 200, "body": "not mine"})
         await one.send({"call": number, "status": 201, "body": '{"a":"ü"}'})
-        assert await call == Answer(201, '{"a":"ü"}'.encode())
+        assert await call == BotAnswer(201, '{"a":"ü"}'.encode())
 
 
 async def test_a_failure_is_told_in_the_words_of_the_other_end(tmp_path: Path) -> None:

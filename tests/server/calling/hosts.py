@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.settings import Settings
 
 
@@ -103,13 +103,13 @@ async def host(say: bytes | Say = b"", tls: ssl.SSLContext | None = None) -> Asy
 
 
 @asynccontextmanager
-async def callers(names: dict[str, list[str]] | None = None, **settings: Any) -> AsyncIterator[Callers]:
-    """Callers that know these names, and no others but localhost."""
+async def callers(names: dict[str, list[str]] | None = None, **settings: Any) -> AsyncIterator[BotCaller]:
+    """BotCaller that know these names, and no others but localhost."""
 
     async def lookup(name: str) -> list[str]:
         return (names or {}).get(name, [])
 
-    one = Callers(Settings(**settings), lookup)
+    one = BotCaller(Settings(**settings), lookup)
     try:
         yield one
     finally:

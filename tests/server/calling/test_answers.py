@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from botdrome.server.calling.answer import Answer, CallFailed, TooLate
+from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from tests.server.calling.hosts import Asked, answer, callers, host
 from tests.server.clients import deaf_port
 
@@ -19,7 +19,7 @@ DEFLATED = BARE.compress(BODY) + BARE.flush()
 
 async def test_a_call_is_what_the_documentation_says() -> None:
     async with host(answer(BODY)) as bot, callers() as ours:
-        assert await ours.post(bot.url + "path?query=1", b'{"a":1}', LIMIT) == Answer(200, BODY)
+        assert await ours.post(bot.url + "path?query=1", b'{"a":1}', LIMIT) == BotAnswer(200, BODY)
     (asked,) = bot.asked
     assert asked.line == "POST /path?query=1 HTTP/1.1"
     assert asked.body == b'{"a":1}'
@@ -56,7 +56,7 @@ async def test_headers_can_be_added_and_not_broken_out_of() -> None:
 async def test_any_status_is_an_answer(status: str) -> None:
     body = b"" if status.startswith("304") else BODY
     async with host(answer(body, status)) as bot, callers() as ours:
-        assert await ours.post(bot.url, b"", LIMIT) == Answer(int(status[:3]), body)
+        assert await ours.post(bot.url, b"", LIMIT) == BotAnswer(int(status[:3]), body)
 
 
 CHUNKED = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (BODY[:1], BODY[1:7], BODY[7:]))
@@ -83,7 +83,7 @@ SAYINGS = {
 async def test_the_ways_to_send_a_body(saying: str) -> None:
     async with host(SAYINGS[saying]) as bot, callers() as ours:
         for _ in range(2):
-            assert await ours.post(bot.url, b"", LIMIT) == Answer(200, BODY)
+            assert await ours.post(bot.url, b"", LIMIT) == BotAnswer(200, BODY)
     assert bot.connections == 1, "the connection is kept"
 
 
@@ -95,7 +95,7 @@ async def test_a_body_that_comes_byte_by_byte(saying: str) -> None:
             await writer.drain()
 
     async with host(drip) as bot, callers() as ours:
-        assert await ours.post(bot.url, b"", LIMIT) == Answer(200, BODY)
+        assert await ours.post(bot.url, b"", LIMIT) == BotAnswer(200, BODY)
 
 
 @pytest.mark.parametrize(
@@ -110,14 +110,14 @@ async def test_a_body_may_end_with_the_connection(head: bytes) -> None:
 
     async with host(close) as bot, callers() as ours:
         for _ in range(2):
-            assert await ours.post(bot.url, b"", LIMIT) == Answer(200, BODY)
+            assert await ours.post(bot.url, b"", LIMIT) == BotAnswer(200, BODY)
     assert bot.connections == 2
 
 
 async def test_204_has_no_body_and_keeps_the_connection() -> None:
     async with host(b"HTTP/1.1 204 No Content\r\n\r\n") as bot, callers() as ours:
         for _ in range(2):
-            assert await ours.post(bot.url, b"", LIMIT) == Answer(204, b"")
+            assert await ours.post(bot.url, b"", LIMIT) == BotAnswer(204, b"")
     assert bot.connections == 1
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from botdrome.server.calling.answer import CallFailed, NotAllowed
-from botdrome.server.calling.target import led_on, target_of
+from botdrome.server.calling.request import redirect_target, target_of
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from botdrome.server.calling.target import led_on, target_of
 )
 def test_a_plain_address_is_read(url: str, place: str, path: str) -> None:
     target = target_of(url)
-    assert (target.place, target.path) == (place, path)
+    assert (target.host_header, target.path) == (place, path)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_percent_signs_stay_as_they_are() -> None:
     ],
 )
 def test_a_redirect_is_read_from_where_it_stands(location: bytes, place: str, path: str) -> None:
-    target = led_on(target_of("http://127.0.0.1:4001/a/b"), location)
-    assert (target.place, target.path) == (place, path)
+    target = redirect_target(target_of("http://127.0.0.1:4001/a/b"), location)
+    assert (target.host_header, target.path) == (place, path)
 
 
 @pytest.mark.parametrize(
@@ -125,4 +125,4 @@ def test_a_redirect_is_read_from_where_it_stands(location: bytes, place: str, pa
 )
 def test_a_redirect_to_something_odd_is_refused(location: bytes) -> None:
     with pytest.raises(CallFailed):
-        led_on(target_of("http://127.0.0.1:4001/"), location)
+        redirect_target(target_of("http://127.0.0.1:4001/"), location)

@@ -1,25 +1,71 @@
-"""Answer: what a call to a bot came to."""
+"""What a call to a bot returns: its answer, with the body decompressed, or the reason why there is none."""
+
+import re
+import zlib
 
 from msgspec import Struct
 
+GZIP, ZLIB, RAW_DEFLATE = 31, 15, -15
+MOST_MEMBERS = 100
+UNSUPPORTED = re.compile(rb"br|zstd|(x-)?compress|exi|pack200-gzip|dcb|dcz|.*,.*")
+"""Encodings that the request did not accept. Other words are ignored: some bots send their charset, `utf-8`, here."""
 
-class Answer(Struct, frozen=True):
+
+class BotAnswer(Struct, gc=False):
     status: int
     body: bytes
-    """Unpacked, and no longer than a message may be."""
+    encoding: bytes = b""
+    """The Content-Encoding of the body; empty once it is decompressed."""
+    location: bytes | None = None
 
 
 class CallFailed(Exception):
-    """There is no answer; the words are for the bot's author."""
+    """The call got no answer. The text is for the bot's author."""
 
 
 class NotAllowed(CallFailed):
-    """The address may not be called from here."""
+    """The server may not call this address."""
 
 
 class TooLate(CallFailed):
-    """The time for the whole call was over."""
+    """The call took longer than its time limit."""
 
 
 def too_late(limit_seconds: float) -> TooLate:
     return TooLate(f"no whole answer within {limit_seconds * 1000:.0f} ms")
+
+
+def too_large(limit: int) -> CallFailed:
+    return CallFailed(f"the answer is larger than {limit} bytes")
+
+
+def decompressed(answer: BotAnswer, limit: int) -> BotAnswer:
+    """Raise CallFailed where the body cannot be decompressed, or would be larger than the limit."""
+    body, encoding = answer.body, answer.encoding.strip().lower()
+    if body and encoding in (b"gzip", b"x-gzip"):
+        body = _decompressed(body, GZIP, limit)
+    elif body and encoding == b"deflate":
+        body = _decompressed(body, ZLIB if body[0] & 15 == 8 else RAW_DEFLATE, limit)
+    elif body and UNSUPPORTED.fullmatch(encoding):
+        shown = answer.encoding[:40].decode(errors="replace")
+        raise CallFailed(f"the answer is packed by {shown!r}, which was not asked for")
+    return BotAnswer(answer.status, body)
+
+
+def _decompressed(body: bytes, bits: int, limit: int) -> bytes:
+    """gzip allows several members, one after another."""
+    whole = b""
+    for _ in range(MOST_MEMBERS):
+        reader = zlib.decompressobj(bits)
+        try:
+            whole += reader.decompress(body, limit + 1 - len(whole))
+        except zlib.error:
+            raise CallFailed("the answer cannot be unpacked") from None
+        if len(whole) > limit:
+            raise too_large(limit)
+        if not reader.eof:
+            raise CallFailed("the answer is packed, and not whole")
+        body = reader.unused_data
+        if not body or bits != GZIP:
+            break
+    return whole

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Protocol
 
 from botdrome.match.events import Cause, Player
-from botdrome.server.calling.answer import Answer, CallFailed, TooLate
+from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.tables.table import Table
@@ -14,7 +14,7 @@ from botdrome.wire.cube.calls import Unreadable, answer_in
 
 
 class Calling(Protocol):
-    async def post(self, url: str, body: bytes, limit_seconds: float, *, tail: bytes) -> Answer:
+    async def post(self, url: str, body: bytes, limit_seconds: float, *, tail: bytes) -> BotAnswer:
         """The answer, whatever its status, or CallFailed. `tail` is the rest of the body."""
 
 

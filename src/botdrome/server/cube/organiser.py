@@ -9,7 +9,7 @@ import structlog
 
 from botdrome.games.battlecube import Battlecube
 from botdrome.server.arena import LiveTable
-from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.connection import Caller
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.report import CubeReport
@@ -51,8 +51,8 @@ class Visit:
 class CubeOrganiser:
     """Every event of every organiser comes here. Whatever they send, they are answered, and nobody else notices."""
 
-    def __init__(self, desk: Desk, callers: Callers) -> None:
-        self._desk, self._callers, self._invitations = desk, callers, Invitations(desk, callers)
+    def __init__(self, desk: Desk, callers: BotCaller) -> None:
+        self._desk, self._caller, self._invitations = desk, callers, Invitations(desk, callers)
         self._visits: dict[Caller, Visit] = {}
         self._owned: dict[str, tuple[Visit, CubeGame]] = {}
         """The games that run, and whose they are, or were before their organiser left."""
@@ -140,7 +140,7 @@ class CubeOrganiser:
             if refusal := self._desk.refusal:
                 raise Fault(refusal[0].upper() + refusal[1:], INVALID if self._desk.closing else "UNAVAILABLE")
             if visit.caller in self._visits:
-                game = seated(self._desk, wanted, players, self._callers, guests)
+                game = seated(self._desk, wanted, players, self._caller, guests)
         finally:
             if game is None:
                 send_home(guests)

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 from botdrome.bots.house import HouseBot
 from botdrome.contest.lobby import Seeker
 from botdrome.games.battlecube import Battlecube
-from botdrome.server.calling.callers import Callers
-from botdrome.server.calling.carriers import SCHEME
+from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.lobby.desk import Desk, Guest
 from botdrome.server.lobby.house import HouseSeat, house_bot
@@ -84,7 +84,7 @@ def _own_name(url: str) -> str | None:
     return url.removeprefix(NAMED) if url.startswith(NAMED) else None
 
 
-def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], callers: Callers, invited: Invited) -> CubeGame:
+def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], callers: BotCaller, invited: Invited) -> CubeGame:
     """The game, about to begin; or Fault, and then nothing has happened."""
     house = {number: _of_the_house(one) for number, one in enumerate(wanted.players) if one.url.startswith(HOUSE)}
     named = {number: one.name for number, one in enumerate(wanted.players) if one.url.startswith(NAMED)}

@@ -7,13 +7,13 @@ import msgspec
 
 from botdrome.games.reading import UNREADABLE
 from botdrome.server.calling.answer import CallFailed
-from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.wire.battlebot.messages import game_type
 
 LIMIT = 5.0
 
 
-async def challenge(callers: Callers, url: str, name: str, game: str) -> None:
+async def challenge(callers: BotCaller, url: str, name: str, game: str) -> None:
     """CallFailed unless it does."""
     secret = secrets.token_hex(16)
     question = msgspec.json.encode({"challenge": secret, "name": name, "gameType": game_type(game)})

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from botdrome.match.terms import PaceName
 from botdrome.server.calling.answer import CallFailed
-from botdrome.server.calling.callers import Callers
-from botdrome.server.calling.carriers import carried
+from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.calling.tunnels import tunnel_url
 from botdrome.server.lobby.challenge import challenge
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_seat import UrlGuest
@@ -36,8 +36,8 @@ class Callee(Struct, frozen=True):
 
 
 class Invitations:
-    def __init__(self, desk: Desk, callers: Callers) -> None:
-        self._desk, self._callers = desk, callers
+    def __init__(self, desk: Desk, callers: BotCaller) -> None:
+        self._desk, self._caller = desk, callers
         self._long: Counter[tuple[str, str]] = Counter()
         """Matches at a pace for people, by the bot and the address of its opponent."""
 
@@ -45,7 +45,7 @@ class Invitations:
         """Where it is called; None: it connects by itself, or plays no more."""
         if bot.token_hash is None or self._desk.registry.bans.name_refusal(bot.name):
             return None
-        return carried(bot.name) if bot.name in self._callers.carriers else bot.url
+        return tunnel_url(bot.name) if bot.name in self._caller.tunnels else bot.url
 
     async def find(self, name: str, game: str) -> Callee | None:
         """A bot that plays this game and can be called."""
@@ -56,11 +56,11 @@ class Invitations:
     async def invite(self, callee: Callee, pace: PaceName = "usual") -> UrlGuest:
         """NotComing unless it answers, so that nobody wins against a bot that only does not run."""
         name = callee.bot.name
-        if self._callers.playing[name] >= MOST_MATCHES:
+        if self._caller.playing[name] >= MOST_MATCHES:
             raise NotComing(f"{name} plays {MOST_MATCHES} matches already")
         guest = self.guest(callee) if pace == "usual" else self._guest_for_long(callee)
         try:
-            await challenge(self._callers, callee.url, name, callee.bot.game)
+            await challenge(self._caller, callee.url, name, callee.bot.game)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, why=str(failure))
             guest.turn_away({})
@@ -71,15 +71,15 @@ class Invitations:
     def guest(self, callee: Callee) -> UrlGuest:
         """One who plays from now on, until the match is over, it is turned away, or its token is changed."""
         name = callee.bot.name
-        guest = UrlGuest(callee.bot, callee.url, self._desk, self._callers)
-        self._callers.playing[name] += 1
+        guest = UrlGuest(callee.bot, callee.url, self._desk, self._caller)
+        self._caller.playing[name] += 1
         guest.over.add_done_callback(lambda _: self._end(name))
         return guest
 
     def _guest_for_long(self, callee: Callee) -> UrlGuest:
         """At a pace for people a match may last for hours: of these, no address has more than the bot could still play."""
         name, key = callee.bot.name, (callee.bot.name, ASKER.get())
-        if self._long[key] >= MOST_MATCHES - self._callers.playing[name]:
+        if self._long[key] >= MOST_MATCHES - self._caller.playing[name]:
             raise NotComing(f"{name} plays too many long matches against players from your address already")
         guest = self.guest(callee)
         self._long.update([key])
@@ -90,7 +90,7 @@ class Invitations:
         self._long -= Counter([key])
 
     def _end(self, name: str) -> None:
-        playing = self._callers.playing
+        playing = self._caller.playing
         playing[name] -= 1
         if not playing[name]:
             del playing[name]

@@ -12,9 +12,8 @@ import structlog
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.formats import FORMATS
 from botdrome.server.calling.answer import CallFailed
-from botdrome.server.calling.callers import Callers
-from botdrome.server.calling.carriers import SCHEME
-from botdrome.server.calling.tunnel import ConnectSession
+from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.calling.tunnels import SCHEME, TunnelSession
 from botdrome.server.lobby.challenge import challenge
 from botdrome.server.lobby.contest_entries import Entries
 from botdrome.server.lobby.desk import Desk
@@ -34,8 +33,8 @@ MOST_CHALLENGES = 64
 
 
 class UrlBots:
-    def __init__(self, desk: Desk, callers: Callers) -> None:
-        self._desk, self._callers = desk, callers
+    def __init__(self, desk: Desk, callers: BotCaller) -> None:
+        self._desk, self._caller = desk, callers
         self._entries = Entries(desk.store)
         self._attending: dict[tuple[Wish, str], UrlGuest | None] = {}
         self._resting: dict[str, float] = {}
@@ -50,11 +49,11 @@ class UrlBots:
             self._attend(_usual(game, contest), bot)
 
     async def close(self) -> None:
-        self._callers.close()
+        self._caller.close()
 
-    def receive(self, connection: Connection) -> ConnectSession:
+    def receive(self, connection: Connection) -> TunnelSession:
         """One who carries calls to a bot that cannot be reached from outside."""
-        return ConnectSession(connection, self._desk, self._callers.carriers, self.arrived)
+        return TunnelSession(connection, self._desk, self._caller.tunnels, self.arrived)
 
     # What owners do.
 
@@ -70,7 +69,7 @@ class UrlBots:
         if not self._challenges.take(asker):
             raise CallFailed("too many addresses are being tried; try again in a moment")
         try:
-            await challenge(self._callers, url, name, game)
+            await challenge(self._caller, url, name, game)
         finally:
             self._challenges.leave(asker)
 
@@ -172,7 +171,7 @@ class UrlBots:
             return False
         guest = self._invitations.guest(callee)
         try:
-            await challenge(self._callers, callee.url, name, wish.game)
+            await challenge(self._caller, callee.url, name, wish.game)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, contest=wish.contest, why=str(failure))
             self._resting[name] = self._loop.time() + REST

@@ -9,8 +9,8 @@ from botdrome.contest.lobby import Seeker
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Player
 from botdrome.server.battlebot.tongues import battlebot_with_extras
-from botdrome.server.calling.answer import Answer, CallFailed, TooLate
-from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
+from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.challenge import challenge
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
@@ -41,12 +41,12 @@ class UrlGuest:
 
     tongue = staticmethod(battlebot_with_extras)
 
-    def __init__(self, bot: BotEntry, url: str, desk: Desk, callers: Callers) -> None:
+    def __init__(self, bot: BotEntry, url: str, desk: Desk, callers: BotCaller) -> None:
         self.name, self.owner, self.url = bot.name, bot_owner(bot), url
         self.seeker: Seeker | None = None
         self.over: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether it has played, when it is here no longer."""
-        self._desk, self._callers = desk, callers
+        self._desk, self._caller = desk, callers
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._table: Table | None = None
@@ -133,7 +133,7 @@ class UrlGuest:
 
     async def _tell_the_end(self, message: bytes) -> None:
         try:
-            await self._callers.post(self.url, message, LAST_WORDS, self._headers)
+            await self._caller.post(self.url, message, LAST_WORDS, self._headers)
         except CallFailed:
             return
 
@@ -170,15 +170,15 @@ class UrlGuest:
 
     async def _ask(self, message: bytes, limit: float) -> None:
         assert self._table is not None
-        outcome: Answer | CallFailed
+        outcome: BotAnswer | CallFailed
         self._traffic.went(1)
         try:
-            outcome = await self._callers.post(self.url, message, limit, self._headers)
+            outcome = await self._caller.post(self.url, message, limit, self._headers)
             self._traffic.came()
         except CallFailed as problem:
             outcome = problem
         self._call = None
-        if isinstance(outcome, Answer):
+        if isinstance(outcome, BotAnswer):
             self._take(outcome)
         elif isinstance(outcome, TooLate):
             self._table.note(self._player, b"", str(outcome))
@@ -187,7 +187,7 @@ class UrlGuest:
         if self._table.match.result is None:
             self._look()
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: BotAnswer) -> None:
         assert self._table is not None
         if not 200 <= answer.status < 300:
             return self._fail(f"the answer has the status {answer.status}", answer.body)
@@ -219,7 +219,7 @@ class UrlGuest:
             if self._table.match.result is not None or not self.present:
                 return
             try:
-                await challenge(self._callers, self.url, self.name, self._table.entry.game)
+                await challenge(self._caller, self.url, self.name, self._table.entry.game)
             except CallFailed:
                 continue
             if self.present:

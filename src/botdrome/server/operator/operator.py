@@ -8,7 +8,7 @@ from botdrome.server.boats.harbour import BadRoom, Harbours
 from botdrome.server.boats.orders import carry_out
 from botdrome.server.boats.plan import make_plan
 from botdrome.server.boats.room import Room
-from botdrome.server.calling.callers import Callers
+from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.organiser import CubeOrganiser
 from botdrome.server.lobby.bans import Ban, Kind
 from botdrome.server.lobby.clients import ConnectedClient
@@ -117,7 +117,7 @@ class Operator:
         return done
 
 
-async def open_operator(desk: Desk, boats: Harbours, organiser: CubeOrganiser, callers: Callers) -> Operator:
+async def open_operator(desk: Desk, boats: Harbours, organiser: CubeOrganiser, callers: BotCaller) -> Operator:
     """With the bans that are stored, which hold for bots that are called, too."""
     registry = desk.registry
     await registry.bans.load()

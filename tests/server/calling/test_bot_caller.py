@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.calling.answer import Answer, CallFailed, NotAllowed, TooLate
+from botdrome.server.calling.answer import BotAnswer, CallFailed, NotAllowed, TooLate
 from botdrome.server.settings import BadSetting
 from tests.server.calling.hosts import Asked, Host, answer, callers, host
 
@@ -63,7 +63,7 @@ async def test_the_limit_is_shared_by_all_redirects() -> None:
 
 async def test_a_name_that_takes_long_to_look_up_is_too_late() -> None:
     async with callers() as ours:
-        ours._book._lookup = lambda _: asyncio.get_running_loop().create_future()
+        ours._resolver._lookup = lambda _: asyncio.get_running_loop().create_future()
         with pytest.raises(TooLate):
             await ours.post("http://bots.example.org/", b"", SHORT)
 
@@ -190,7 +190,7 @@ async def test_a_bot_that_never_looks_at_the_body_is_called_on_lines_of_its_own(
 async def test_a_status_like_that_is_an_answer_on_a_new_line() -> None:
     async with host(answer(b"[1]", "405 X")) as bot, callers() as ours:
         for _ in range(3):
-            assert await ours.post(bot.url, b"{}", LIMIT) == Answer(405, b"[1]")
+            assert await ours.post(bot.url, b"{}", LIMIT) == BotAnswer(405, b"[1]")
     assert len(bot.asked) == bot.connections == 3, "which is not kept, so that nothing is asked twice"
 
 
@@ -209,7 +209,7 @@ async def test_connection_close_is_heeded() -> None:
 
 
 async def test_lines_that_are_not_used_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.server.calling.pool.KEPT_FOR", 0.02)
+    monkeypatch.setattr("botdrome.server.calling.connection_pool.IDLE_TIMEOUT", 0.02)
     async with host() as bot, callers() as ours:
         await ours.post(bot.url, b"", LIMIT)
         await asyncio.wait_for(bot.left.wait(), LIMIT)
@@ -237,7 +237,7 @@ async def test_an_answer_in_two_halves_is_not_held_up_on_its_way() -> None:
 
 async def test_a_host_with_one_thread_answers_all_who_call_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """It serves a connection to its end before it looks at the next: a line that is kept stands in the way of all others."""
-    monkeypatch.setattr("botdrome.server.calling.callers.SILENT_FOR", 0.05)
+    monkeypatch.setattr("botdrome.server.calling.bot_caller.SILENT_FOR", 0.05)
     bot, thread = Host(answer()), asyncio.Lock()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -333,7 +333,7 @@ async def test_redirects_are_followed_as_in_the_original(status: str, line: str,
         writer.write(answer(b"found") if "/there" in asked.line else leading(status, "/there"))
 
     async with host(lead) as bot, callers() as ours:
-        assert await ours.post(bot.url, b"question", LIMIT) == Answer(200, b"found")
+        assert await ours.post(bot.url, b"question", LIMIT) == BotAnswer(200, b"found")
     assert (bot.asked[1].line, bot.asked[1].body) == (line, body)
     assert ("content-type" in bot.asked[1].headers) == bool(body)
     assert bot.connections == 1
@@ -365,11 +365,6 @@ async def test_twenty_redirects_are_followed_and_no_more() -> None:
         last = 21
         with pytest.raises(CallFailed, match="more than 20 redirects"):
             await ours.post(bot.url, b"", LIMIT)
-
-
-async def test_redirects_can_be_left_alone() -> None:
-    async with host(leading("302 Found", "/")) as bot, callers() as ours:
-        assert await ours.post(bot.url, b"", LIMIT, redirects=0) == Answer(302, b"gone")
 
 
 @pytest.mark.parametrize("status", ["300 Choices", "304 Not Modified", "305 Use Proxy"])
@@ -436,7 +431,7 @@ async def test_the_address_that_was_checked_is_the_one_that_is_called() -> None:
         return ["127.0.0.1"] if len(asked) == 1 else ["10.0.0.1"]
 
     async with host() as bot, callers() as ours:
-        ours._book._lookup = rebinding
+        ours._resolver._lookup = rebinding
         url = f"http://rebinding.example:{bot.port}/"
         for _ in range(3):
             assert (await ours.post(url, b"", LIMIT)).status == 200
@@ -480,7 +475,7 @@ async def test_many_who_want_one_name_look_it_up_once() -> None:
         return ["127.0.0.1"]
 
     async with host() as bot, callers() as ours:
-        ours._book._lookup = lookup
+        ours._resolver._lookup = lookup
         await asyncio.gather(*(ours.post(f"http://one.example:{bot.port}/", b"", LIMIT) for _ in range(10)))
     assert asked == ["one.example"]
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from botdrome.server.calling.address_filter import AddressFilter, _is_ours, warn_of_loopback
 from botdrome.server.calling.answer import NotAllowed
-from botdrome.server.calling.fence import Fence, _is_ours, warn_of_loopback
 from botdrome.server.settings import BadSetting, Settings
 
 PUBLIC = ["8.8.8.8", "93.184.216.34", "2606:2800:220:1::1"]
@@ -24,7 +24,7 @@ RESERVED = ["192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "240.0.0.1
 
 
 def allowed(address: str, name: str = "", port: int = 4001, **settings: object) -> bool:
-    fence = Fence(Settings(**settings))  # type: ignore[arg-type]
+    fence = AddressFilter(Settings(**settings))  # type: ignore[arg-type]
     try:
         fence.check(ip_address(address), name, port)
     except NotAllowed as problem:
@@ -81,7 +81,7 @@ def test_operators_are_warned_at_start_when_others_can_reach_the_server(settings
 )
 def test_a_refusal_names_the_setting(address: str, words: str) -> None:
     with pytest.raises(NotAllowed, match=f"{words}$"):
-        Fence(Settings(call_loopback=False)).check(ip_address(address), "", 4001)
+        AddressFilter(Settings(call_loopback=False)).check(ip_address(address), "", 4001)
 
 
 @pytest.mark.parametrize("address", [*PUBLIC, *METADATA, *LINK_LOCAL, *PRIVATE, *MULTICAST, *UNSPECIFIED, *INDIRECT, *RESERVED])
@@ -141,7 +141,7 @@ def test_a_host_that_is_named_may_be_private_and_not_more() -> None:
     [(80, True), (443, True), (1024, True), (65535, True), (1, False), (22, False), (25, False), (79, False), (1023, False)],
 )
 def test_ports_of_other_services_are_not_called(port: int, good: bool) -> None:
-    fence = Fence(Settings())
+    fence = AddressFilter(Settings())
     if good:
         fence.check_port(port)
     else:
@@ -150,7 +150,7 @@ def test_ports_of_other_services_are_not_called(port: int, good: bool) -> None:
 
 
 def test_ports_are_configurable() -> None:
-    fence = Fence(Settings(bot_ports="22 4000-4010"))
+    fence = AddressFilter(Settings(bot_ports="22 4000-4010"))
     for port in (22, 4000, 4010):
         fence.check_port(port)
     for port in (80, 3999, 4011):
@@ -160,7 +160,7 @@ def test_ports_are_configurable() -> None:
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::1"])
 def test_the_server_does_not_call_itself(address: str) -> None:
-    fence = Fence(Settings())
+    fence = AddressFilter(Settings())
     fence.own_ports = frozenset({4001})
     fence.check(ip_address(address), "", 4002)
     with pytest.raises(NotAllowed, match="does not call itself"):
@@ -173,7 +173,7 @@ def test_an_address_of_this_machine_is_known_as_such(address: str, ours: bool) -
 
 
 def test_another_machine_may_use_the_same_port() -> None:
-    fence = Fence(Settings(allow_bots="93.184.216.34"))
+    fence = AddressFilter(Settings(allow_bots="93.184.216.34"))
     fence.own_ports = frozenset({4001})
     fence.check(ip_address("93.184.216.34"), "", 4001)
 
@@ -195,4 +195,4 @@ def test_another_machine_may_use_the_same_port() -> None:
 )
 def test_a_configuration_that_makes_no_sense_is_refused(key: str, value: str) -> None:
     with pytest.raises(BadSetting, match=f"^{key}: neither"):
-        Fence(Settings(**{key: value}))  # type: ignore[arg-type]
+        AddressFilter(Settings(**{key: value}))  # type: ignore[arg-type]

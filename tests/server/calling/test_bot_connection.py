@@ -1,4 +1,4 @@
-"""A line bears anything that comes: it gives an answer or the reason why there is none, and never raises."""
+"""A connection survives any bytes: it gives an answer or the reason why there is none, and never raises."""
 
 import asyncio
 import random
@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from botdrome.server.calling.answer import CallFailed
-from botdrome.server.calling.line import Line, Reply
+from botdrome.server.calling.answer import BotAnswer, CallFailed
+from botdrome.server.calling.bot_connection import BotConnection
 from tests.server.calling.test_answers import BAD, SAYINGS
 
 pytestmark = pytest.mark.anyio
@@ -49,11 +49,11 @@ def mutated(luck: random.Random) -> Iterator[bytes]:
         del said[:length]
 
 
-def outcome(line: Line, pieces: Iterator[bytes]) -> Reply | CallFailed:
-    waiter = line.ask(b"", asyncio.get_running_loop().time() + 100)
+def outcome(connection: BotConnection, pieces: Iterator[bytes]) -> BotAnswer | CallFailed:
+    waiter = connection.ask(b"", asyncio.get_running_loop().time() + 100)
     for piece in pieces:
-        line.data_received(piece)
-    line.connection_lost(None)
+        connection.data_received(piece)
+    connection.connection_lost(None)
     problem = waiter.exception()
     assert problem is None or isinstance(problem, CallFailed)
     return problem or waiter.result()
@@ -62,14 +62,14 @@ def outcome(line: Line, pieces: Iterator[bytes]) -> Reply | CallFailed:
 async def test_answers_that_were_tampered_with() -> None:
     luck, answers, failures = random.Random(5), 0, 0
     for _ in range(3000):
-        lost: list[Line] = []
-        line = Line(1000, lost.append)
-        line.connection_made(cast(asyncio.Transport, Wire()))
-        result = outcome(line, mutated(luck))
-        answers += isinstance(result, Reply)
+        lost: list[BotConnection] = []
+        connection = BotConnection(1000, lost.append)
+        connection.connection_made(cast(asyncio.Transport, Wire()))
+        result = outcome(connection, mutated(luck))
+        answers += isinstance(result, BotAnswer)
         failures += isinstance(result, CallFailed)
-        assert lost == [line] and not line.usable
-        if isinstance(result, Reply):
+        assert lost == [connection] and not connection.usable
+        if isinstance(result, BotAnswer):
             assert len(result.body) <= 1000
     assert answers > 300
     assert failures > 300

@@ -1,4 +1,4 @@
-"""Line: one connection to a bot's server, with one question on it at a time."""
+"""One HTTP connection to a bot, with one request on it at a time."""
 
 import asyncio
 import socket
@@ -6,69 +6,57 @@ from collections.abc import Callable
 from typing import cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
-from msgspec import Struct
 
-from botdrome.server.calling.answer import CallFailed, TooLate
-from botdrome.server.calling.unpacking import too_large
+from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate, too_large
 from botdrome.server.network.quick_ack import acknowledge
 
 LONGEST_HEAD = 16 << 10
 CHUNK_OVERHEAD = 8
-"""So many times its size a body may come as, in small chunks."""
+"""Bytes received for each byte of a body, at most: small chunks have an overhead."""
 FRAMING = {b"content-length", b"transfer-encoding"}
 WANTED = {len(name) for name in (*FRAMING, b"content-encoding", b"location")}
-"""The lengths of the headers that matter: most others need not be looked at."""
-
-
-class Reply(Struct, gc=False):
-    """An answer as it came."""
-
-    status: int
-    body: bytes
-    encoding: bytes
-    location: bytes | None
+"""The lengths of the headers that matter, so that most others are skipped quickly."""
 
 
 class Silent(CallFailed):
-    """The other side closed before it said anything: on a line that was kept, it may just not have kept it."""
+    """The bot closed the connection without an answer. An idle connection may have been closed at the other end."""
 
 
 class Misread(CallFailed):
-    """The other side did not take the question for a request: on a line that was kept, it may have left the last one unread."""
+    """The bot did not understand the request. On an idle connection, it may not have read the body of the last one."""
 
 
 MISREAD = frozenset({400, 405, 408, 414, 501, 505})
-"""What is said to that: some bots never look at the body of a question, and their servers take it for the next request."""
+"""The statuses of such answers: some bots never read the body of a request, and their servers parse it as the next one."""
 
 
-class Line(asyncio.Protocol):
-    def __init__(self, longest: int, on_lost: Callable[["Line"], None]) -> None:
-        """`longest`: bytes of a body."""
+class BotConnection(asyncio.Protocol):
+    def __init__(self, longest: int, on_lost: Callable[["BotConnection"], None]) -> None:
+        """`longest`: bytes of a body, at most."""
         self.usable = False
-        """Whether a question can be asked."""
+        """Whether a request can be sent."""
         self.round = 0
-        """Of the pool's sweeps, when it was last used."""
-        self._again = False
-        """Whether there was a question before."""
+        """The round of the pool's sweeps in which it was last used."""
+        self._reused = False
         self._longest, self._on_lost = longest, on_lost
         self._loop = asyncio.get_running_loop()
         self._until, self._timer_due = 0.0, 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._parser = HttpResponseParser(self)
-        self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True)  # many a bot on bare sockets ends lines so
+        self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True)  # many bots on bare sockets end lines so
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
-        self._waiter: asyncio.Future[Reply] | None = None
+        self._waiter: asyncio.Future[BotAnswer] | None = None
         self._received = 0
-        self._begin_reply()
+        self._begin_answer()
 
-    def ask(self, request: bytes, until: float, tail: bytes = b"") -> asyncio.Future[Reply]:
-        """The reply to come, or CallFailed. Whoever stops waiting for it must hang up."""
+    def ask(self, request: bytes, until: float, tail: bytes = b"") -> asyncio.Future[BotAnswer]:
+        """Send a request; the future gets the answer or CallFailed. Call `abort` to stop waiting for it."""
         assert self.usable and self._transport is not None
         self.usable = False
         self._received = 0
         self._until = until
-        self._begin_reply()
+        self._begin_answer()
         if self._timer is None or self._timer_due > until:
             self._set_timer()
         waiter = self._waiter = self._loop.create_future()
@@ -78,7 +66,7 @@ class Line(asyncio.Protocol):
         return waiter
 
     def _set_timer(self) -> None:
-        """One timer serves many calls: when it rings too early, it is set again."""
+        """One timer serves many calls: if it rings too early, it is set again."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_due = self._until
@@ -93,13 +81,13 @@ class Line(asyncio.Protocol):
         else:
             self._set_timer()
 
-    def hang_up(self) -> None:
+    def abort(self) -> None:
         self.usable = False
         self._waiter = None
         if self._transport is not None:
             self._transport.abort()
 
-    # What the transport tells.
+    # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -108,7 +96,7 @@ class Line(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._waiter is None:
-            return self.hang_up()
+            return self.abort()
         self._received += len(data)
         try:
             self._parser.feed_data(data)
@@ -124,7 +112,7 @@ class Line(asyncio.Protocol):
         return None
 
     def _too_much(self) -> bool:
-        """Dripping headers, endless interim answers and trailers come to nothing else that is counted."""
+        """Limits slow headers, endless interim answers and trailers, which no other limit counts."""
         return self._received > LONGEST_HEAD + (self._longest * CHUNK_OVERHEAD if self._in_body else 0)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -141,9 +129,9 @@ class Line(asyncio.Protocol):
             self._timer.cancel()
         self._on_lost(self)
 
-    # What the parser tells.
+    # Called by the parser.
 
-    def _begin_reply(self) -> None:
+    def _begin_answer(self) -> None:
         self._in_body = False
         self._until_close = True
         self._encoding = b""
@@ -154,7 +142,7 @@ class Line(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         if self._waiter is None:
-            self.hang_up()
+            self.abort()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         length = len(name)
@@ -186,9 +174,9 @@ class Line(asyncio.Protocol):
         if status >= 200:
             self._complete(self._parser.should_keep_alive())
         else:
-            self._begin_reply()
+            self._begin_answer()
 
-    # How it ends.
+    # The end of a request.
 
     def _complete(self, keep: bool) -> None:
         waiter, self._waiter = self._waiter, None
@@ -197,13 +185,13 @@ class Line(asyncio.Protocol):
         parts, status = self._parts, self._parser.get_status_code()
         body = parts[0] if len(parts) == 1 else b"".join(parts)
         if status in MISREAD:
-            if self._again:
-                self.hang_up()
+            if self._reused:
+                self.abort()
                 return waiter.set_exception(Misread(f"the answer has the status {status}"))
             keep = False
-        waiter.set_result(Reply(status, body, self._encoding, self._location))
+        waiter.set_result(BotAnswer(status, body, self._encoding, self._location))
         if keep:
-            self.usable = self._again = True
+            self.usable = self._reused = True
         elif self._transport is not None:
             self._transport.close()
         return None
@@ -213,6 +201,6 @@ class Line(asyncio.Protocol):
 
     def _refuse(self, problem: CallFailed) -> None:
         waiter = self._waiter
-        self.hang_up()
+        self.abort()
         if waiter is not None and not waiter.done():
             waiter.set_exception(problem)

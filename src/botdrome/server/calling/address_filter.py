@@ -1,7 +1,7 @@
-"""Fence: which addresses and ports the server may call.
+"""The address filter: the addresses and ports that the server may call.
 
-Loopback, and what the configuration names. A range for special purposes is opened only by a network that lies inside it:
-0.0.0.0/0 opens the public internet, and neither private networks nor a cloud's metadata.
+Allowed are loopback and the networks in the settings. A special-purpose range is allowed only by a network inside it:
+0.0.0.0/0 allows the public internet, but neither private networks nor a cloud's metadata service.
 """
 
 import re
@@ -12,7 +12,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 import structlog
 
 from botdrome.server.calling.answer import NotAllowed
-from botdrome.server.calling.target import Address
+from botdrome.server.calling.request import Address
 from botdrome.server.settings import BadSetting, Settings
 
 log = structlog.get_logger()
@@ -28,7 +28,7 @@ NEVER = _networks("0.0.0.0/8 224.0.0.0/4 255.255.255.255/32 ::/128 ff00::/8")
 """Unspecified, multicast, broadcast."""
 LOOPBACK = _networks("127.0.0.0/8 ::1/128")
 METADATA = _networks("169.254.169.254/32 169.254.170.2/32 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32 fd00:ec2::254/128")
-"""Where clouds tell a machine its secrets."""
+"""The metadata services of clouds, which tell a machine its secrets."""
 INDIRECT = _networks("::ffff:0:0/96 ::/96 64:ff9b::/96 64:ff9b:1::/48 2002::/16 2001::/32 169.254.0.0/16 fe80::/10")
 """IPv4 inside IPv6, and link-local."""
 PRIVATE = _networks(
@@ -36,22 +36,20 @@ PRIVATE = _networks(
     "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 "
     "100::/64 2001:2::/48 2001:10::/28 2001:20::/28 2001:db8::/32 3fff::/20 5f00::/16"
 )
-"""Private, shared, reserved, and for documentation."""
+"""Private, shared, reserved and documentation networks."""
 HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", re.IGNORECASE)
-
-
 ALLOWING = "the server's operator can allow it with --allow-bots"
 ALLOWING_LOOPBACK = "the server's operator can allow it with --set call_loopback=true"
 
 
-class Fence:
+class AddressFilter:
     def __init__(self, settings: Settings) -> None:
         """BadSetting where the configuration cannot be read."""
         self._loopback = settings.calls_loopback
         self._open, self._hosts = _allowed(settings.allow_bots)
         self._ports = _ports(settings.bot_ports)
         self.own_ports: frozenset[int] = frozenset()
-        """On which this server listens itself."""
+        """The ports on which this server listens."""
         self.banned: Callable[[str], bool] = lambda _: False
         """Whether the operator has banned an address."""
 
@@ -60,7 +58,7 @@ class Fence:
             raise NotAllowed(f"port {port} may not be called; the server's operator can allow it in the setting bot_ports")
 
     def check(self, address: Address, host: str, port: int) -> None:
-        """NotAllowed unless this very address may be called, on behalf of this host."""
+        """NotAllowed unless the server may call this address for this host name."""
         if self.banned(str(address)):
             raise NotAllowed(f"{address} is banned from this server")
         if not self._may_be_called(address, host):
@@ -82,7 +80,7 @@ class Fence:
 
 
 def warn_of_loopback(settings: Settings) -> None:
-    """Tell the operator of a server that others can reach whether they can have it call services on this machine."""
+    """Warn the operator of a public server whether bots on this machine are called."""
     if settings.listens_on_loopback and not (settings.public_url and settings.calls_loopback):
         return
     if settings.calls_loopback:
@@ -92,7 +90,7 @@ def warn_of_loopback(settings: Settings) -> None:
 
 
 def _allowing(address: Address) -> str:
-    """How the operator can have this address called."""
+    """How the operator can allow this address."""
     if _within(address, NEVER):
         return "it is no address of one machine"
     return ALLOWING_LOOPBACK if _within(address, LOOPBACK) else f"{ALLOWING} {address}"
@@ -107,7 +105,7 @@ def _inside(network: Network, special: Iterable[Network]) -> bool:
 
 
 def _is_ours(address: Address) -> bool:
-    """Whether it is an address of this machine: only those can be bound."""
+    """Whether it is an address of this machine: a socket can be bound to no other."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
