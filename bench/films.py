@@ -19,8 +19,7 @@ from botdrome.games.game import Game, Raw
 from botdrome.games.options import with_options
 from botdrome.match.film import film_lines, frames, header_of
 from botdrome.match.match import Match
-from botdrome.match.reader import read, retold
-from botdrome.match.record import Record, jotted
+from botdrome.match.record import Record, read, replay, unchecked_file
 
 STEPS = 5000
 ROWS: tuple[tuple[str, dict[str, Any], int], ...] = (
@@ -58,7 +57,7 @@ def whole_views(record: Record, game: Game[Any]) -> bytes:
     """The same film, each frame with its whole view."""
     lines = (
         msgspec.json.encode({"t": t, "event": event, "view": position.view(None)})
-        for t, news in retold(record, game)
+        for t, news in replay(record, game)
         for event, position in news
     )
     return b"\n".join(lines)
@@ -72,7 +71,7 @@ def timed(work: Callable[[], bytes]) -> tuple[bytes, float]:
 def measure(name: str, options: dict[str, Any], players: int, script: Path, folder: Path) -> str:
     game = with_options(FORMATS[name].game, options)
     match = played(game, players)
-    record = read(jotted(match, [f"bot {player}" for player in range(players)]))
+    record = read(unchecked_file(match, [f"bot {player}" for player in range(players)]))
     film, seconds = timed(lambda: b"".join(film_lines(header_of(record), frames(record, game))))
     whole = whole_views(record, game)
     file = folder / f"{name}.jsonl"

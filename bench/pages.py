@@ -25,7 +25,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.game import Raw, View
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
-from botdrome.match.record import written
+from botdrome.match.record import match_file
 from botdrome.match.simulate import simulate
 
 BOARDS = 20
@@ -121,7 +121,7 @@ def long_match() -> bytes:
     row = FORMATS["bomberman"]
     game = with_options(row.game, {"rounds": STEPS, "closing": 0})
     match = simulate(Match(game, 2, row.terms, 1), [wanderer, wanderer])
-    return written(match, ["one", "two"])
+    return match_file(match, ["one", "two"])
 
 
 def wanderer(view: View) -> Raw:

@@ -4,7 +4,7 @@ import pytest
 
 from botdrome.formats import FORMATS, restored
 from botdrome.match.match import Match
-from botdrome.match.record import BadRecord, written
+from botdrome.match.record import BadRecord, match_file
 
 ROW = FORMATS["gomoku"]
 
@@ -12,7 +12,7 @@ ROW = FORMATS["gomoku"]
 def file(**changes: str) -> bytes:
     match = Match(ROW.game, 2, ROW.terms, 1)
     match.start()
-    data = written(match, ["ada", "bob"]).decode()
+    data = match_file(match, ["ada", "bob"]).decode()
     for old, new in changes.items():
         data = data.replace(f'"{old}"', f'"{new}"')
     return data.encode()

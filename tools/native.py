@@ -23,7 +23,7 @@ SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Read before the file that leads to the sources, because of its name."""
 BUSY = {
     "games": ("gunnery",),
-    "match": ("course", "match", "minutes", "reckoning"),
+    "match": ("course", "match"),
     "wire": ("vocabulary",),
     "wire/battlebot": ("messages",),
     "wire/boats": ("crew", "lines", "talk"),

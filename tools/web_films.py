@@ -14,8 +14,7 @@ from botdrome.formats import FORMATS, restored
 from botdrome.games.game import View
 from botdrome.match.film import SNAPSHOTS
 from botdrome.match.match import Match
-from botdrome.match.reader import retold
-from botdrome.match.record import written
+from botdrome.match.record import match_file, replay
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "web" / "test" / "films"
@@ -33,7 +32,7 @@ def films() -> Iterator[tuple[Path, bytes]]:
 
 def some_views(data: bytes) -> dict[int, View]:
     """The views of some frames as the game tells them: the last before each snapshot, and the very last."""
-    views = [position.view(None) for _, news in retold(*restored(data)) for _, position in news]
+    views = [position.view(None) for _, news in replay(*restored(data)) for _, position in news]
     wanted = {*range(SNAPSHOTS - 1, len(views), SNAPSHOTS), len(views) - 1}
     return {index: views[index] for index in sorted(wanted)}
 
@@ -52,7 +51,7 @@ def troubles() -> bytes:
     match.submit(1, {"target": 0, "x": 0, "y": 0}, 123_500)
     match.expel(2, "crash", 130_000, "it fell over")
     match.abort(140_000)
-    return written(match, ["ada", "bob", "<b>cy</b>"])
+    return match_file(match, ["ada", "bob", "<b>cy</b>"])
 
 
 def main() -> int:

@@ -12,8 +12,7 @@ from botdrome.games.game import BadOption, Game
 from botdrome.games.gomoku import Gomoku
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.games.options import with_options
-from botdrome.match.reader import read
-from botdrome.match.record import BadRecord, Record
+from botdrome.match.record import BadRecord, Record, read
 from botdrome.match.terms import Pace, Terms
 
 

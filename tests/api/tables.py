@@ -8,7 +8,7 @@ from botdrome.formats import FORMATS
 from botdrome.match.course import News
 from botdrome.match.events import Played, meant_for
 from botdrome.match.match import Match
-from botdrome.match.record import seeded_match, written
+from botdrome.match.record import match_file, seeded_match
 from botdrome.server.arena import LiveTable
 from botdrome.server.tables.audience import Audience, Billing, Spectator
 from botdrome.store.store import Finish, MatchEntry, Store
@@ -92,7 +92,7 @@ async def keep(store: Store, entry: MatchEntry, match: Match, flights: Iterable[
     """Store a match that has been played."""
     assert match.result is not None
     status = "aborted" if match.result.aborted else "ended"
-    view, record = match.view(None), written(match, entry.players)
+    view, record = match.view(None), match_file(match, entry.players)
     await store.finish(Finish(entry.id, status, entry.started + 5000, match.result, view, record, tuple(flights)))  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ from botdrome.api.games import GAME_TYPES
 from botdrome.api.graphql.reading import MOST_GAMES
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
-from botdrome.match.reader import read, verify
+from botdrome.match.record import read, verify
 from botdrome.store.store import Store
 from tests.api.asking import answered, ask, refused
 from tests.api.tables import NOON, HandTables, entry_of, keep, mark, played_by_the_house, played_noughts

@@ -15,7 +15,7 @@ from botdrome.cli.app import app
 from botdrome.cli.film_page import NOT_BUILT
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
-from botdrome.match.record import written
+from botdrome.match.record import match_file
 
 EVIL = "</script><img src=x onerror=alert(1)>"
 SCRIPT, STYLE = "console.log('viewer' < 1)", "body { color: red }"
@@ -31,13 +31,13 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def match_file(folder: Path, game: str, *names: str) -> Path:
+def saved_match(folder: Path, game: str, *names: str) -> Path:
     row = FORMATS[game]
     match = Match(row.game, len(names), row.terms, 1)
     match.start()
     match.abort(10)
     file = folder / "match.jsonl"
-    file.write_bytes(written(match, names))
+    file.write_bytes(match_file(match, names))
     return file
 
 
@@ -68,7 +68,7 @@ class Page(HTMLParser):
 
 
 def page_of(tmp_path: Path, game: str, *names: str) -> Page:
-    status, words = run(match_file(tmp_path, game, *names), "--html", tmp_path / "out.html")
+    status, words = run(saved_match(tmp_path, game, *names), "--html", tmp_path / "out.html")
     assert status == 0, words
     assert "open it in any browser" in words
     return Page((tmp_path / "out.html").read_text())
@@ -109,7 +109,7 @@ def test_a_game_may_have_a_viewer_of_its_own(built: Path, tmp_path: Path) -> Non
 
 def test_a_viewer_that_was_not_built_is_missed(built: Path, tmp_path: Path) -> None:
     (built / "style.css").unlink()
-    status, words = run(match_file(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "out.html")
+    status, words = run(saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "out.html")
     assert (status, NOT_BUILT in words) == (1, True)
     assert not (tmp_path / "out.html").exists()
 
@@ -117,12 +117,12 @@ def test_a_viewer_that_was_not_built_is_missed(built: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("text", ["'</SCRIPT>'", "'<!-- '"])
 def test_a_viewer_that_would_break_out_of_its_page_is_refused(built: Path, tmp_path: Path, text: str) -> None:
     (built / "standalone.js").write_text(text)
-    status, words = run(match_file(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "out.html")
+    status, words = run(saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "out.html")
     assert (status, "the viewer cannot be put into a page: it contains" in words) == (1, True)
 
 
 def test_files_that_cannot_be_read_or_written_are_named(built: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.jsonl").write_text("{}\n")
     assert run(tmp_path / "broken.jsonl", "--html", tmp_path / "out.html")[0] == 1
-    status, words = run(match_file(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "no" / "out.html")
+    status, words = run(saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "no" / "out.html")
     assert (status, "out.html cannot be written: " in words) == (1, True)

@@ -6,8 +6,7 @@ from botdrome.bots.house import seated
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, options_of, with_options
 from botdrome.match.match import Match
-from botdrome.match.reader import read, verify
-from botdrome.match.record import written
+from botdrome.match.record import match_file, read, verify
 from botdrome.match.simulate import simulate
 from tests.docs.example_game import CODE, FORMAT, RockPaperScissors, throw_anything
 
@@ -18,7 +17,7 @@ def test_the_example_plays_by_its_row_and_replays() -> None:
     assert match.steps == 5
     assert match.result is not None
     assert match.result.causes == ("complete", "complete")
-    record = read(written(match, ["a", "b"]))
+    record = read(match_file(match, ["a", "b"]))
     verify(record, FORMAT.game)
 
 

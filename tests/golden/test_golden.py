@@ -12,8 +12,7 @@ from botdrome.bots.house import HOUSE, seated
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
-from botdrome.match.reader import read, verify
-from botdrome.match.record import VERSION, written
+from botdrome.match.record import VERSION, match_file, read, verify
 from botdrome.match.simulate import simulate
 
 FOLDER = Path(__file__).parent
@@ -27,7 +26,7 @@ def play(name: str) -> bytes:
     random, *_, best = HOUSE[name].values()
     bots = [seated((best, random)[player % 2], SEED + player) for player in range(players)]
     match = simulate(Match(row.game, players, row.terms, SEED), bots)
-    return written(match, [f"bot {player}" for player in range(players)])
+    return match_file(match, [f"bot {player}" for player in range(players)])
 
 
 def file_of(name: str, version: int) -> Path:

@@ -12,8 +12,7 @@ from botdrome.games.options import with_options
 from botdrome.match.events import Late, Refused
 from botdrome.match.film import SNAPSHOTS, FilmFrame, FilmHeader, film_lines, frames, header_of
 from botdrome.match.match import Match
-from botdrome.match.reader import read, retold
-from botdrome.match.record import BadRecord, Record, written
+from botdrome.match.record import BadRecord, Record, match_file, read, replay
 from botdrome.match.simulate import simulate
 from tests.golden.test_golden import file_of
 from tests.match.films import views
@@ -23,11 +22,11 @@ NOUGHTS = FORMATS["noughts-and-crosses"]
 
 
 def record_of(match: Match) -> Record:
-    return read(written(match, [f"bot {player}" for player in range(match.players)]))
+    return read(match_file(match, [f"bot {player}" for player in range(match.players)]))
 
 
 def told(record: Record, game: Any) -> list[Any]:
-    return [(t, event, position.view(None)) for t, news in retold(record, game) for event, position in news]
+    return [(t, event, position.view(None)) for t, news in replay(record, game) for event, position in news]
 
 
 @pytest.mark.parametrize("version", [1, 2])

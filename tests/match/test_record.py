@@ -7,8 +7,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
-from botdrome.match.reader import read, retold, verify
-from botdrome.match.record import BadRecord, jotted, news_as_bytes, seeded_match, written
+from botdrome.match.record import BadRecord, match_file, news_as_bytes, read, replay, seeded_match, unchecked_file, verify
 from botdrome.match.simulate import simulate
 from tests.match.telling import mark
 
@@ -29,13 +28,13 @@ def names(match: Match) -> list[str]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_match_replays_from_its_file_to_the_same_news(name: str) -> None:
     match = played(name)
-    data = written(match, names(match))
+    data = match_file(match, names(match))
     record = read(data)
     assert record.result == match.result
     game = with_options(FORMATS[name].game, record.setup.options)
     verify(record, game)
-    again = [news_as_bytes(news) for _, news in retold(record, game)]
-    assert again == [news_as_bytes(news) for _, news in retold(read(data), game)]
+    again = [news_as_bytes(news) for _, news in replay(record, game)]
+    assert again == [news_as_bytes(news) for _, news in replay(read(data), game)]
 
 
 def test_every_kind_of_input_replays() -> None:
@@ -53,7 +52,7 @@ def test_every_kind_of_input_replays() -> None:
     match.abort(60_500)
     kinds = {kind for _, kind, _, _ in match.inputs}
     assert kinds == {"move", "leave", "wake", "rejoin", "amend", "expel", "abort"}
-    verify(read(written(match, names(match))), row.game)
+    verify(read(match_file(match, names(match))), row.game)
 
 
 def test_an_early_end_counts_and_replays() -> None:
@@ -63,14 +62,14 @@ def test_an_early_end_counts_and_replays() -> None:
     match.conclude(10)
     assert match.result is not None and match.result.causes == ("complete", "complete")
     assert match.conclude(20) == []
-    verify(read(written(match, names(match))), row.game)
+    verify(read(match_file(match, names(match))), row.game)
 
 
 def test_the_file_of_a_match_that_goes_on_has_no_result_yet() -> None:
     match = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
     match.start()
     match.submit(0, mark(0, 1, 1), 17)
-    record = read(written(match, ["a", "b"]))
+    record = read(match_file(match, ["a", "b"]))
     assert record.result is None
     assert record.lines[0].input == match.inputs[0]
     verify(record, NOUGHTS.game)
@@ -78,17 +77,17 @@ def test_the_file_of_a_match_that_goes_on_has_no_result_yet() -> None:
 
 def test_a_file_without_checks_is_held_to_its_result() -> None:
     match = played("gomoku")
-    data = jotted(match, ["a", "b"])
+    data = unchecked_file(match, ["a", "b"])
     record = read(data)
     assert record.result == match.result
-    assert [line.input for line in record.lines] == [line.input for line in read(written(match, ["a", "b"])).lines]
+    assert [line.input for line in record.lines] == [line.input for line in read(match_file(match, ["a", "b"])).lines]
     verify(record, FORMATS["gomoku"].game)
     unfinished = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
     unfinished.start()
-    assert read(jotted(unfinished, ["a", "b"])).result is None
+    assert read(unchecked_file(unfinished, ["a", "b"])).result is None
 
 
-DATA = written(played("noughts-and-crosses"), ["a", "b"])
+DATA = match_file(played("noughts-and-crosses"), ["a", "b"])
 LINES = DATA.splitlines(keepends=True)
 SEED = b'"%032x"' % 5
 
@@ -132,7 +131,7 @@ def test_a_match_of_version_1_is_written_and_read_with_its_own_chance() -> None:
     for match, version, seed in ((old, 1, 5), (new, 2, f"{5:032x}")):
         match.start()
         match.abort(10)
-        record = read(written(match, ["a", "b"]))
+        record = read(match_file(match, ["a", "b"]))
         verify(record, row.game)
         assert seeded_match(row.game, 2, row.terms, record.setup.seed).view(None) == match.view(None)
         assert (record.setup.botdrome, record.setup.seed) == (version, seed)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from botdrome.formats import FORMATS
-from botdrome.match.reader import read, verify
+from botdrome.match.record import read, verify
 from botdrome.runner.tournament import Outcome, Plan, play_all
 from tests.runner import programs
 from tests.runner.programs import program

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
-from botdrome.match.reader import read, verify
+from botdrome.match.record import read, verify
 from botdrome.server.bomber.plan import read_plans
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.bombers import STEPS, Api, api, room, until_waiting

@@ -9,7 +9,7 @@ import pytest
 from botdrome.app import House
 from botdrome.games.battlecube import TOO_MANY, Battlecube
 from botdrome.games.options import with_options
-from botdrome.match.reader import read, verify
+from botdrome.match.record import read, verify
 from tests.server.clients import PATIENCE, registered, server
 from tests.server.clients import bot as native_bot
 from tests.server.cubes import NOOP, bot, fence, game, organiser, saying, starts

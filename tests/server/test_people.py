@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
-from botdrome.match.reader import read, verify
+from botdrome.match.record import read, verify
 from botdrome.match.terms import PaceName, paced
 from botdrome.server.duel.lines import book_of
 from botdrome.server.lobby import invitations

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
-from botdrome.match.reader import read, verify
+from botdrome.match.record import read, verify
 from botdrome.store.archive import AnyLine, Bot
 from botdrome.store.archive import _line as archive_line
 from botdrome.store.battlebot import translated

@@ -11,8 +11,7 @@ from botdrome.formats import restored
 from botdrome.games.game import Raw
 from botdrome.match.course import News
 from botdrome.match.events import Played, Player, meant_for
-from botdrome.match.reader import retold
-from botdrome.match.record import BadRecord
+from botdrome.match.record import BadRecord, replay
 from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.audience import Audience, billing_of
 from botdrome.server.workers.jobs import Home, Reply
@@ -31,7 +30,7 @@ class Turn(Struct, frozen=True):
 def replayed(data: bytes) -> Iterator[tuple[Milliseconds, News]]:
     """The news of a match file, each with its time."""
     try:
-        yield from retold(*restored(data))
+        yield from replay(*restored(data))
     except BadRecord as error:
         raise Problem(f"the record cannot be played again: {error}", 500) from error
 

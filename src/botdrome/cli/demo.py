@@ -14,8 +14,7 @@ from botdrome.cli.reel import drawn, frames
 from botdrome.cli.terminal import Terminal
 from botdrome.formats import FORMATS, Format
 from botdrome.match.match import Match
-from botdrome.match.reader import read
-from botdrome.match.record import written
+from botdrome.match.record import match_file, read
 from botdrome.match.simulate import simulate
 
 SEED = 7
@@ -47,7 +46,7 @@ def _show(row: Format, console: Terminal, pause: float) -> None:
     names = [list(HOUSE[row.name])[-1 if player % 2 == 0 else 0] for player in range(players)]
     bots = [seated(HOUSE[row.name][name], SEED * 10 + player) for player, name in enumerate(names)]
     match = simulate(Match(row.game, players, row.terms, SEED), bots)
-    record = read(written(match, [f"{name} {player + 1}" for player, name in enumerate(names)]))
+    record = read(match_file(match, [f"{name} {player + 1}" for player, name in enumerate(names)]))
     reel = frames(record, row.game)
     shown = reel[:: max(1, len(reel) // MOST_FRAMES)]
     with Live(console=console, auto_refresh=False) as live:

@@ -13,8 +13,7 @@ from botdrome.client.terminal_text import shown
 from botdrome.games.game import Game, View
 from botdrome.match.course import News
 from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Result, Returned
-from botdrome.match.reader import retold
-from botdrome.match.record import Record
+from botdrome.match.record import Record, replay
 from botdrome.match.terms import Milliseconds
 
 
@@ -31,7 +30,7 @@ class Frame(Struct):
 
 def frames(record: Record, game: Game[Any]) -> list[Frame]:
     reel: list[Frame] = []
-    for time, news in retold(record, game):
+    for time, news in replay(record, game):
         _add(reel, news, time, record.setup.names)
     return reel
 

@@ -7,8 +7,7 @@ from rich.text import Text
 
 from botdrome.cli.terminal import Terminal
 from botdrome.formats import restored
-from botdrome.match.reader import verify
-from botdrome.match.record import BadRecord
+from botdrome.match.record import BadRecord, verify
 
 
 def verify_files(paths: Sequence[Path]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, Raw, Seat, View
 from botdrome.match.events import Began, BoardEnded, BoardResult, Cause, Ended, Event, Out, Played, Player, Result
-from botdrome.match.reckoning import board_result, match_result
+from botdrome.match.results import board_result, match_result
 from botdrome.match.terms import Milliseconds, Terms
 
 News = list[tuple[Event, Game[Any]]]

@@ -28,9 +28,8 @@ from botdrome.match.events import (
     Result,
     Returned,
 )
-from botdrome.match.inputs import Line
-from botdrome.match.reader import retold
-from botdrome.match.record import Record
+from botdrome.match.input_log import InputLine
+from botdrome.match.record import Record, replay
 from botdrome.match.terms import Milliseconds, Terms
 
 VERSION = 1
@@ -91,7 +90,7 @@ def header_of(record: Record) -> FilmHeader:
 def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
     """The frames of a match; BadRecord where its file does not lead on."""
     number, before, stopwatch = 0, None, Stopwatch(record.setup.terms.pace.pause)
-    for line, (t, news) in zip((None, *record.lines), retold(record, game), strict=True):
+    for line, (t, news) in zip((None, *record.lines), replay(record, game), strict=True):
         stopwatch.hear(line)
         for event, position in news:
             thought = stopwatch.see(t, event) or UNSET
@@ -113,7 +112,7 @@ class Stopwatch:
         self._opened: Milliseconds = 0
         self._taken: dict[Player, Milliseconds] = {}
 
-    def hear(self, line: Line | None) -> None:
+    def hear(self, line: InputLine | None) -> None:
         """Until a step closes, the last move of a player counts."""
         if line is not None and line.do == "move" and line.by is not None:
             self._taken[line.by] = max(0, line.t - self._opened)

@@ -5,7 +5,7 @@ pairs of an event and the position that it left. It has no clock: times are mill
 `deadline` says when the next `wake` is due. Seed and inputs replay it whole.
 
 A match is a row of boards, a board a row of steps (see `Course`). Until a step closes a seat may speak again, and its last
-word counts; who says more than there is room for is out (see `Minutes`). A move that comes after the deadline is late, whether
+word counts; who says more than there is room for is out (see `InputLog`). A move that comes after the deadline is late, whether
 or not the wake has come; in a beat it counts for the next step. An illegal move does not restart the clock. A beat counts from
 the last deadline, so that it never drifts. What comes in the pause between two steps counts for the next.
 
@@ -19,23 +19,22 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw
 from botdrome.match.course import Course, News
 from botdrome.match.events import Amended, Cause, Late, Left, Player, Refused, Returned
-from botdrome.match.inputs import Input
-from botdrome.match.minutes import TOO_MUCH, Minutes
+from botdrome.match.input_log import TOO_MUCH, Input, InputLog
 from botdrome.match.terms import Milliseconds, Terms
 
 
 class Match(Course):
-    __slots__ = ("_misses", "minutes")
+    __slots__ = ("_misses", "input_log")
 
     def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int, generator: type[Chance] = Chance) -> None:
         super().__init__(game, players, terms, seed, generator)
-        self.minutes = Minutes(players)
+        self.input_log = InputLog(players)
         self._misses = [0] * players
 
     @property
     def inputs(self) -> list[Input]:
         """All that it was told."""
-        return self.minutes.inputs
+        return self.input_log.inputs
 
     # What the world tells.
 
@@ -49,9 +48,9 @@ class Match(Course):
         news: News = []
         if self.result is not None:
             return news
-        if player in self._dismissed and self.minutes.full(player):
+        if player in self._dismissed and self.input_log.full(player):
             return [(Refused(player, "you are out", raw, 0), self.position)]
-        if not self.minutes.keep(now, "move", player, raw):
+        if not self.input_log.add(now, "move", player, raw):
             news.append((Refused(player, TOO_MUCH, raw, 0), self.position))
             self._dismiss(player, "flood", TOO_MUCH, now, news)
             return news
@@ -79,7 +78,7 @@ class Match(Course):
         """Time has passed. Does nothing before the deadline."""
         news: News = []
         if self.result is None and self.deadline is not None and now >= self.deadline:
-            self.minutes.keep(now, "wake", None)
+            self.input_log.add(now, "wake", None)
             self._time_up(now, news)
         return news
 
@@ -88,7 +87,7 @@ class Match(Course):
         news: News = []
         if self.result is not None or player in self._away or player in self._dismissed:
             return news
-        self.minutes.keep(now, "leave", player)
+        self.input_log.add(now, "leave", player)
         if self.terms.gone == "out":
             self._dismiss(player, "disconnect", "", now, news)
             return news
@@ -105,9 +104,9 @@ class Match(Course):
 
     def rejoin(self, player: Player, now: Milliseconds) -> News:
         """A player that was gone is back. Nothing happens where the terms do not allow it."""
-        if self.result is not None or self.terms.gone != "wait" or player not in self._away or self.minutes.full(player):
+        if self.result is not None or self.terms.gone != "wait" or player not in self._away or self.input_log.full(player):
             return []
-        self.minutes.keep(now, "rejoin", player)
+        self.input_log.add(now, "rejoin", player)
         abandoned = self._nobody_here
         self._away.remove(player)
         self._given_up.discard(player)
@@ -121,7 +120,7 @@ class Match(Course):
         """A player is out of the match, whatever the terms say of those who leave."""
         news: News = []
         if self.result is None and player not in self._dismissed:
-            self.minutes.keep(now, "expel", player, [cause, detail])
+            self.input_log.add(now, "expel", player, [cause, detail])
             self._dismiss(player, cause, detail, now, news)
         return news
 
@@ -135,14 +134,14 @@ class Match(Course):
             self._pause = pause
             if self.resting:
                 self.deadline = max(now, self._rested + pause)
-        self.minutes.amend(now, options, pause)
+        self.input_log.amend(now, options, pause)
         return [(Amended(dict(options)), self.position)]
 
     def abort(self, now: Milliseconds) -> News:
         """The match ends here and counts for nobody."""
         news: News = []
         if self.result is None:
-            self.minutes.keep(now, "abort", None)
+            self.input_log.add(now, "abort", None)
             self._end_here("aborted", news)
         return news
 
@@ -150,7 +149,7 @@ class Match(Course):
         """The match ends here, and counts as it stands: nothing that could still happen would be worth waiting for."""
         news: News = []
         if self.result is None:
-            self.minutes.keep(now, "conclude", None)
+            self.input_log.add(now, "conclude", None)
             self._end_here("complete", news)
         return news
 

@@ -1,7 +1,7 @@
-"""Record: all that a match was told, as a file of JSON lines from which it can be played again.
+"""Record: a match as a file of JSON lines, from which it can be replayed.
 
-The first line is the set-up, then comes a line for each input, then the result, last a digest of all that stands before it.
-Set-up and inputs also carry a check: the CRC-32 of the news that they led to, so that a difference is found where it begins.
+The first line is the set-up, then a line for each input, then the result, and last a digest of all lines before it. Set-up and
+inputs also carry a check, the CRC-32 of the news that they led to, so that a replay finds the first line that differs.
 """
 
 import hashlib
@@ -13,24 +13,31 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from botdrome.games.chance import SEED_BITS, SplitMix
-from botdrome.games.game import BadOption, Game
+from botdrome.games.game import BadOption, Game, IllegalMove
 from botdrome.games.options import options_in
+from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Result
-from botdrome.match.inputs import Input, Kind, Line
+from botdrome.match.input_log import Input, InputLine, Kind
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds, Terms
 
 VERSION = 2
-"""Files of version 1 are read, too: their seed is a number, and their chance comes from an older generator."""
+"""Version 1 can still be read: its seed is a number, and its chance comes from an older generator."""
 Seed = int | str
-"""As a match file writes it: a number in version 1; later 32 hexadecimal digits, since JavaScript cannot hold the number."""
+"""As in a match file: a number in version 1; later 32 hexadecimal digits, since JavaScript cannot hold the number."""
 SEED_DIGITS = SEED_BITS // 4
 ENCODER = msgspec.json.Encoder()
+MOST_BOARDS = 100
+"""Limit for a match in a file, since boards on which nobody plays end in nested calls."""
+UNPLAYABLE = (BadOption, IllegalMove, LookupError, OverflowError, RecursionError, TypeError, ValueError)
+"""Raised by a match for an input that it cannot have had."""
+NO_MATCH_FILE = f"this is not a match file of version 1 or {VERSION}"
+HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 class BadRecord(Exception):
-    """A file that is not a match file, or not a whole one: with the line and the reason."""
+    """Raised for a file that is not a match file, or not a whole one, with the line and the reason."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"line {line}: {why}")
@@ -60,9 +67,9 @@ class Close(Struct, frozen=True, omit_defaults=True):
 
 class Record(Struct, frozen=True):
     setup: Setup
-    lines: tuple[Line, ...] = ()
+    lines: tuple[InputLine, ...] = ()
     result: Result | None = None
-    """None: the match was still running when the file ends."""
+    """None: the match was still running when the file was written."""
 
 
 def setup_of(match: Match, names: Iterable[str]) -> Setup:
@@ -90,11 +97,11 @@ def seeded_match(game: Game[Any], players: int, terms: Terms, seed: Seed) -> Mat
     return Match(game, players, terms, int(seed, 16))
 
 
-def tell(match: Match, told: Input) -> News:
-    """Tell a match what it was told before."""
+def apply(match: Match, told: Input) -> News:
+    """Give a match an input from its record."""
     now, kind, player, words = told
     if player is None:
-        return _tell_all(match, kind, words, now)
+        return _apply_to_all(match, kind, words, now)
     if kind == "move":
         return match.submit(player, words, now)
     if kind == "expel":
@@ -102,7 +109,7 @@ def tell(match: Match, told: Input) -> News:
     return match.leave(player, now) if kind == "leave" else match.rejoin(player, now)
 
 
-def _tell_all(match: Match, kind: Kind, words: Any, now: Milliseconds) -> News:
+def _apply_to_all(match: Match, kind: Kind, words: Any, now: Milliseconds) -> News:
     if kind == "amend":
         return match.amend(words[0], now, words[1])
     if kind == "conclude":
@@ -111,7 +118,7 @@ def _tell_all(match: Match, kind: Kind, words: Any, now: Milliseconds) -> News:
 
 
 def news_as_bytes(news: News) -> bytes:
-    """The news as anybody may see them: the same on every machine."""
+    """The public news, the same on every machine."""
     return b"\n".join(msgspec.json.encode((event, position.view(None))) for event, position in news)
 
 
@@ -119,50 +126,125 @@ def check_of(news: News) -> str:
     return f"{zlib.crc32(news_as_bytes(news)):08x}"
 
 
-class Scribe:
-    """Writes a match file, line by line, while the match goes on."""
-
-    def __init__(self) -> None:
-        self._digest = hashlib.sha256()
-
-    def _line(self, line: Struct) -> bytes:
-        text = msgspec.json.encode(line) + b"\n"
-        self._digest.update(text)
-        return text
-
-    def begin(self, setup: Setup, news: News) -> bytes:
-        return self._line(msgspec.structs.replace(setup, news=check_of(news)))
-
-    def input(self, told: Input, news: News) -> bytes:
-        return self._line(Line(*told, news=check_of(news)))
-
-    def end(self, result: Result) -> bytes:
-        line = self._line(Close(result=result))
-        return line + msgspec.json.encode(Close(digest="sha256:" + self._digest.hexdigest())) + b"\n"
-
-
-def written(match: Match, names: Iterable[str]) -> bytes:
-    """The whole file of a match that has been played: it is played again for its checks."""
-    setup, scribe = setup_of(match, names), Scribe()
+def match_file(match: Match, names: Iterable[str]) -> bytes:
+    """The file of a match, with the checks, for which the match is replayed."""
+    setup = setup_of(match, names)
     again = new_match(setup, match.game)
-    lines = [scribe.begin(setup, again.start())]
-    lines += [scribe.input(told, tell(again, told)) for told in match.inputs]
-    return b"".join(lines) + (scribe.end(match.result) if match.result else b"")
+    head = msgspec.structs.replace(setup, news=check_of(again.start()))
+    lines = [InputLine(*told, news=check_of(apply(again, told))) for told in match.inputs]
+    text = ENCODER.encode_lines([head, *lines])
+    return text + _end(match, hashlib.sha256(text))
 
 
-def jotted(match: Match, names: Iterable[str]) -> bytes:
-    """The same without checks, at a fraction of the cost: the result alone shows whether it replays."""
-    return b"".join(jotting(match, names))
+def unchecked_file(match: Match, names: Iterable[str]) -> bytes:
+    """The file without checks, at a fraction of the cost: only the result shows whether it replays."""
+    return b"".join(unchecked_pieces(match, names))
 
 
-def jotting(match: Match, names: Iterable[str]) -> Iterator[bytes]:
-    """The same piece by piece: a long match takes many milliseconds."""
+def unchecked_pieces(match: Match, names: Iterable[str]) -> Iterator[bytes]:
+    """The same piece by piece, since a long match takes many milliseconds."""
     head, digest = ENCODER.encode(setup_of(match, names)) + b"\n", hashlib.sha256()
-    for lines in match.minutes.pieces():
+    for lines in match.input_log.pieces():
         piece, head = head + lines, b""
         digest.update(piece)
         yield piece
     if match.result is not None:
-        end = ENCODER.encode_lines([Close(result=match.result)])
-        digest.update(end)
-        yield end + ENCODER.encode_lines([Close(digest="sha256:" + digest.hexdigest())])
+        yield _end(match, digest)
+
+
+def _end(match: Match, digest: "hashlib._Hash") -> bytes:
+    """The last two lines; none while the match is running."""
+    if match.result is None:
+        return b""
+    result = ENCODER.encode_lines([Close(result=match.result)])
+    digest.update(result)
+    return result + ENCODER.encode_lines([Close(digest="sha256:" + digest.hexdigest())])
+
+
+# Reading.
+
+
+def read(data: bytes) -> Record:
+    """The record in a file, or BadRecord. A file that was cut off between two lines gives a record without a result."""
+    lines = data.splitlines(keepends=True)
+    if not lines:
+        raise BadRecord(1, "the file is empty")
+    setup = _setup(lines[0])
+    if not lines[-1].endswith(b"\n"):
+        raise BadRecord(len(lines), "the file is cut off in this line")
+    inputs: list[InputLine] = []
+    for number, text in enumerate(lines[1:], 2):
+        if text.startswith(b'{"result":'):
+            return Record(setup, tuple(inputs), _result(lines, number))
+        inputs.append(_decoded(text, number, InputLine))
+    return Record(setup, tuple(inputs))
+
+
+def _decoded(text: bytes, number: int, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except UNREADABLE as error:
+        raise BadRecord(number, str(error)) from None
+
+
+def _setup(text: bytes) -> Setup:
+    try:
+        head = _decoded(text, 1, dict[str, Any])
+    except BadRecord:
+        raise BadRecord(1, f"{NO_MATCH_FILE}: its first line is no JSON object") from None
+    version = head.get("botdrome")
+    if version not in (1, VERSION) or isinstance(version, bool):
+        raise BadRecord(1, NO_MATCH_FILE)
+    setup: Setup = _decoded(text, 1, Setup)
+    if version == 1 and not isinstance(setup.seed, int):
+        raise BadRecord(1, f"the seed of version 1 must be a whole number, not {setup.seed!r}")
+    if version == VERSION and not _is_hexadecimal(setup.seed):
+        raise BadRecord(1, f"the seed must be {SEED_DIGITS} hexadecimal digits, not {setup.seed!r}")
+    if not 1 <= setup.terms.boards <= MOST_BOARDS:
+        raise BadRecord(1, f"a match has 1 to {MOST_BOARDS} boards, not {setup.terms.boards}")
+    return setup
+
+
+def _is_hexadecimal(seed: Seed) -> bool:
+    return isinstance(seed, str) and len(seed) == SEED_DIGITS and set(seed) <= HEXADECIMAL
+
+
+def _result(lines: list[bytes], number: int) -> Any:
+    """The result at this line. Only the digest of all lines up to here may follow."""
+    result = _decoded(lines[number - 1], number, Close).result
+    if len(lines) != number + 1:
+        raise BadRecord(min(number + 2, len(lines)), "after the result comes the digest and nothing else")
+    digest = "sha256:" + hashlib.sha256(b"".join(lines[:number])).hexdigest()
+    if _decoded(lines[number], number + 1, Close).digest != digest:
+        raise BadRecord(number + 1, "the digest does not fit the lines before it")
+    return result
+
+
+def verify(record: Record, game: Game[Any]) -> None:
+    """Replay a match; BadRecord at the first line that leads to other news than before."""
+    for _ in replay(record, game):
+        pass
+
+
+def replay(record: Record, game: Game[Any]) -> Iterator[tuple[Milliseconds, News]]:
+    """The news of the start and of each input, with their times; BadRecord as in `verify`."""
+    setup = record.setup
+    match = new_match(setup, game)
+    news = match.start()
+    _compare(1, setup.news, news)
+    yield 0, news
+    for number, line in enumerate(record.lines, 2):
+        try:
+            news = apply(match, line.input)
+        except UNPLAYABLE as error:
+            raise BadRecord(number, f"it cannot be played: {error}") from None
+        _compare(number, line.news, news)
+        yield line.t, news
+    if record.result is not None and record.result != match.result:
+        raise BadRecord(len(record.lines) + 2, "the match does not come to this result")
+
+
+def _compare(line: int, then: str, news: News) -> None:
+    """Lines without a check are accepted."""
+    if then and then != (now := check_of(news)):
+        raise BadRecord(line, f"the news differ from here on: check {now}, in the file {then}")

@@ -10,7 +10,7 @@ from botdrome.games.options import unusual
 from botdrome.match.course import News
 from botdrome.match.events import Event, Player, Result, meant_for
 from botdrome.match.match import Match
-from botdrome.match.record import Seed, jotted, seed_of
+from botdrome.match.record import Seed, seed_of, unchecked_file
 from botdrome.match.terms import Milliseconds
 
 
@@ -69,4 +69,4 @@ class Stage:
     def close(self) -> None:
         match = self._match
         assert match.result is not None
-        self._show(MatchClosed(self._id, match.result, match.view(None), jotted(match, self._names)))
+        self._show(MatchClosed(self._id, match.result, match.view(None), unchecked_file(match, self._names)))

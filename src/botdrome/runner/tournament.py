@@ -13,7 +13,7 @@ from botdrome.games.chance import Chance
 from botdrome.games.options import with_options
 from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
-from botdrome.match.record import written
+from botdrome.match.record import match_file
 from botdrome.match.terms import offline
 from botdrome.runner import entrants
 from botdrome.runner.pool import in_processes
@@ -90,7 +90,7 @@ def _send_home(seats: Iterable[Seat]) -> None:
 def _save(plan: Plan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
     """Write the match file, and beside it what its programs wrote to their standard error."""
     path = Path(plan.save) / f"{match_name(plan, fixture)}.jsonl"
-    path.write_bytes(written(match, names))
+    path.write_bytes(match_file(match, names))
     for player, seat in enumerate(seats):
         if isinstance(seat, ProgramSeat) and seat.program.errors:
             path.with_suffix(f".{player}.stderr").write_text(seat.program.errors)

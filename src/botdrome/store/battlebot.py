@@ -14,8 +14,8 @@ from botdrome.games.bumblebots import Bumblebots
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.events import BoardResult, Cause, Result
 from botdrome.match.match import Match
-from botdrome.match.reckoning import match_result
-from botdrome.match.record import jotted, seed_of
+from botdrome.match.record import seed_of, unchecked_file
+from botdrome.match.results import match_result
 from botdrome.match.terms import Pace, Terms
 from botdrome.store.archive import VERSION, Bot, Foot, Head, Line, written
 from botdrome.store.archive import Match as MatchLine
@@ -133,7 +133,7 @@ def _noughts_and_crosses(game: GameDocument, entry: MatchEntry) -> MatchLine:
         return MatchLine(_over(entry, result=_result(game, (first, second)), view=view), None, ())
     ended = entry.started + match.inputs[-1][0] if match.inputs else entry.started
     entry = _over(entry, result=match.result, view=match.view(None), seed=seed_of(match), ended=ended)
-    return MatchLine(entry, jotted(match, game.bots), ())
+    return MatchLine(entry, unchecked_file(match, game.bots), ())
 
 
 def _over(entry: MatchEntry, **changes: Any) -> MatchEntry:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from time import time
 
 from botdrome.match.match import Match
-from botdrome.match.record import jotted, jotting
+from botdrome.match.record import unchecked_file, unchecked_pieces
 from botdrome.server import metrics
 from botdrome.store.store import Finish, MatchEntry, Note, Status, Store
 
@@ -15,13 +15,13 @@ Notes = Callable[[], tuple[Note, ...]]
 
 async def write_board(store: Store, entry: MatchEntry, match: Match, notes: Notes) -> None:
     """Store the boards so far, in case nothing else is ever stored of the match."""
-    record, view, result = jotted(match, entry.players), match.view(None), match.result_if_ended("aborted")
+    record, view, result = unchecked_file(match, entry.players), match.view(None), match.result_if_ended("aborted")
     await store.finish(Finish(entry.id, "running", None, result, view, record, notes=notes()))
 
 
 async def write_end(store: Store, entry: MatchEntry, match: Match, flights: tuple[bytes, ...], reason: str, notes: Notes) -> None:
     """Bit by bit: in between the loop looks after all others."""
-    metrics.MOVES.inc(match.minutes.moves)
+    metrics.MOVES.inc(match.input_log.moves)
     record, view, result = await _record(match, entry), match.view(None), match.result
     await asyncio.sleep(0)
     status: Status = "aborted" if result is not None and result.aborted else "ended"
@@ -30,7 +30,7 @@ async def write_end(store: Store, entry: MatchEntry, match: Match, flights: tupl
 
 async def _record(match: Match, entry: MatchEntry) -> bytes:
     pieces: list[bytes] = []
-    for piece in jotting(match, entry.players):
+    for piece in unchecked_pieces(match, entry.players):
         if pieces:
             await asyncio.sleep(0)
         pieces.append(piece)

@@ -2,8 +2,7 @@
 
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
-from botdrome.match.reader import read
-from botdrome.match.record import jotted, jotting
+from botdrome.match.record import read, unchecked_file, unchecked_pieces
 
 
 def test_a_long_record_has_several_pieces() -> None:
@@ -11,11 +10,10 @@ def test_a_long_record_has_several_pieces() -> None:
     match = Match(row.game, 2, row.terms, 7)
     match.start()
     for _ in range(20):
-        match.minutes.keep(5, "move", 0, "x" * 50_000)
+        match.input_log.add(5, "move", 0, "x" * 50_000)
     match.abort(10)
-    pieces = list(jotting(match, ("Ann", "Bob")))
+    pieces = list(unchecked_pieces(match, ("Ann", "Bob")))
     assert len(pieces) > 3
-    assert b"".join(pieces) == jotted(match, ("Ann", "Bob"))
-    record = read(jotted(match, ("Ann", "Bob")))
+    assert b"".join(pieces) == unchecked_file(match, ("Ann", "Bob"))
+    record = read(unchecked_file(match, ("Ann", "Bob")))
     assert len(record.lines) == 21
-    assert b"".join(match.minutes.pieces()) == match.minutes.text()

@@ -1,4 +1,4 @@
-"""Reckoning: from the last position of a board to its result, and from the boards to the match's."""
+"""Results: from the last position of a board to its result, and from all boards to the result of the match."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,18 +8,18 @@ from botdrome.match.events import BoardResult, Cause, Result
 
 
 def places_by(keys: Sequence[Any]) -> tuple[int, ...]:
-    """1 for the greatest key, the same place for the same key."""
+    """1 for the greatest key; equal keys share a place."""
     ranking = sorted(keys, reverse=True)
-    return tuple([1 + ranking.index(key) for key in keys])
+    return tuple(1 + ranking.index(key) for key in keys)
 
 
 def board_result(
     position: Game[Any], seat_of: Sequence[Seat], out: Mapping[Seat, tuple[Cause, int]], otherwise: Cause = "complete"
 ) -> BoardResult:
-    """Player by player: the scores of the rules, the places, and why it ended. `out` has the cause and the step."""
-    by_seat: Sequence[Any] = position.scores  # compiled, what is said to be a float becomes one: 3 would be told as 3.0
-    scores = tuple([by_seat[seat] for seat in seat_of])
-    causes: tuple[Cause, ...] = tuple([out[seat][0] if seat in out else otherwise for seat in seat_of])
+    """The scores, places and causes by player. `out` has the cause and the step of each seat that is out."""
+    by_seat = position.scores
+    scores = tuple(by_seat[seat] for seat in seat_of)
+    causes = tuple(out[seat][0] if seat in out else otherwise for seat in seat_of)
     if not out or position.counts_departures:
         return BoardResult(scores, places_by(scores), causes)
     keys = [(0, out[seat][1]) if seat in out else (1, by_seat[seat]) for seat in seat_of]

@@ -4,12 +4,10 @@ import pytest
 
 from botdrome.formats import FORMATS
 from botdrome.games.battlecube import Battlecube
-from botdrome.match import course, minutes
-from botdrome.match.inputs import Line
+from botdrome.match import course, input_log
+from botdrome.match.input_log import InputLine, InputLog
 from botdrome.match.match import Match
-from botdrome.match.minutes import Minutes
-from botdrome.match.reader import read, verify
-from botdrome.match.record import jotted, written
+from botdrome.match.record import match_file, read, unchecked_file, verify
 from tests.match.telling import told
 
 BEES = FORMATS["bumblebots"]
@@ -20,7 +18,7 @@ WAIT = [{"task": "NOOP"}]
 
 @pytest.fixture
 def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minutes, "ROOM", 20_000)
+    monkeypatch.setattr(input_log, "ROOM", 20_000)
 
 
 @pytest.mark.usefixtures("little_room")
@@ -34,8 +32,8 @@ def test_who_says_more_than_there_is_room_for_is_out_and_is_not_listened_to() ->
     assert told(match.submit(0, "more", 4)) == ["0 refused (0): you are out"], "nothing more of it is kept"
     assert len(match.inputs) == kept
     assert told(match.wake(500)) == ["0 out: flood", "board 0 ended (2, 1)", "ended (2, 1) ('flood', 'complete')"]
-    verify(read(written(match, ["a", "b"])), BEES.game)
-    verify(read(jotted(match, ["a", "b"])), BEES.game)
+    verify(read(match_file(match, ["a", "b"])), BEES.game)
+    verify(read(unchecked_file(match, ["a", "b"])), BEES.game)
 
 
 @pytest.mark.usefixtures("little_room")
@@ -53,7 +51,7 @@ def test_to_come_and_go_takes_room_too() -> None:
     times = 0
     while match.leave(1, times) and match.rejoin(1, times):
         times += 1
-    least = minutes.OVERHEAD + len('{"t":0,"do":"leave","by":1}')
+    least = input_log.OVERHEAD + len('{"t":0,"do":"leave","by":1}')
     assert 20_000 // 3 // least // 2 - 3 <= times <= 20_000 // 3 // least // 2
     assert told(match.leave(2, times)) == ["left 2"]
     assert match.result is None
@@ -71,7 +69,7 @@ def test_changes_that_follow_each_other_are_kept_as_one() -> None:
     match.amend({"tasks": 1}, 1001)
     match.submit(1, WAIT, 1002)
     assert [kind for _, kind, _, _ in match.inputs] == ["amend", "move", "amend", "move"]
-    verify(read(written(match, ["a", "b"])), game)
+    verify(read(match_file(match, ["a", "b"])), game)
 
 
 @pytest.mark.parametrize("tasks", [1, 10])
@@ -91,7 +89,7 @@ def test_what_is_allowed_to_be_played_has_room() -> None:
     """However many players share it: long words for a task, in every turn that there is."""
     words = [{"task": "BOMB", "x": 999, "y": 999, "z": 999}]
     for players in (1, 2, 64):
-        kept, turns = Minutes(players), course.MOST_TURNS // players
-        spent = turns * (minutes.OVERHEAD + len(minutes.ENCODE(Line(86_400_000, "move", 1, words))))
-        assert spent < minutes.ROOM // players, players
-        assert kept.keep(0, "move", 0, words) and not kept.full(0)
+        kept, turns = InputLog(players), course.MOST_TURNS // players
+        spent = turns * (input_log.OVERHEAD + len(input_log.ENCODE(InputLine(86_400_000, "move", 1, words))))
+        assert spent < input_log.ROOM // players, players
+        assert kept.add(0, "move", 0, words) and not kept.full(0)

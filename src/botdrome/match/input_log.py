@@ -1,0 +1,94 @@
+"""The inputs of a match, kept as the JSON lines of its record, with a limit for each player.
+
+Players decide how much they send, so memory needs a limit. A line of JSON takes a tenth of the memory of the objects it encodes
+and costs the garbage collector nothing. The players of a match share the space equally.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from botdrome.match.events import Player
+from botdrome.match.terms import Milliseconds
+
+Kind = Literal["move", "wake", "leave", "rejoin", "expel", "amend", "abort", "conclude"]
+
+Input = tuple[Milliseconds, Kind, Player | None, Any]
+"""The time, the kind, the player (None: all), and the value that came with it."""
+
+ROOM = 16 << 20
+"""Bytes for all players of a match together."""
+PIECE, PER_LINE = 1 << 18, 200
+"""Bytes of a record that are written at a time, and the bytes that each line adds to its own length."""
+OVERHEAD = 60
+"""Bytes that a line takes beside its text."""
+TOO_MUCH = "more was said than there is room for in the record of a match"
+
+
+class InputLine(Struct, frozen=True, omit_defaults=True):
+    """An input as a line of the record."""
+
+    t: Milliseconds
+    do: Kind
+    by: Player | None = None
+    say: Any = None
+    news: str = ""
+
+    @property
+    def input(self) -> Input:
+        return (self.t, self.do, self.by, self.say)
+
+
+ENCODE, DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder(InputLine).decode
+
+
+class InputLog:
+    __slots__ = ("_lines", "_room", "moves")
+
+    def __init__(self, players: int) -> None:
+        self._lines: list[bytes] = []
+        self._room = [ROOM // players] * players
+        self.moves = 0
+        """The number of inputs that are moves."""
+
+    def add(self, now: Milliseconds, kind: Kind, player: Player | None, value: Any = None) -> bool:
+        """Whether the input was within the player's limit."""
+        line = ENCODE(InputLine(now, kind, player, value))
+        self._lines.append(line)
+        if player is None:
+            return True
+        if kind == "move":
+            self.moves += 1
+        room = self._room[player] = self._room[player] - OVERHEAD - len(line)
+        return room >= 0
+
+    def full(self, player: Player) -> bool:
+        """Whether the player is over its limit; the match then accepts nothing more from it."""
+        return self._room[player] < 0
+
+    def amend(self, now: Milliseconds, options: Mapping[str, Any], pause: Milliseconds | None) -> None:
+        """Merge a change into the change right before it, since a pause may hold any number of them."""
+        value: list[Any] = [dict(options), pause]
+        if self._lines and (last := DECODE(self._lines[-1])).do == "amend":
+            del self._lines[-1]
+            before, paused = last.say
+            value = [before | value[0], paused if pause is None else pause]
+        self.add(now, "amend", None, value)
+
+    @property
+    def inputs(self) -> list[Input]:
+        return [DECODE(line).input for line in self._lines]
+
+    def pieces(self) -> Iterator[bytes]:
+        """The lines as they stand in a file, some at a time."""
+        piece: list[bytes] = []
+        size = 0
+        for line in self._lines:
+            piece.append(line)
+            size += PER_LINE + len(line)
+            if size >= PIECE:
+                yield b"\n".join([*piece, b""])
+                piece, size = [], 0
+        yield b"\n".join([*piece, b""])
