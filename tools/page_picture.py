@@ -11,7 +11,7 @@ from tools import browser as browsers
 from botdrome.bots.house import HOUSE, seated
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
-from botdrome.match.record import written
+from botdrome.match.record import match_file
 from botdrome.match.simulate import simulate
 
 FILE = Path(__file__).parents[1] / "docs" / "page.png"
@@ -22,7 +22,7 @@ SEED, STEP = 3, 121
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as arena, sync_playwright() as playwright:
         file = Path(folder) / "bomberman.jsonl"
-        file.write_bytes(match_file())
+        file.write_bytes(example_file())
         chromium = playwright.chromium.launch(executable_path=browsers.find(), args=FLAGS)
         page = chromium.new_page(viewport={"width": 1180, "height": 860})
         page.goto(f"{arena.url}/open")
@@ -35,10 +35,10 @@ def main() -> None:
         chromium.close()
 
 
-def match_file() -> bytes:
+def example_file() -> bytes:
     row = FORMATS["bomberman"]
     bots = [seated(HOUSE[row.name]["sapper"], player) for player in range(len(NAMES))]
-    return written(simulate(Match(row.game, len(NAMES), row.terms, SEED), bots), NAMES)
+    return match_file(simulate(Match(row.game, len(NAMES), row.terms, SEED), bots), NAMES)
 
 
 if __name__ == "__main__":

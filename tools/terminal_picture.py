@@ -12,8 +12,7 @@ from botdrome.cli.reel import drawn, frames
 from botdrome.cli.tables import Report, score_table
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
-from botdrome.match.reader import read
-from botdrome.match.record import written
+from botdrome.match.record import match_file, read
 from botdrome.match.simulate import simulate
 from botdrome.runner.tournament import Plan, play_all
 
@@ -27,7 +26,7 @@ def main() -> None:
     row, names = FORMATS["bomberman"], ["ada", "bob", "cleo", "dan"]
     bots = [seated(HOUSE[row.name]["sapper"], player) for player in range(len(names))]
     match = simulate(Match(row.game, len(names), row.terms, SEED), bots)
-    reel = frames(read(written(match, names)), row.game)
+    reel = frames(read(match_file(match, names)), row.game)
     console.print(Text("$ botdrome replay matches/bomberman-1-00001.jsonl", style="bold green"))
     console.print(drawn(row.name, reel[STEP]), "")
     console.print(Text("$ botdrome play bomberman house:sapper house:random -n 20", style="bold green"))

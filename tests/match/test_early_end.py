@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from botdrome.games.battleship import Battleship
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.match import Match
-from botdrome.match.record import tell
+from botdrome.match.record import apply
 from botdrome.match.terms import Pace, Terms
 from tests.match.telling import told
 
@@ -63,7 +63,7 @@ def test_the_inputs_alone_lead_to_the_same_end() -> None:
     match.leave(0, 10)
     again.start()
     for told_before in match.inputs:
-        tell(again, told_before)
+        apply(again, told_before)
     assert again.result == match.result is not None
 
 
