@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.bomber.literal import BadLiteral, read_literal
-from botdrome.wire.bomber.request import BadRequest, read_form, read_message, read_name, read_number, read_switch, unquoted
+from botdrome.wire.bomber.request import (
+    LONGEST_LITERAL,
+    BadLiteral,
+    BadRequest,
+    read_form,
+    read_literal,
+    read_message,
+    read_name,
+    read_number,
+    read_switch,
+    unquoted,
+)
 from botdrome.wire.bomber.shape import DEFAULT, LITERAL, Shape, read_shape
 
 VALUES = st.recursive(
@@ -60,42 +70,55 @@ def test_literals(text: str, value: Any) -> None:
     assert read_literal(text) == value
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "it ends too early"),
-        ("{", "it ends too early"),
-        ("{'a': 1", "} is missing before character 7"),
-        ("{'a' 1}", ": is missing before character 6"),
-        ("{'a': 1} x", "the end is missing"),
-        ("[1 2]", "] is missing"),
-        ("__import__('os')", "this is no literal"),
-        ("open('x')", "there is no value 'open'"),
-        ("NaN", "there is no value 'NaN'"),
-        ("{[]: 1}", "a list or a dict is no key"),
-        ("'\\ud800'", "there is no character"),
-        ("'\\UFFFFFFFF'", "there is no character"),
-        ("'\\x4'", "there is no character"),
-        ("'\\N{DASH}'", "there is no character"),
-        ("'open", "this is no literal"),
-        ("1__0", "there is no number"),
-        ("9" * 65, "a number has too many digits"),
-        ("9" * 60_000, "a number has too many digits"),
-        ("-" * 60_000 + "1", "this is no literal"),
-        ("[" * 60_000, "it is nested more than 32 deep"),
-        ("{1:" * 20_000, "it is nested more than 32 deep"),
-        ("(" * 60_000, "it is nested more than 32 deep"),
-        ("1 if 1 else 2", "the end is missing"),
-        ("{'a': 1 + 1}", "this is no literal, from character 7 on"),
-        ("f'{x}'", "there is no value 'f'"),
-        ("b'x'", "there is no value 'b'"),
-        (",", "there is no value ','"),
-    ],
-)
+HOSTILE = [
+    ("{'a': 1 + 1}", "this is not a literal, from character 7 on"),
+    ("__import__('os')", "this is not a literal"),
+    ("open('x')", "this is not a literal"),
+    ("NaN", "this is not a literal"),
+    ("f'{x}'", "this is not a literal"),
+    ("b'x'", "this is not a literal"),
+    ("'''a'''", "this is not a literal"),
+    ("1 if 1 else 2", "this is not a literal, from character 1 on"),
+    ("1True", "this is not a literal"),
+    ("-" * 4000 + "1", "this is not a literal"),
+    ("'open", "this is not a literal"),
+    ("", "this is not a literal"),
+    ("{", "this is not a literal"),
+    ("{'a': 1", "this is not a literal"),
+    ("{'a' 1}", "this is not a literal"),
+    ("{'a': 1} 1", "this is not a literal"),
+    ("[1 2]", "this is not a literal"),
+    ("1 -1", "this is not a literal"),
+    ("{[]: 1}", "this is not a literal"),
+    ("1__0", "this is not a literal"),
+    (",", "this is not a literal"),
+    ("'\\x4'", "this is not a literal"),
+    ("'\\UFFFFFFFF'", "this is not a literal"),
+    ("'\\ud800'", "there is no character"),
+    ("'\\U0000DFFF'", "there is no character"),
+    ("'\\N{DASH}'", "there is no character"),
+    ("'\\477'", "there is no character"),
+    ("9" * 65, "a number has too many digits"),
+    ("9" * 4000, "a number has too many digits"),
+    ("[" * 4000, "it is nested more than 32 deep"),
+    ("{1:" * 1000, "it is nested more than 32 deep"),
+    ("(" * 4000, "it is nested more than 32 deep"),
+    ("[" * 60_000, "a literal has at most 4096 characters"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), HOSTILE)
 def test_what_is_no_literal_is_refused_in_words(text: str, words: str) -> None:
     with pytest.raises(BadLiteral) as caught:
         read_literal(text)
     assert words in str(caught.value)
+
+
+def test_a_literal_may_have_this_many_characters_and_no_more() -> None:
+    longest = "'" + "x" * (LONGEST_LITERAL - 2) + "'"
+    assert read_literal(longest) == longest[1:-1]
+    with pytest.raises(BadLiteral):
+        read_literal(longest + " ")
 
 
 PARTS = (

@@ -1,36 +1,56 @@
-"""What Bomberman bots send, in whatever spelling: JSON, Python literals, forms and the query of a URL."""
+"""Requests of Bomberman bots in every accepted encoding: JSON, Python literals, forms and the query of a URL."""
 
+import ast
 import re
 from typing import Any
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 import msgspec
 
 from botdrome.games.reading import UNREADABLE
-from botdrome.wire.bomber.literal import BadLiteral, read_literal
 
 DECODER = msgspec.json.Decoder()
-PERCENT = re.compile(rb"%([0-9a-fA-F]{2})")
-DIGITS = "0123456789abcdefABCDEF"
-CODES = {(high + low).encode(): bytes.fromhex(high + low) for high in DIGITS for low in DIGITS}
 BOUNDARY = re.compile(rb"--[^\r\n]+?(?=\r\n|--$)")
-"""How a form begins that comes in parts, as browsers send a FormData."""
+"""The first line of a form in parts, which browsers send for a FormData."""
 PART = re.compile(rb'\r\nContent-Disposition:[^\r\n]*[; ]name="?([^";\r\n]+)', re.IGNORECASE)
 MOST_FIELDS = 100
 LONGEST_NAME = 32
+LONGEST_LITERAL, DEEPEST_LITERAL = 4096, 32
+"""Characters, and levels of nesting: the slowest literal within these bounds takes a few milliseconds to read."""
+TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<text>[uU]?(?:'(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*")(?!['"]))
+      | (?P<number>[+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w))
+      | (?P<word>True|False|None|true|false|null)\b
+      | (?P<sign>[{}\[\](),:])
+      | (?P<end>\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+ESCAPE = re.compile(r"\\(?:(?P<bad>(?:u|U0000)[dD][89a-fA-F]|[4-7][0-7]{2}|N)|[\n\\'\"abfnrtvxuU0-7]|(?P<plain>.))", re.DOTALL)
+"""Refused are half a surrogate pair, an octal number above 377 and the name of a character. A backslash before any other
+character stands for itself."""
+WORDS = {"true": "True", "false": "False", "null": "None"}
+"""Many messages mix the words of JSON with those of Python."""
+LONGEST_NUMBER = 64
+"""Characters."""
 
 Message = dict[str, Any]
 
 
 class BadRequest(Exception):
-    """A request that cannot be understood: the word for programs, and a sentence for people."""
+    """A request that the server cannot read: a word for programs and a sentence for people."""
 
     def __init__(self, word: str, sentence: str) -> None:
         super().__init__(f"{word}: {sentence}")
         self.word, self.sentence = word, sentence
 
 
+NOT_UTF8 = BadRequest("BAD_MESSAGE", "names and values are text in UTF-8")
+
+
 def read_message(body: bytes) -> Message:
-    """The message in a body: JSON, or else a Python literal, or else a form. Nothing at all is an empty message."""
+    """Read the message in a body: JSON, else a Python literal, else a form. An empty body is an empty message."""
     text = body.removeprefix(b"\xef\xbb\xbf").strip()
     if not text:
         return {}
@@ -48,25 +68,65 @@ def read_message(body: bytes) -> Message:
 
 
 def _literal(text: bytes) -> Any:
-    """Keys of any kind are read as text, as they are in JSON."""
+    """Keys of any type become text, as in JSON."""
     try:
         value = read_literal(text.decode())
-        return {str(key): item for key, item in value.items()} if isinstance(value, dict) else value
     except UnicodeDecodeError:
         raise BadRequest("BAD_MESSAGE", "a message is text in UTF-8") from None
     except BadLiteral as fault:
         raise BadRequest("BAD_MESSAGE", f"a message is JSON, a Python literal or a form: {fault}") from None
+    return {str(key): item for key, item in value.items()} if isinstance(value, dict) else value
+
+
+class BadLiteral(Exception):
+    """The text is not a Python literal; the words say why."""
+
+
+def read_literal(text: str) -> Any:
+    """Return the value of a literal: dicts, lists, tuples, text, numbers, True, False and None. Nothing is evaluated."""
+    if len(text) > LONGEST_LITERAL:
+        raise BadLiteral(f"a literal has at most {LONGEST_LITERAL} characters")
+    try:
+        return ast.literal_eval(_checked(text.strip()))
+    except (SyntaxError, ValueError, TypeError) as fault:
+        raise BadLiteral(f"this is not a literal: {str(fault)[:60]}") from None
+
+
+def _checked(text: str) -> str:
+    """Return a text of permitted tokens only, within the bounds, and in the words of Python."""
+    at = depth = 0
+    tokens: list[str] = []
+    while at < len(text):
+        found = TOKEN.match(text, at)
+        if found is None or found.lastgroup is None:
+            raise BadLiteral(f"this is not a literal, from character {at} on")
+        token, at = found[found.lastgroup], found.end()
+        depth += (token in "{[(") - (token in "}])") if found.lastgroup == "sign" else 0
+        if depth > DEEPEST_LITERAL:
+            raise BadLiteral(f"it is nested more than {DEEPEST_LITERAL} deep")
+        if found.lastgroup == "number" and len(token) > LONGEST_NUMBER:
+            raise BadLiteral("a number has too many digits")
+        tokens.append(ESCAPE.sub(_escape, token) if "\\" in token else WORDS.get(token, token))
+    return " ".join(tokens)
+
+
+def _escape(found: "re.Match[str]") -> str:
+    if found["bad"]:
+        raise BadLiteral(f"there is no character {found[0]}")
+    return f"\\{found[0]}" if found["plain"] else found[0]
 
 
 def read_form(text: bytes) -> dict[str, str]:
-    """`a=b&c=d`, as in forms and in the query of a URL."""
-    parts = text.split(b"&", MOST_FIELDS)[:MOST_FIELDS]
-    pairs = [part.partition(b"=") for part in parts if part]
-    return {unquoted(key.replace(b"+", b" ")): unquoted(value.replace(b"+", b" ")) for key, _, value in pairs}
+    """Read `a=b&c=d`, as in forms and in the query of a URL."""
+    first = _text(text).split("&", MOST_FIELDS)[:MOST_FIELDS]
+    try:
+        return dict(parse_qsl("&".join(first), keep_blank_values=True, errors="strict"))
+    except UnicodeDecodeError:
+        raise NOT_UTF8 from None
 
 
 def _read_parts(text: bytes, boundary: bytes) -> dict[str, str]:
-    """A form in parts: each has a head with the name of the field, an empty line, and the value."""
+    """Read a form in parts: each has a head with the name of the field, an empty line and the value."""
     fields: dict[str, str] = {}
     for part in (b"\r\n" + text).split(b"\r\n" + boundary, MOST_FIELDS)[1:MOST_FIELDS]:
         head, _, value = part.partition(b"\r\n\r\n")
@@ -79,16 +139,16 @@ def _text(part: bytes) -> str:
     try:
         return part.decode()
     except UnicodeDecodeError:
-        raise BadRequest("BAD_MESSAGE", "names and values are text in UTF-8") from None
+        raise NOT_UTF8 from None
 
 
 def unquoted(text: bytes) -> str:
-    """Percent signs undone. What is no UTF-8 is refused."""
-    return _text(PERCENT.sub(lambda found: CODES[found[1]], text))
+    """Decode the percent signs of a path."""
+    return _text(unquote_to_bytes(text))
 
 
 def read_name(value: Any) -> str:
-    """A user's name: 1 to 32 printable characters without a slash, and not nothing but blanks."""
+    """Return a user's name: 1 to 32 printable characters, not only blanks, without a slash."""
     if value is None or value == "":
         raise BadRequest("MISSING_FIELD", "user_name is missing")
     if not isinstance(value, str):
@@ -99,7 +159,7 @@ def read_name(value: Any) -> str:
 
 
 def read_number(value: Any, field: str) -> int | None:
-    """A whole number, as itself or as text; None: there is none."""
+    """Return a whole number, given as a number or as text; None if the field is empty."""
     if value is None or value == "":
         return None
     if type(value) is int:

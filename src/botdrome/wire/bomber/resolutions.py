@@ -4,7 +4,7 @@
 RESOLUTIONS: tuple[tuple[int, str, str], ...] = (
     (1, "Which transport?", "HTTP: routes, and one POST that takes any of the document's messages; the same messages over a WebSocket, where every new state is pushed."),
     (2, "Is the name in the path or in the body?", "Either, in a form or in the query too; the path goes first if it is not empty."),
-    (3, "How are requests encoded?", "JSON, else a Python literal (never evaluated), else a form. UTF-8, 64 KiB at most."),
+    (3, "How are requests encoded?", "JSON, else a Python literal of at most 4 KiB (never evaluated), else a form. UTF-8, 64 KiB at most."),
     (4, "Tuple keys are not JSON.", 'Keys are spelled "(0, 0)", and every tile has its position. ?state=list, ?state=grid, ?keys=comma, and Accept: text/x-python or ?format=python for the literal.'),
     (5, "map_size and user_position are tuples.", "[height, width] and [row, column] in JSON, tuples in the Python format."),
     (6, "Are all tiles in the dict?", "Yes, FREE ones too; ?sparse=1 leaves those out."),
