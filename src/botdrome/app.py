@@ -12,14 +12,13 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from botdrome.api.app import Api, make_app
+from botdrome.api.app import NO_SOCKET, Api, make_app
 from botdrome.api.away import prepare
-from botdrome.api.live_spectator import live_spectator
 from botdrome.api.probes import probe_routes
 from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
 from botdrome.api.stack import http_stack
-from botdrome.api.turnstile import Turnstile
+from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.server.arena import Arena, Tables, Whereabouts
 from botdrome.server.battlebot.session import NativeSession
 from botdrome.server.boats.books import open_books
@@ -46,7 +45,7 @@ from botdrome.server.network.proxies import Proxies
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.stop_signal import stop_signal
-from botdrome.server.network.websocket import MakeSession, Socket
+from botdrome.server.network.websocket import MakeSession
 from botdrome.server.operator.operator import Operator, open_operator
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.likeness import likeness
@@ -130,6 +129,7 @@ class Parts(NamedTuple):
     crowd: Crowd
     origins: Origins
     operator: Operator
+    rate: RequestRate
 
     @property
     def with_guests(self) -> tuple[Room, ...]:
@@ -193,8 +193,9 @@ async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], T
     cube = make_socketio(organiser, settings, crowd)
     operator = await open_operator(desk, boats, organiser, callers)
     bomber = BomberApi(desk, crowd, origins)
-    api = make_app(arena, operator)
-    return Parts(desk, arena, api, callers, duel, boats, cube, bomber, url_bots, crowd, origins, operator)
+    rate = RequestRate(settings)
+    api = make_app(arena, operator, rate)
+    return Parts(desk, arena, api, callers, duel, boats, cube, bomber, url_bots, crowd, origins, operator, rate)
 
 
 async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, asyncio.Server]) -> None:
@@ -224,19 +225,18 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
 
 
 def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
-    desk, arena, boats, cube, bomber, url_bots = parts.desk, parts.arena, parts.boats, parts.cube, parts.bomber, parts.url_bots
+    desk, boats, cube, bomber, url_bots = parts.desk, parts.boats, parts.cube, parts.bomber, parts.url_bots
 
     def native(connection: Connection) -> NativeSession:
         return NativeSession(connection, desk)
 
-    def reception(target: str) -> MakeSession | Welcome | None:
+    def reception(target: str, head: bytes) -> MakeSession | Welcome | bytes:
+        if (found := parts.api.receive_socket(target, head)) is not None:
+            return found
         if target == "/":
             return native
         if target.startswith("/socket.io/"):
             return cube.receive_socket(target)
-        if target.startswith("/watch/"):
-            spectator = live_spectator(arena, target)
-            return spectator and Welcome(spectator, settings.longest_message, Socket, player=False)
         if target == "/boats/host":
             return lambda connection: HostSession(connection, boats, settings, parts.operator.keys)
         if target == "/connect":
@@ -249,7 +249,7 @@ def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
     def door() -> Door:
         return Door(reception, http, parts.crowd, settings, parts.origins, shortcut)
 
-    http = http_stack(Turnstile(_http_app(parts), settings, parts.cube.has_session), parts.crowd, door, parts.origins)
+    http = http_stack(Turnstile(_http_app(parts), parts.rate, cube.has_session), parts.crowd, door, parts.origins)
     return door
 
 
@@ -260,11 +260,14 @@ def _bomber_door(settings: Settings, parts: Parts) -> MakeProtocol:
     def shortcut(target: bytes) -> asyncio.Protocol | None:
         return bomber.shortcut(target, door)
 
+    def reception(target: str, _: bytes) -> MakeSession | bytes:
+        return bomber.receive_socket(target) or NO_SOCKET
+
     def door() -> Door:
-        return Door(bomber.receive_socket, http, parts.crowd, settings, parts.origins, shortcut)
+        return Door(reception, http, parts.crowd, settings, parts.origins, shortcut)
 
     app = Starlette(routes=[Mount("/bomber", bomber.asgi)])
-    http = http_stack(Turnstile(app, settings), parts.crowd, door, parts.origins)
+    http = http_stack(Turnstile(app, RequestRate(settings)), parts.crowd, door, parts.origins)
     return door
 
 

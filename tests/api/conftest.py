@@ -5,9 +5,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from starlette.applications import Starlette
 
-from botdrome.api.app import make_app
+from botdrome.api.app import Api, make_app
 from botdrome.server.arena import Arena
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
@@ -39,11 +38,11 @@ async def arena(store: Store, tables: HandTables) -> AsyncIterator[Arena]:
 
 
 @pytest.fixture
-def app(arena: Arena) -> Starlette:
+def app(arena: Arena) -> Api:
     return make_app(arena)
 
 
 @pytest.fixture
-async def http(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
+async def http(app: Api) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://arena") as client:
         yield client

@@ -5,32 +5,33 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import uvicorn
-from starlette.applications import Starlette
-
+from botdrome.api.app import NO_SOCKET, Api
+from botdrome.api.stack import http_stack
+from botdrome.server.network.door import Crowd, Door
+from botdrome.server.network.origins import Origins
+from botdrome.server.settings import Settings
 from tests.patience import PATIENCE
 
 
 @asynccontextmanager
-async def serving(app: Starlette) -> AsyncIterator[str]:
+async def serving(app: Api) -> AsyncIterator[str]:
     """Host and port."""
-    config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, log_config=None, ws="websockets-sansio", lifespan="off", access_log=False
-    )
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0)
-    port = server.servers[0].sockets[0].getsockname()[1]
+    settings = Settings()
+    crowd, origins = Crowd(settings), Origins(settings)
+
+    def door() -> Door:
+        return Door(lambda target, head: app.receive_socket(target, head) or NO_SOCKET, http, crowd, settings, origins)
+
+    http = http_stack(app, crowd, door, origins)
+    server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
     try:
-        yield f"127.0.0.1:{port}"
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
-        server.should_exit = True
-        await task
+        server.close()
 
 
 def under_way() -> list[asyncio.Task[Any]]:
-    """Whoever answers something."""
+    """Requests that are being answered."""
     return [task for task in asyncio.all_tasks() if getattr(task.get_coro(), "__name__", "") == "run_asgi"]
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from botdrome.api.app import Api
 from botdrome.api.gallery import MOST_MATCHES, WISHES_BURST, Gallery
-from botdrome.api.live_spectator import live_spectator
 from botdrome.match.events import Began
 from botdrome.server.arena import Arena
+from botdrome.server.network.door import Welcome
 from tests.api.serving import until
 from tests.api.tables import HandTables, entry_of, mark
 from tests.api.test_live_spectator import Line
@@ -118,7 +119,7 @@ async def test_a_flood_of_lists_is_refused(arena: Arena) -> None:
     assert line.closed == (1008, "too many messages")
 
 
-async def test_it_is_found_at_the_door(arena: Arena) -> None:
-    make = live_spectator(arena, "/watch/")
-    assert make is not None
-    assert isinstance(make(Line()), Gallery)
+async def test_it_is_found_at_the_door(app: Api) -> None:
+    welcome = app.receive_socket("/watch/", b"")
+    assert isinstance(welcome, Welcome)
+    assert isinstance(welcome.make_session(Line()), Gallery)

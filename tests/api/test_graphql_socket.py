@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import websockets
-from starlette.applications import Starlette
 from websockets.asyncio.client import ClientConnection, connect
 
+from botdrome.api.app import Api
 from botdrome.store.store import Store
 from tests.api.serving import serving, until
 from tests.api.tables import HandTables, entry_of, mark, played_noughts
@@ -25,7 +25,7 @@ LIVE = "subscription { liveTables { id steps } }"
 
 
 @pytest.fixture
-async def server(app: Starlette) -> AsyncIterator[str]:
+async def server(app: Api) -> AsyncIterator[str]:
     async with serving(app) as server:
         yield server
 
@@ -226,7 +226,7 @@ async def test_nothing_starts_before_the_greeting(server: str, protocol: str) ->
 
 
 async def test_a_greeting_that_does_not_come(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.api.graphql.socket.GREETING", 0.01)
+    monkeypatch.setattr("botdrome.api.graphql.websocket.INIT_TIMEOUT", 0.01)
     async with dial(server, NEW) as socket:
         assert await Client(socket, NEW).closed() == (4408, "Connection initialisation timeout")
 
@@ -241,12 +241,13 @@ async def test_small_talk(clients: dict[str, Client]) -> None:
 
 
 async def test_without_a_protocol_there_is_no_conversation(server: str) -> None:
-    async with dial(server, path="/graphql/any") as socket:
+    async with dial(server, "graphql-other", path="/graphql/any") as socket:
+        assert socket.subprotocol is None
         assert await Client(socket, NEW).closed() == (4406, "Subprotocol not acceptable")
 
 
 async def test_the_first_protocol_that_is_known_is_spoken(server: str) -> None:
-    async with dial(server, "chat", OLD, NEW) as socket:
+    async with dial(server, "graphql-other", OLD, NEW) as socket:
         assert socket.subprotocol == OLD
 
 

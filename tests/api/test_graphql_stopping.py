@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosedError
 
 from botdrome.api.app import Api
 from botdrome.server.arena import Arena
@@ -71,12 +72,20 @@ async def test_one_who_takes_too_long_is_not_waited_for(
     slow.go_on.set()
 
 
-async def test_a_subscriber_is_told_in_its_protocol(app: Api) -> None:
-    async with serving(app) as server:
-        url = f"ws://{server}/graphql"
-        async with connect(url, subprotocols=["graphql-transport-ws"], proxy=None) as socket:  # type: ignore[list-item]
-            await socket.send('{"type": "connection_init"}')
+async def test_a_subscriber_is_told_in_its_protocol(app: Api, slow: SlowHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.server.workers.pool.LAST_JOBS", 0)
+    offered: Any = ["graphql-transport-ws"]
+    async with (
+        serving(app) as server,
+        connect(f"ws://{server}/graphql", subprotocols=offered, proxy=None, additional_headers=AT_HOME) as socket,
+    ):
+        await socket.send('{"type": "connection_init"}')
+        await socket.recv()
+        await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": REVOKE}))
+        await until(lambda: slow.asked == 1)
+        await app.close()
+        assert json.loads(await socket.recv()) == {"type": "error", "id": "1", "payload": STOPPING["errors"]}
+        with pytest.raises(ConnectionClosedError) as closed:
             await socket.recv()
-            await app.close()
-            await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": REVOKE}))
-            assert json.loads(await socket.recv()) == {"type": "error", "id": "1", "payload": STOPPING["errors"]}
+        assert closed.value.rcvd is not None and closed.value.rcvd.code == 1012
+        slow.go_on.set()

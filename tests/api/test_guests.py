@@ -188,16 +188,31 @@ async def test_who_leaves_while_two_requests_wait_is_answered_neither(tmp_path: 
 # The end of the server.
 
 
+@asynccontextmanager
+async def line_of_an_ended_server(tmp_path: Path) -> AsyncIterator[Line]:
+    """A WebSocket of GraphQL that was open when its server ended."""
+    async with server(tmp_path) as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        one = Line(reader, writer)
+        one.send(UPGRADE + frame(GREETING))
+        await one.heard(ACKNOWLEDGED)
+    try:
+        yield one
+    finally:
+        writer.close()
+
+
 async def test_what_is_not_answered_when_the_server_ends_is_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     half = post(b" " * (ENOUGH + 1), 99_000)
-    async with server(tmp_path) as house, line(house, half) as one, line(house, UPGRADE + frame(GREETING)) as two:
-        await two.heard(ACKNOWLEDGED)
-        await until(lambda: len(under_way()) == 2)
+    async with line_of_an_ended_server(tmp_path) as two, server(tmp_path) as house, line(house, half) as one:
+        async with line(house, post(QUERY)) as other:
+            await other.heard(b"}}")
+        await until(lambda: len(under_way()) == 1)
         for task in under_way():
             task.cancel()
         told = await one.rest()
         assert told.startswith(b"HTTP/1.1 503 ") and told.endswith(b"the server is stopping")
-        assert (await two.rest())[:4] == b"\x88\x02\x03\xf4"
+        assert (await two.heard(b"\x03\xf4"))[-4:] == b"\x88\x02\x03\xf4"
         await until(lambda: not under_way())
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 

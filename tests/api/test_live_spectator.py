@@ -4,9 +4,12 @@ import json
 
 import pytest
 
-from botdrome.api.live_spectator import LiveSpectator, live_spectator
+from botdrome.api.app import NO_SOCKET, Api
+from botdrome.api.spectators import LiveSpectator
 from botdrome.server.arena import Arena
+from botdrome.server.network.door import Welcome
 from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.websocket import PacedSocket
 from tests.api.tables import HandTables, entry_of, mark
 
 pytestmark = pytest.mark.anyio
@@ -27,11 +30,11 @@ class Line:
         self.closed = (code, reason)
 
 
-async def test_it_is_shown_the_match_until_it_is_over(arena: Arena, tables: HandTables) -> None:
+async def test_it_is_shown_the_match_until_it_is_over(app: Api, tables: HandTables) -> None:
     table, line = tables.open(entry_of("m", "Ann", "Bob")), Line()
-    make = live_spectator(arena, "/watch/m?any=thing")
-    assert make is not None
-    spectator = make(line)
+    welcome = app.receive_socket("/watch/m?any=thing", b"")
+    assert isinstance(welcome, Welcome)
+    spectator = welcome.make_session(line)
     spectator.received(b"hello")
     table.submit(0, mark(0, 1, 1))
     snapshot, played = map(json.loads, line.sent)
@@ -49,14 +52,15 @@ async def test_who_is_gone_is_forgotten(arena: Arena, tables: HandTables) -> Non
     assert len(table.audience) == 0
 
 
-async def test_a_match_that_ended_meanwhile(arena: Arena, tables: HandTables) -> None:
-    line = Line()
-    LiveSpectator(arena, "m", line)
-    assert json.loads(line.sent[0]) == {"error": "match m runs no longer; come again"}
-    assert line.closed == (4404, "nothing to see")
+async def test_a_match_at_no_table_is_replayed_as_fast_as_it_is_read(app: Api) -> None:
+    welcome = app.receive_socket("/watch/other", b"")
+    assert isinstance(welcome, Welcome) and welcome.kind is PacedSocket
 
 
-@pytest.mark.parametrize("target", ["/watch/other", "/watch", "/watch/m/events", "/m", "/graphql", "*"])
-async def test_all_else_is_left_to_the_http_stack(arena: Arena, tables: HandTables, target: str) -> None:
-    tables.open(entry_of("m", "Ann", "Bob"))
-    assert live_spectator(arena, target) is None
+@pytest.mark.parametrize("target", ["/watch", "/m", "/graphql", "*"])
+async def test_other_targets_are_not_for_spectators(app: Api, target: str) -> None:
+    assert app.receive_socket(target, b"") is None
+
+
+async def test_there_is_no_socket_below_a_match(app: Api) -> None:
+    assert app.receive_socket("/watch/m/events", b"") == NO_SOCKET

@@ -10,12 +10,12 @@ import httpx
 import msgspec
 import pytest
 import websockets
-from starlette.applications import Starlette
 from websockets.asyncio.client import ClientConnection, connect
 
+from botdrome.api.app import Api
 from botdrome.api.away import Away
 from botdrome.api.problems import Problem
-from botdrome.api.watching import BACKLOG_BYTES, BACKLOG_MESSAGES, Backlog, TooSlow, Viewing
+from botdrome.api.spectators import BACKLOG_BYTES, BACKLOG_MESSAGES, Backlog, TooSlow, Viewing
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena
 from botdrome.store.store import Finish, Store
@@ -37,7 +37,7 @@ SNAPSHOT = {
 
 
 @pytest.fixture
-async def server(app: Starlette) -> AsyncIterator[str]:
+async def server(app: Api) -> AsyncIterator[str]:
     async with serving(app) as server:
         yield server
 
@@ -301,7 +301,7 @@ async def test_a_match_that_is_just_being_stored_is_waited_for(arena: Arena, sto
 
 
 async def test_a_match_that_does_not_go_on(arena: Arena, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.api.watching.CHANGEOVER", 0.01)
+    monkeypatch.setattr("botdrome.api.spectators.CHANGEOVER", 0.01)
     store.begin(entry_of("m", "Ann", "Bob"))
     with pytest.raises(Problem, match="it does not go on"):
         await Viewing(Away(arena), "m").enter()

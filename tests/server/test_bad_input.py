@@ -259,7 +259,7 @@ async def test_a_handshake_for_graphql_that_fails_is_answered(tmp_path: Path) ->
     head = (
         b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n"
-        b"Cookie: %b\r\n\r\n" % (b"x" * 9000)
+        b"Cookie: %b\r\n\r\n" % (b"x" * 17_000)
     )
     async with server(tmp_path) as house, undisturbed(house):
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)

@@ -80,7 +80,7 @@ async def test_requests_are_counted_too(tmp_path: Path) -> None:
                 assert (await one.rest()).endswith(b"ok\n")
 
 
-async def test_a_socket_of_the_http_stack_is_counted_once(tmp_path: Path) -> None:
+async def test_a_socket_of_graphql_is_counted_once(tmp_path: Path) -> None:
     async with server(tmp_path, connections=1) as house:
         protocol = b"Sec-WebSocket-Protocol: graphql-ws\r\n"
         for _ in range(2):

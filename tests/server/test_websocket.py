@@ -122,7 +122,7 @@ async def post(reception: Reception | None = None, make_http: MakeHttp = no_http
         return diaries[-1]
 
     def door() -> Door:
-        return Door(reception or (lambda _: make), make_http, crowd, settings, Origins(settings))
+        return Door(reception or (lambda *_: make), make_http, crowd, settings, Origins(settings))
 
     server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
     one = Post(server.sockets[0].getsockname()[1], crowd, diaries)
@@ -162,8 +162,6 @@ async def test_a_handshake_that_fails_is_told_why(this: bytes, that: bytes, stat
     "begun",
     [
         b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n",
-        HEAD.replace(b"Host: 127.0.0.1", b"Sec-WebSocket-Protocol: graphql-ws\r\nCookie: " + b"x" * 17_000),
-        HEAD.replace(b"Host: 127.0.0.1", b"SEC-WEBSOCKET-PROTOCOL:graphql-transport-ws"),
         HEAD.replace(b"\r\n", b"\n"),
     ],
 )
@@ -211,7 +209,7 @@ async def test_a_session_that_cannot_begin() -> None:
     def fail(connection: Connection) -> Diary:
         raise RuntimeError("no session today")
 
-    async with post(lambda _: fail) as one:
+    async with post(lambda *_: fail) as one:
         line = await one.line()
         await line.send(HEAD, frame(TEXT, b"hello"))
         assert (await line.rest()).endswith(b"\r\n\r\n\x88\x02\x03\xf3")

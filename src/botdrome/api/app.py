@@ -1,64 +1,70 @@
 """The application: all doors for people and tools under one roof."""
 
+from functools import partial
 from http import HTTPStatus
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import Route
 
 from botdrome.api.away import Away
 from botdrome.api.duel import duel_pages
 from botdrome.api.graphql.clerk import Clerk
 from botdrome.api.graphql.door import GraphQLDoor
-from botdrome.api.graphql.socket import GraphQLSocket
-from botdrome.api.graphql.subscriptions import Subscriptions
+from botdrome.api.graphql.websocket import GraphQLSockets
 from botdrome.api.pages import page_routes, shell_page
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
-from botdrome.api.spectators import WatchEvents, WatchSocket
+from botdrome.api.spectators import PREFIX, WatchEvents, watch_socket
+from botdrome.api.turnstile import RequestRate
 from botdrome.server.arena import Arena
+from botdrome.server.network.door import Welcome
 from botdrome.server.operator.operator import Operator
+from botdrome.wire.safe_headers import plain_answer
+
+NO_SOCKET = plain_answer("403 Forbidden", "there is no WebSocket at this address")
 
 
 class Api(Starlette):
-    """All doors but those that players come in by."""
+    """Requests and WebSockets of people and tools."""
 
-    def __init__(self, arena: Arena, operator: Operator | None) -> None:
-        self._arena, away = arena, Away(arena)
+    def __init__(self, arena: Arena, operator: Operator | None, rate: RequestRate | None) -> None:
+        self._arena, self._away = arena, Away(arena)
+        self._rate, clerk = rate, Clerk(self._away)
+        self._sockets = GraphQLSockets(clerk)
+        graphql = GraphQLDoor(clerk)
         routes = [
             *duel_pages(arena),
             *page_routes(),
-            *_graphql(away),
-            *rest_routes(away, operator),
-            *_watching(away),
+            *(Route(path, graphql) for path in ("/graphql", "/graphql/{rest:path}")),
+            *rest_routes(self._away, operator),
+            Route(PREFIX + "{match}/events", WatchEvents(self._away), methods=["GET"]),
         ]
         super().__init__(routes=routes, exception_handlers={HTTPException: _nothing_here})
 
+    def receive_socket(self, target: str, head: bytes) -> Welcome | bytes | None:
+        """Open a WebSocket of GraphQL or a spectator; bytes: the answer that refuses it; None: it is neither."""
+        path = target.partition("?")[0]
+        refusal = None if self._rate is None else partial(self._rate.refusal, path)
+        graphql = self._sockets.receive(head, refusal)
+        if graphql is not None:
+            return graphql if f"{path}/".startswith("/graphql/") else NO_SOCKET
+        if path.startswith(PREFIX):
+            return NO_SOCKET if "/" in path.removeprefix(PREFIX) else watch_socket(self._away, target, refusal)
+        return None
+
     async def close(self) -> None:
-        """While the store is still there: whoever is being answered gets the answer."""
+        """Running requests are answered while the store is still open."""
         await self._arena.workers.close()
+        self._sockets.close()
 
 
-def make_app(arena: Arena, operator: Operator | None = None) -> Api:
+def make_app(arena: Arena, operator: Operator | None = None, rate: RequestRate | None = None) -> Api:
     """Without an operator there are no endpoints for one."""
-    return Api(arena, operator)
-
-
-def _graphql(away: Away) -> list[BaseRoute]:
-    clerk = Clerk(away)
-    door, socket = GraphQLDoor(clerk), GraphQLSocket(Subscriptions(clerk))
-    paths = ("/graphql", "/graphql/{rest:path}")
-    return [*(Route(path, door) for path in paths), *(WebSocketRoute(path, socket) for path in paths)]
-
-
-def _watching(away: Away) -> list[BaseRoute]:
-    return [
-        WebSocketRoute("/watch/{match}", WatchSocket(away)),
-        Route("/watch/{match}/events", WatchEvents(away), methods=["GET"]),
-    ]
+    return Api(arena, operator, rate)
 
 
 async def _nothing_here(request: Request, error: Exception) -> Response:

@@ -127,17 +127,19 @@ class HttpGuest(HttpToolsProtocol):
         self._full_since = self.loop.time()
         super().pause_writing()
 
-    # Who wants to go on in another protocol.
+    # Requests that offer to go on in another protocol.
 
-    def handle_websocket_upgrade(self) -> None:
-        """Who has asked for something else before, and now wants a WebSocket, may be a bot: that is not for this stack to say."""
-        rest = self._rest()
-        if self.cycle is None:
-            self._go()
-            super().handle_websocket_upgrade()
-            return self.transport.get_protocol().data_received(rest) if rest else None
-        self._upgrade = self._request() + rest
-        return self._return_to_the_door() if self.cycle.response_complete else None
+    def _unsupported_upgrade_warning(self) -> None:
+        """A WebSocket after other requests goes back to the door. All other offers are ignored: since the parser takes what
+        follows for that other protocol, the request is read again without the offer."""
+        if not self._offers_another():
+            return None
+        if self.cycle is not None and self._get_upgrade() == b"websocket":
+            self._upgrade = self._request() + self._rest()
+            return self._return_to_the_door() if self.cycle.response_complete else None
+        self._again = self._request(without=b"upgrade") + self._rest()
+        self.parser = HttpRequestParser(self)
+        return self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
 
     def _return_to_the_door(self) -> None:
         upgrade, self._upgrade = self._upgrade or b"", None
@@ -149,16 +151,9 @@ class HttpGuest(HttpToolsProtocol):
         door.connection_made(self.transport)
         door.data_received(upgrade)
 
-    def _unsupported_upgrade_warning(self) -> None:
-        """The parser takes what follows for that other protocol: the request is read again without the offer."""
-        if self._offers_another():
-            self._again = self._request(without=b"upgrade") + self._rest()
-            self.parser = HttpRequestParser(self)
-            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
-
     def _offers_another(self) -> bool:
-        """HTTP/2 most often, which Java offers with every request. None of these is spoken here."""
-        return self.parser.should_upgrade() and not self._should_upgrade() and any(name == b"upgrade" for name, _ in self.headers)
+        """HTTP/2 most often, which Java offers with every request."""
+        return self.parser.should_upgrade() and any(name == b"upgrade" for name, _ in self.headers)
 
     def _request(self, without: bytes = b"") -> bytes:
         """The head of the present request, written anew."""

@@ -1,65 +1,240 @@
-"""The spectators' doors: a WebSocket, and server-sent events for whoever cannot have one."""
+"""Spectators of one match, on a WebSocket or as server-sent events.
+
+A running match is shown from its present position on; a match that is over is replayed from its record by a worker process.
+Messages that a spectator has not read yet wait in a bounded backlog. A spectator that reads too slowly is disconnected.
+"""
 
 import asyncio
-from contextlib import suppress
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing, suppress
+from typing import Any, Literal
+from urllib.parse import unquote
 
 import msgspec
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
-from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from botdrome.api.away import Away
-from botdrome.api.problems import Problem
-from botdrome.api.watching import TOO_SLOW, Viewing
-from botdrome.server.network.connection import POLICY
+from botdrome.api.gallery import Gallery
+from botdrome.api.live import glance
+from botdrome.api.problems import Problem, no_match
+from botdrome.server.arena import Arena
+from botdrome.server.network.connection import POLICY, TRY_LATER, Connection
+from botdrome.server.network.door import Welcome
+from botdrome.server.network.websocket import PacedSocket, Socket
+from botdrome.server.workers.jobs import JobFailed
+from botdrome.server.workers.worker_link import Result
 
+PREFIX = "/watch/"
+LONGEST_MESSAGE = 64 << 10
+"""Bytes of a message from a spectator."""
+BACKLOG_BYTES = 1 << 20
+BACKLOG_MESSAGES = 256
+CHANGEOVER = 1.0
+"""Seconds within which a match that is over gets from its table into the store."""
+TOO_SLOW = "too slow: more than 1 MiB or 256 messages were waiting"
 NOTHING_TO_SEE = 4404
 HEARTBEAT = 15.0
 """Seconds of silence after which a stream of events shows that it is still there."""
-LAST_WORDS = 2.0
-"""Seconds that a spectator who was cut off has to take the reason."""
+LAST_EVENT = 2.0
+"""Seconds for a spectator that is disconnected to read the reason."""
 HEADERS = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
 
+_messages = msgspec.msgpack.Decoder(list[bytes])
 
-class WatchSocket:
-    """`/watch/{match}`: every message is a text frame; closed when the match is over."""
 
-    def __init__(self, away: Away) -> None:
-        self._away = away
+class TooSlow(Exception):
+    """The spectator did not read what it was sent."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        socket = WebSocket(scope, receive, send)
-        viewing = Viewing(self._away, socket.path_params["match"])
+
+class Backlog:
+    """Messages that a spectator has not taken yet."""
+
+    def __init__(self) -> None:
+        self.cut = asyncio.Event()
+        """Set when the spectator was too slow."""
+        self._messages: deque[bytes] = deque()
+        self._size = 0
+        self._over = False
+        self._news = asyncio.Event()
+
+    def show(self, message: bytes) -> None:
+        if self.cut.is_set():
+            return
+        self._size += len(message)
+        self._messages.append(message)
+        if self._size > BACKLOG_BYTES or len(self._messages) > BACKLOG_MESSAGES:
+            self._messages.clear()
+            self.cut.set()
+        self._news.set()
+
+    def end(self) -> None:
+        self._over = True
+        self._news.set()
+
+    async def take(self) -> bytes | None:
+        """The next message; None when the match is over and all was taken."""
+        while not self._messages:
+            if self.cut.is_set():
+                raise TooSlow(TOO_SLOW)
+            if self._over:
+                return None
+            self._news.clear()
+            await self._news.wait()
+        message = self._messages.popleft()
+        self._size -= len(message)
+        return message
+
+
+Ending = Literal["over", "cut", "gone"]
+
+
+class Viewing:
+    """One spectator of one match: call `enter`, then `attend` or `messages`, and `leave` in any case."""
+
+    def __init__(self, away: Away, match_id: str) -> None:
+        self._away, self._arena, self._match_id = away, away.arena, match_id
+        self._backlog = Backlog()
+        self._replay: Result | None = None
+        self._live = False
+
+    async def enter(self) -> None:
+        """Problem where there is nothing to see."""
+        if "\0" in self._match_id:
+            raise no_match(self._match_id)
+        if not (await self._found() or await self._found_after_a_change()):
+            raise Problem(f"match {self._match_id} cannot be shown: it does not go on", 404)
+
+    async def _found(self) -> bool:
+        """False: the match is neither at a table nor stored, as between the two."""
+        self._live = self._arena.tables.watch(self._match_id, self._backlog)
+        if self._live:
+            return True
+        self._replay = await self._away.have_done("botdrome.api.replays:perform", self._match_id)
+        return bool(self._replay.value)
+
+    async def _found_after_a_change(self) -> bool:
+        changed = asyncio.Event()
+        forget = self._arena.tables.on_change(changed.set)
         try:
-            with suppress(WebSocketDisconnect):  # it may go at any time
-                await socket.accept()
-                await self._receive(socket, viewing)
+            async with asyncio.timeout(CHANGEOVER):
+                await changed.wait()
+        except TimeoutError:
+            pass
         finally:
-            viewing.leave()
+            forget()
+        return await self._found()
 
-    async def _receive(self, socket: WebSocket, viewing: Viewing) -> None:
+    async def messages(self) -> AsyncGenerator[bytes, None]:
+        """JSON messages: a snapshot, then all events. TooSlow where the spectator does not keep up."""
+        if self._replay is not None:
+            async with aclosing(self._replay.pieces()) as pieces:
+                async for piece in pieces:
+                    for message in _messages.decode(piece):
+                        yield message
+                        await asyncio.sleep(0)  # a client that reads fast must not keep all others waiting
+            return
+        while (shown := await self._backlog.take()) is not None:
+            yield shown
+
+    async def attend(self, write: Callable[[bytes], Awaitable[None]], gone: Callable[[], Coroutine[Any, Any, None]]) -> Ending:
+        """Write every message until the match is over, the spectator is too slow, or `gone` returns."""
+        tasks = [asyncio.create_task(way) for way in (self._play(write), gone(), self._backlog.cut.wait())]
         try:
-            await viewing.enter()
-            await self._show(socket, viewing)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            played, *_ = await asyncio.gather(*tasks, return_exceptions=True)
+        if isinstance(played, Problem):
+            raise played
+        if played is None:
+            return "over"
+        return "cut" if self._backlog.cut.is_set() else "gone"
+
+    async def _play(self, write: Callable[[bytes], Awaitable[None]]) -> None:
+        async with aclosing(self.messages()) as messages:
+            async for message in messages:
+                await write(message)
+
+    def leave(self) -> None:
+        if self._replay is not None:
+            self._replay.drop()
+        if self._live:
+            self._arena.tables.unwatch(self._match_id, self._backlog)
+
+
+# WebSockets: every message is a text frame; closed when the match is over.
+
+
+def watch_socket(away: Away, target: str, rate_refusal: Callable[[str], bytes] | None = None) -> Welcome:
+    """The sessions of /watch/ (many matches) and /watch/MATCH. Only replays are work, and count as requests."""
+    path, _, _ = target.partition("?")
+    match_id = unquote(path.removeprefix(PREFIX))
+    if not match_id:
+        return Welcome(lambda connection: Gallery(away.arena, connection), LONGEST_MESSAGE, Socket, player=False)
+    if glance(away.arena.tables, match_id) is not None:
+        live = lambda connection: LiveSpectator(away.arena, match_id, connection)  # noqa: E731
+        return Welcome(live, LONGEST_MESSAGE, Socket, player=False)
+    replay = lambda connection: ReplaySpectator(Viewing(away, match_id), connection)  # noqa: E731
+    return Welcome(replay, LONGEST_MESSAGE, PacedSocket, player=False, refusal=rate_refusal)
+
+
+class LiveSpectator:
+    """A spectator of a running match. The connection drops it when it reads too slowly."""
+
+    def __init__(self, arena: Arena, match_id: str, connection: Connection) -> None:
+        self._arena, self._match_id, self._connection = arena, match_id, connection
+        arena.tables.watch(match_id, self)
+
+    def show(self, message: bytes) -> None:
+        self._connection.send([message])
+
+    def end(self) -> None:
+        self._connection.close()
+
+    def received(self, message: bytes) -> None:
+        """Ignored."""
+
+    def lost(self) -> None:
+        self._arena.tables.unwatch(self._match_id, self)
+
+
+class ReplaySpectator:
+    """A spectator of a match that is not at a table: it is replayed as fast as the client reads."""
+
+    def __init__(self, viewing: Viewing, connection: Connection) -> None:
+        assert isinstance(connection, PacedSocket)
+        self._viewing, self._connection = viewing, connection
+        self._task = asyncio.create_task(self._show())
+
+    def received(self, message: bytes) -> None:
+        """Ignored."""
+
+    def lost(self) -> None:
+        self._task.cancel()
+
+    async def _show(self) -> None:
+        try:
+            await self._viewing.enter()
+            async with aclosing(self._viewing.messages()) as messages:
+                async for message in messages:
+                    self._connection.send([message])
+                    await self._connection.drained()
+            self._connection.close()
         except Problem as problem:
-            await socket.send_text(msgspec.json.encode({"error": problem.words}).decode())
-            await socket.close(NOTHING_TO_SEE, "nothing to see")
+            self._connection.send([msgspec.json.encode({"error": problem.words})])
+            self._connection.close(NOTHING_TO_SEE, "nothing to see")
+        except TooSlow:
+            self._connection.close(POLICY, TOO_SLOW)
+        except JobFailed as problem:
+            self._connection.close(TRY_LATER, str(problem))
+        finally:
+            self._viewing.leave()
 
-    async def _show(self, socket: WebSocket, viewing: Viewing) -> None:
-        async def write(message: bytes) -> None:
-            await socket.send_text(message.decode())
 
-        async def gone() -> None:
-            while (await socket.receive())["type"] != "websocket.disconnect":
-                pass
-
-        ending = await viewing.attend(write, gone)
-        if ending == "over":
-            await socket.close()
-        elif ending == "cut":
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LAST_WORDS):
-                    await socket.close(POLICY, TOO_SLOW)
+# Server-sent events.
 
 
 class WatchEvents:
@@ -75,7 +250,7 @@ class WatchEvents:
             await viewing.enter()
             ending = "over" if scope["method"] == "HEAD" else await viewing.attend(stream.data, stream.gone)
             with suppress(TimeoutError):
-                async with asyncio.timeout(LAST_WORDS):
+                async with asyncio.timeout(LAST_EVENT):
                     await stream.end({"over": "the match is over", "cut": TOO_SLOW, "gone": ""}[ending])
         except Problem as problem:
             if stream.begun:
@@ -87,7 +262,7 @@ class WatchEvents:
 
 
 class EventStream:
-    """An answer that goes on."""
+    """A response that goes on."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send

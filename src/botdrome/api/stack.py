@@ -10,12 +10,8 @@ from uvicorn.server import ServerState
 from botdrome.api.guests import HttpGuest
 from botdrome.api.luggage import luggage_room
 from botdrome.api.page_guard import PageGuard
-from botdrome.api.socket_guests import socket_guests
 from botdrome.server.network.door import Crowd, MakeHttp
 from botdrome.server.network.origins import Origins
-
-LONGEST_MESSAGE = 1 << 20
-"""Bytes of one WebSocket message, unpacked; who listens may want less."""
 
 
 def http_stack(app: ASGIApp, crowd: Crowd, door: Callable[[], asyncio.Protocol], origins: Origins) -> MakeHttp:
@@ -23,8 +19,7 @@ def http_stack(app: ASGIApp, crowd: Crowd, door: Callable[[], asyncio.Protocol],
     config = uvicorn.Config(
         PageGuard(app, origins),
         http="httptools",
-        ws=socket_guests(crowd),
-        ws_max_size=LONGEST_MESSAGE,
+        ws="none",  # the door opens all WebSockets
         proxy_headers=False,  # see server/network/proxies.py
         log_config=None,
         access_log=False,

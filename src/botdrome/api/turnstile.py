@@ -19,6 +19,7 @@ from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.settings import Settings
 from botdrome.server.workers.asker import ASKER, source_of
 from botdrome.server.workers.turns import Turns
+from botdrome.wire.safe_headers import plain_answer
 
 TOO_FAST = "Too many requests from your address: try again in a moment."
 
@@ -38,11 +39,37 @@ class Turn:
         return False
 
 
-class Turnstile:
-    def __init__(self, app: ASGIApp, settings: Settings, has_session: Callable[[str], bool] = lambda _: False) -> None:
-        """`has_session`: whether somebody is known to socket.io by this id."""
-        self._app, self._loopback, self._has_session = app, settings.http_rate_loopback, has_session
+class RequestRate:
+    """How many requests a second each address may send."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._loopback = settings.http_rate_loopback
         self._buckets = Buckets(settings.http_rate, settings.http_burst) if settings.http_rate else None
+
+    def wait(self, address: str) -> int:
+        """Seconds until the next request from this address is allowed; 0: it is allowed now."""
+        source, local = source_of(address)
+        if self._buckets is None or (local and not self._loopback):
+            return 0
+        seconds = self._buckets.too_fast(source)
+        if seconds:
+            metrics.REFUSED.labels("requests").inc()
+        return ceil(seconds)
+
+    def refusal(self, path: str, address: str) -> bytes:
+        """The answer that refuses a WebSocket; nothing: it is allowed."""
+        seconds = self.wait(address)
+        if not seconds:
+            return b""
+        answer = refused(path, 429, TOO_FAST)
+        words, media = bytes(answer.body).decode(), answer.headers["content-type"]
+        return plain_answer("429 Too Many Requests", words, f"Retry-After: {seconds}\r\n", media)
+
+
+class Turnstile:
+    def __init__(self, app: ASGIApp, rate: RequestRate, has_session: Callable[[str], bool] = lambda _: False) -> None:
+        """`has_session`: whether somebody is known to socket.io by this id."""
+        self._app, self._rate, self._has_session = app, rate, has_session
         self._turns: Turns[asyncio.Future[None]] = Turns(1.0)
         self._loop = asyncio.get_running_loop()
         self._turning = False
@@ -53,14 +80,11 @@ class Turnstile:
         if peer is not None:
             address = peer.client_of(",".join(Headers(scope=scope).getlist("x-forwarded-for")))
             scope["client"] = (address, 0 if client is None else client[1])
-        source, local = source_of(address)
+        source, _ = source_of(address)
         ASKER.set(source)
-        if self._buckets is not None and (self._loopback or not local) and not self._is_exempt(scope):
-            seconds = self._buckets.too_fast(source)
-            if seconds:
-                metrics.REFUSED.labels("requests").inc()
-                headers = {"retry-after": str(ceil(seconds)), "connection": "close"}  # what else it has sent is not answered
-                return await refused(scope["path"], 429, TOO_FAST, headers)(scope, receive, send)
+        if not self._is_exempt(scope) and (seconds := self._rate.wait(address)):
+            headers = {"retry-after": str(seconds), "connection": "close"}  # what else it has sent is not answered
+            return await refused(scope["path"], 429, TOO_FAST, headers)(scope, receive, send)
         turn = Turn()
         if peer is not None and peer.let_wait(turn):
             await turn.come

@@ -3,6 +3,7 @@
 import asyncio
 from urllib.parse import parse_qs
 
+import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -16,6 +17,7 @@ from botdrome.api.socketio.session import Session
 from botdrome.api.socketio.sockets import FrameSocket, engine_socket
 from botdrome.server.network.door import Welcome
 from botdrome.wire.framing.engineio import BadPacket, Packet, from_jsonp, jsonp
+from botdrome.wire.safe_headers import plain_answer
 
 PATH = "/socket.io/"
 SCRIPTS = ("socket.io.js", "socket.io.min.js")
@@ -37,30 +39,22 @@ class SocketIo:
     def has_session(self, sid: str) -> bool:
         return sid in self._hub
 
-    def receive_socket(self, target: str) -> Welcome | None:
-        """Who receives a WebSocket; None: what it asks cannot be, and is answered by HTTP."""
+    def receive_socket(self, target: str) -> Welcome | bytes:
+        """Open a WebSocket; bytes: the answer that refuses it."""
         path, _, query = target.partition("?")
+        if path != PATH:
+            return plain_answer("404 Not Found", f"there is a WebSocket at {PATH}, and none at {path!a}")
         try:
             ask = ask_in(query)
             probed = self._hub.probed(ask)
-        except Refusal:
-            return None
-        return Welcome(engine_socket(self._hub, ask, probed), self._hub.limits.longest, FrameSocket) if path == PATH else None
+        except Refusal as refusal:
+            words = msgspec.json.encode(refusal.answer).decode()
+            return plain_answer(f"{refusal.status} Bad Request", words, media="application/json")
+        return Welcome(engine_socket(self._hub, ask, probed), self._hub.limits.longest, FrameSocket)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            return await self._deny(scope, receive, send)
         request = Request(scope, receive)
         return await (await self._response(request))(scope, receive, send)
-
-    async def _deny(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A WebSocket that the door did not take."""
-        try:
-            self._hub.probed(ask_in(scope["query_string"].decode("latin-1")))
-            refusal = Refusal(BAD_REQUEST, "a WebSocket needs a connection of its own")
-        except Refusal as found:
-            refusal = found
-        await JSONResponse(refusal.answer, refusal.status)(scope, receive, send)
 
     async def _response(self, request: Request) -> Response:
         if request.url.path != PATH:

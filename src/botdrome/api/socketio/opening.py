@@ -9,7 +9,7 @@ from botdrome.api.socketio.app import PATH, SocketIo
 from botdrome.api.socketio.hub import Hub
 from botdrome.api.socketio.limits import limits_in
 from botdrome.api.stack import http_stack
-from botdrome.api.turnstile import Turnstile
+from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.server.cube.connection import Organiser
 from botdrome.server.network.door import Crowd, Door
 from botdrome.server.network.origins import Origins
@@ -25,8 +25,8 @@ def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings, origins:
     """A door behind which there is socket.io and nothing else."""
 
     def door() -> Door:
-        return Door(socketio.receive_socket, http, crowd, settings, origins)
+        return Door(lambda target, _: socketio.receive_socket(target), http, crowd, settings, origins)
 
     app = Starlette(routes=[Mount(PATH.rstrip("/"), socketio)])
-    http = http_stack(Turnstile(app, settings, socketio.has_session), crowd, door, origins)
+    http = http_stack(Turnstile(app, RequestRate(settings), socketio.has_session), crowd, door, origins)
     return door

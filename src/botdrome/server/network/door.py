@@ -31,7 +31,6 @@ HEAD_LIMIT = 10.0
 
 EMPTY_LINE = b"\r\n\r\n"
 UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
-GRAPHQL = re.compile(rb"\r\nsec-websocket-protocol:[ \t]*graphql", re.IGNORECASE)
 FORWARDED = re.compile(rb"\r\nx-forwarded-for:([^\r]*)", re.IGNORECASE)
 HEAD_TOO_LONG = BadHandshake(f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large")
 BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
@@ -43,7 +42,7 @@ Shortcut = Callable[[bytes], asyncio.Protocol | None]
 
 
 class Welcome(NamedTuple):
-    """How a WebSocket is received, where not like a bot's."""
+    """How a WebSocket is opened that is not a bot's."""
 
     make_session: MakeSession
     longest: int
@@ -52,11 +51,15 @@ class Welcome(NamedTuple):
     open_to_all: bool = False
     """Whether pages of any origin may open it. A bot's is: its login is a credential of its own."""
     player: bool = True
-    """Whether it may have one of the connections that are kept for players."""
+    """Whether it may have one of the connections that are reserved for players."""
+    subprotocol: bytes | None = None
+    """The subprotocol of the answer; None: the first that the client offers."""
+    refusal: Callable[[str], bytes] | None = None
+    """Returns the answer that refuses a client at this address, or nothing."""
 
 
-Reception = Callable[[str], MakeSession | Welcome | None]
-"""Who receives a WebSocket, by the target of its request; None: the HTTP stack. GraphQL's are always the HTTP stack's."""
+Reception = Callable[[str, bytes], MakeSession | Welcome | bytes]
+"""Opens a WebSocket, given the target and the head of its request; bytes: the answer that refuses it."""
 
 
 def address_of(transport: asyncio.BaseTransport) -> str:
@@ -162,18 +165,19 @@ class Door(asyncio.Protocol):
         if not wants_websocket(head):
             return _hand_over(transport, seen, self._shortcut(target) or self._make_http())
         half = end < 0 and words[0] != b"GET"
-        others = half or len(words) != 3 or GRAPHQL.search(head) is not None
-        if not others and not 0 <= end <= LONGEST_HEAD:
-            return self._refuse(transport, HEAD_TOO_LONG.answer)
-        found = None if others else self._reception(target.decode("latin-1"))
-        if found is None:
+        if half or len(words) != 3:
             return _hand_over(transport, seen, self._make_http())
+        if not 0 <= end <= LONGEST_HEAD:
+            return self._refuse(transport, HEAD_TOO_LONG.answer)
+        found = self._reception(target.decode("latin-1"), head)
+        if isinstance(found, bytes):
+            return self._refuse(transport, found)
         return self._let_in(transport, found, head, seen[end + 4 :])
 
     def _let_in(self, transport: asyncio.Transport, found: MakeSession | Welcome, head: bytes, rest: bytes) -> None:
         welcome = found if isinstance(found, Welcome) else Welcome(found, self._settings.longest_message, Socket, True)
         try:
-            answer = accepted(head)
+            answer = accepted(head, welcome.subprotocol)
         except BadHandshake as problem:
             return self._refuse(transport, problem.answer)
         refused = self._origins.refusal_in(head, welcome.open_to_all)
@@ -183,6 +187,8 @@ class Door(asyncio.Protocol):
         if claimed and isinstance(transport, Peer):
             transport.adopt(transport.client_of(b",".join(claimed).decode("latin-1")))
         address = address_of(transport)
+        if welcome.refusal is not None and (limited := welcome.refusal(address)):
+            return self._refuse(transport, limited)
         refusal = self._crowd.admit(address, welcome.player)
         if refusal:
             metrics.REFUSED.labels("crowd").inc()

@@ -17,6 +17,10 @@ log = structlog.get_logger()
 
 BACKLOG = 1 << 20
 """Bytes that a client may leave unread before it is cut off."""
+UNREAD = 64 << 10
+"""The same where the session waits for the client to read."""
+READING = 60.0
+"""Seconds for such a client to read some of it."""
 FAREWELL = 2.0
 """Seconds for the other side to answer a close."""
 MOST_IGNORED = 4096
@@ -198,3 +202,35 @@ class Socket(asyncio.Protocol):
                 session.lost()
             except Exception:
                 log.exception("a session has failed at its end")
+
+
+class PacedSocket(Socket):
+    """A socket whose session can wait until the client has read: for answers that are made as fast as they are read."""
+
+    def __init__(self, longest: int, farewells: Patience, leave: Callable[[str], None], address: str) -> None:
+        super().__init__(longest, farewells, leave, address)
+        self._writable = asyncio.Event()
+        self._writable.set()
+
+    def open(self, transport: asyncio.Transport, answer: bytes, make_session: MakeSession) -> None:
+        super().open(transport, answer, make_session)
+        transport.set_write_buffer_limits(high=UNREAD)
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._writable.set()
+        super().connection_lost(exc)
+
+    async def drained(self) -> None:
+        """Wait until most of what was sent is read. A client that reads nothing for a minute is disconnected."""
+        try:
+            async with asyncio.timeout(READING):
+                await self._writable.wait()
+        except TimeoutError:
+            if self._transport is not None:
+                self._transport.abort()

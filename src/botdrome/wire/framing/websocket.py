@@ -58,23 +58,27 @@ class BadHandshake(Exception):
         self.answer = plain_answer(status, words, field)
 
 
-def accepted(head: bytes) -> bytes:
-    """The answer to a request that wants to become a WebSocket: its head, without the empty line."""
+def accepted(head: bytes, subprotocol: bytes | None = None) -> bytes:
+    """The answer to a request that wants to become a WebSocket: its head, without the empty line.
+
+    `subprotocol` is the one that was agreed on; nothing: none was; None: the first that the client offers."""
     start = head.find(b"\r\n")
     if head[:4] != b"GET " or head[max(0, start - 9) : start] != b" HTTP/1.1":
         raise BadHandshake("a WebSocket begins with a GET of HTTP/1.1")
     key = KEY.search(head, start)
     if key is None:
         raise BadHandshake("the field Sec-WebSocket-Key is missing, or not one word")
-    more = _checked(head[start : key.start()] + head[key.end() :])
+    offered = _checked(head[start : key.start()] + head[key.end() :])
+    agreed = offered if subprotocol is None else subprotocol
+    more = b"Sec-WebSocket-Protocol: %b\r\n" % agreed if agreed else b""
     base64 = msgspec.json.encode(sha1(key[1] + GUID).digest())[1:-1]  # without the quotes
     return ANSWER % (base64, more)
 
 
 @lru_cache(maxsize=64)
 def _checked(lines: bytes) -> bytes:
-    """What the answer has to say to all fields but the key. Heads of one client differ in that alone: what is fine was most
-    often fine before."""
+    """Check all fields but the key, and return the first subprotocol that is offered. The heads of one client differ in the key
+    alone, so that most are in the cache."""
     fields: dict[bytes, bytes] = {}
     for line in lines.split(b"\r\n")[1:]:
         name, colon, value = line.partition(b":")
@@ -93,13 +97,8 @@ def _checked(lines: bytes) -> bytes:
     if fields.get(b"sec-websocket-version") not in VERSIONS:
         words = "the field Sec-WebSocket-Version is not 13"
         raise BadHandshake(words, "426 Upgrade Required", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n")
-    return _agreed(fields.get(b"sec-websocket-protocol", b""))
-
-
-def _agreed(offered: bytes) -> bytes:
-    """A client that offers subprotocols wants one of them, or it leaves. Here they are names only: the first will do."""
-    found = SUBPROTOCOL.match(offered)
-    return b"Sec-WebSocket-Protocol: %b\r\n" % found[0] if found else b""
+    found = SUBPROTOCOL.match(fields.get(b"sec-websocket-protocol", b""))
+    return found[0] if found else b""  # a client that offers subprotocols leaves unless one is accepted
 
 
 # What comes from a client.
