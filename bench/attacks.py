@@ -18,7 +18,7 @@ from bench.server import Server, load, server
 QUIET, ATTACKED, RUN_UP = 8.0, 8.0, 2.0
 """Seconds: measured alone, measured beside an attack, and before that."""
 GAMES = 1_000
-SETTINGS = ("--set", "host=127.0.0.1", "--set", "duel_port=-1", "--set", "xbs_port=-1")
+SETTINGS = ("--set", "host=127.0.0.1", "--set", "duel_port=-1", "--set", "boats_port=-1")
 
 
 def probe(running: Server, seconds: float, tokens: list[str]) -> dict[str, Any]:

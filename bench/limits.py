@@ -86,7 +86,7 @@ def memory(matches: int) -> None:
 
 
 def idle() -> None:
-    with server("--set", "waiting_limit=600") as running:
+    with server("--set", "limits.waiting=600") as running:
         password = noughts(running)[0]
         before = running.memory()
         waiting = start_load("waiting", running.url, password, password, IDLE, 25)

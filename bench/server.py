@@ -69,7 +69,7 @@ class Server:
 def server(*words: str) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-c", "from botdrome.cli.app import main; main()", "serve", "--port", "0"]
-        command += ["--db", f"sqlite:///{folder}/bench.db", "--set", "start_delay=0", *words]
+        command += ["--db", f"sqlite:///{folder}/bench.db", "--set", "match.start_delay=0", *words]
         process = subprocess.Popen(["taskset", "-c", "0", *command], stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         screen = ""

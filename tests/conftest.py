@@ -16,7 +16,7 @@ from botdrome.server.workers.worker_link import Hired
 # What a test starts as a process is the Botdrome that the test itself runs: the sources, or the compiled one if that is tested.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
 # A server that is started as a process listens where it is told, and at no usual port.
-os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_XBS_PORT="0", BOTDROME_BOMBER_PORT="0")
+os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMBER_PORT="0")
 
 # On a busy machine an answer may take long, above all the first one of a worker process.
 (httpx.AsyncClient.__init__.__kwdefaults__ or {})["timeout"] = httpx.Timeout(300)

@@ -19,8 +19,9 @@ MAY_IMPORT = {
     "api": {"games", "bots", "match", "formats", "contest", "wire", "store", "server"},
     "client": {"wire", "games", "bots"},
     "runner": {"games", "bots", "match", "formats", "contest", "wire", "client"},
-    "app": {"store", "server", "api"},
-    "cli": {"app", "games", "bots", "match", "formats", "contest", "wire", "client", "runner", "store", "server", "api"},
+    "protocols": {"server"},
+    "app": {"store", "server", "api", "protocols"},
+    "cli": PURE | {"app", "protocols", "client", "runner", "store", "server", "api"},
 }
 IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}
 ALLOWED = {

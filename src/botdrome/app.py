@@ -19,12 +19,14 @@ from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
 from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import RequestRate, Turnstile
+from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, Tables, Whereabouts
 from botdrome.server.battlebot.session import NativeSession
 from botdrome.server.boats.books import open_books
 from botdrome.server.boats.door import boat_door
 from botdrome.server.boats.harbour import Harbour, Harbours
 from botdrome.server.boats.host import HostSession
+from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.bomber.api import BomberApi
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
@@ -37,7 +39,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.door import Crowd, Door, Welcome
-from botdrome.server.network.listening import MakeProtocol, listen, secured, spared
+from botdrome.server.network.listening import MakeProtocol, listen, secured, tolerated
 from botdrome.server.network.loop_watch import LoopWatch
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import sharing
@@ -95,14 +97,14 @@ class House:
 
     @property
     def url(self) -> str:
-        scheme = "https" if self.settings.tls_cert else "http"
+        scheme = "https" if self.settings.tls.cert else "http"
         return f"{scheme}://{self.host}:{self.port}"
 
     @property
     def whereabouts(self) -> Whereabouts:
         """As clients are told."""
-        public = self.settings.public_url.split(",")[0].strip().rstrip("/")
-        return Whereabouts(public or None, bool(self.settings.tls_cert), self.ports, self.settings.house)
+        public = self.settings.network.public_url.split(",")[0].strip().rstrip("/")
+        return Whereabouts(public or None, bool(self.settings.tls.cert), self.ports, self.settings.house.fill)
 
     async def close(self) -> None:
         """No new matches; running ones get their time, and whoever asks how it goes is still answered."""
@@ -182,9 +184,10 @@ async def _recover(store: Store) -> None:
 async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], Tables]) -> Parts:
     desk, crowd, callers, origins = Desk(store, settings), Crowd(settings), BotCaller(settings), Origins(settings)
     duel = DuelHall(desk, await open_duel_table(store), await open_board_ids(store))
-    boats = Harbours(desk, await open_books(store, Path(settings.boats_dir) if settings.boats_dir else None))
+    folder = settings.of(BoatsSection).dir
+    boats = Harbours(desk, await open_books(store, Path(folder) if folder else None))
     url_bots = UrlBots(desk, callers)
-    registrations = Buckets(settings.registration_rate, settings.registration_burst)
+    registrations = Buckets(settings.registration.rate, settings.registration.burst)
     arena = Arena(
         store, shown(desk.floor), desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
@@ -210,17 +213,19 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
         parts.callers.listen_on([harbour.listens_on or 0])
 
     parts.boats.listen = listen_at
-    doors: list[tuple[str, str, int, MakeProtocol]] = [
-        ("bomber", "bomber_port", settings.bomber_port, _bomber_door(settings, parts)),
-        ("cube", "cube_port", settings.cube_port, socketio_door(parts.cube, parts.crowd, settings, parts.origins)),
-        ("duel", "duel_port", settings.duel_port, duel_door(parts.duel, parts.crowd)),
-    ]
-    for name, key, port, door in doors:
+    doors: dict[str, MakeProtocol] = {
+        "bomber": _bomber_door(settings, parts),
+        "cube": socketio_door(parts.cube, parts.crowd, settings, parts.origins),
+        "duel": duel_door(parts.duel, parts.crowd),
+    }
+    for name, door in doors.items():
+        section = PROTOCOLS[name].section
+        port = settings.of(section).port
         if port:
-            with spared(port, key):
-                servers[name] = await listen(settings, key, port, shared(door))
+            with tolerated(port == section().port):
+                servers[name] = await listen(settings, f"{name}.port", port, shared(door))
     for harbour in parts.boats.all:
-        with spared(harbour.port, harbour.key):
+        with tolerated(harbour.key == "boats.port" and harbour.port == BoatsSection().port):
             await listen_at(harbour)
 
 

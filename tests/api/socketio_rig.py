@@ -12,10 +12,10 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
+from botdrome.protocols import load_settings
 from botdrome.server.cube.connection import Caller
 from botdrome.server.network.door import Crowd
 from botdrome.server.network.origins import Origins
-from botdrome.server.settings import Settings
 from botdrome.wire.framing.engineio3 import units
 from tests.patience import PATIENCE as PATIENCE
 
@@ -154,7 +154,7 @@ async def said(socket: ClientConnection) -> str | bytes:
 
 @asynccontextmanager
 async def rig(**changes: Any) -> AsyncIterator[Rig]:
-    settings, echo = Settings(**changes), Echo()
+    settings, echo = load_settings(changes), Echo()
     crowd = Crowd(settings)
     socketio = make_socketio(echo, settings, crowd)
     door = socketio_door(socketio, crowd, settings, Origins(settings))

@@ -13,8 +13,8 @@ from websockets.exceptions import InvalidStatus
 
 from botdrome.api.turnstile import TOO_FAST, RequestRate, Turn, Turnstile
 from botdrome.app import House
+from botdrome.protocols import load_settings
 from botdrome.server.network.shares import Shares
-from botdrome.server.settings import Settings
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio
@@ -124,7 +124,7 @@ async def come(stile: Turnstile, *addresses: str) -> None:
 
 async def test_requests_come_in_one_by_one_and_every_address_has_its_turn() -> None:
     app = App()
-    stile = Turnstile(app, RequestRate(Settings(http_rate=0)))
+    stile = Turnstile(app, RequestRate(load_settings({"http_rate": 0})))
     app.count()
     await come(stile, *["10.0.0.1"] * 30, "10.0.0.2", "10.0.0.3")
     addresses, rounds = zip(*app.seen, strict=True)
@@ -136,7 +136,7 @@ async def test_requests_come_in_one_by_one_and_every_address_has_its_turn() -> N
 
 async def test_one_who_has_left_keeps_nobody_waiting() -> None:
     app = App()
-    stile = Turnstile(app, RequestRate(Settings(http_rate=0)))
+    stile = Turnstile(app, RequestRate(load_settings({"http_rate": 0})))
     first, gone, last = [asyncio.ensure_future(come(stile, f"10.0.0.{number}")) for number in range(3)]
     await asyncio.sleep(0)
     gone.cancel()

@@ -7,7 +7,9 @@ import typer
 from typer.testing import CliRunner
 
 from botdrome.cli.app import app
-from botdrome.server.settings import Settings
+from botdrome.cli.setting_options import setting_options
+from botdrome.protocols import protocol_sections
+from botdrome.server.settings_sources import Setting, all_settings, sections_of
 
 COMMANDS = typer.main.get_group(app).commands
 
@@ -27,7 +29,16 @@ def test_no_default_is_swallowed_as_markup(command: str) -> None:
             assert default.removeprefix("\\") in page
 
 
-@pytest.mark.parametrize("key", ["host", "port", "duel_port", "xbs_port", "cube_port", "bomber_port"])
-def test_serve_shows_the_defaults_of_the_settings(key: str) -> None:
-    (words,) = [getattr(option, "help", "") for option in COMMANDS["serve"].params if option.name == key]
-    assert f"[default: {getattr(Settings(), key) or 'off'}]" in words
+@pytest.mark.parametrize("setting", list(all_settings(protocol_sections())), ids=lambda setting: setting.path)
+def test_serve_has_a_flag_for_each_setting_with_its_default(setting: Setting) -> None:
+    (option,) = [option for option in setting_options() if option.name == setting.name]
+    assert option.opts == [f"--{setting.name.replace('_', '-')}"]
+    if setting.default not in ("", (), None):
+        assert option.help.endswith(f"[default: {str(setting.default).lower()}]")
+
+
+def test_serve_groups_the_flags_by_section() -> None:
+    page = shown("serve")
+    titles = [section.__doc__ or "" for section in sections_of(protocol_sections()).values()]
+    assert all(titles)
+    assert [title for title in sorted(titles, key=page.find) if title in page] == titles

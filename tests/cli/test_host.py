@@ -16,6 +16,7 @@ from botdrome.cli import host
 from botdrome.cli.host import own_settings
 from botdrome.cli.host_words import Puzzled, headline, order_in
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.network.steady_loop import SteadyClock
 from tests.cli.screens import Terminal
 from tests.server.boats import BOARD, TOKEN, Line, boat_server, sailor
@@ -249,7 +250,7 @@ async def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str
 def test_a_configuration_need_not_be_utf_8(tmp_path: Path) -> None:
     (tmp_path / "old.ini").write_bytes(b"# f\xfcr zwei\nname=Caf\xe9\nboat=A5\n")
     settings = own_settings({}, tmp_path / "old.ini", {"xbs_port": -1})
-    assert [(plan.title, plan.boats) for plan in settings.boats] == [("Caf\xe9", "A5")]
+    assert [(plan.title, plan.boats) for plan in settings.of(BoatsSection).rooms] == [("Caf\xe9", "A5")]
 
 
 @pytest.mark.parametrize(

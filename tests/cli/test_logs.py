@@ -8,6 +8,7 @@ import pytest
 import structlog
 
 from botdrome.cli.logs import Unfailing, configure_logs
+from botdrome.protocols import load_settings
 from botdrome.server.settings import Settings
 
 
@@ -20,7 +21,7 @@ def test_a_log_that_cannot_be_written_disturbs_nobody() -> None:
 
 def test_logs_go_on_when_standard_error_is_closed() -> None:
     stream = io.StringIO()
-    configure_logs(Settings(log_format="json"))
+    configure_logs(load_settings({"log_format": "json"}))
     structlog.configure(logger_factory=structlog.WriteLoggerFactory(Unfailing(stream)))  # type: ignore[arg-type]
     log = structlog.get_logger()
     log.info("before")
@@ -39,7 +40,7 @@ def test_a_log_that_goes_to_a_file_has_no_colours(capsys: pytest.CaptureFixture[
 
 
 def test_what_libraries_log_is_json_too(capsys: pytest.CaptureFixture[str]) -> None:
-    configure_logs(Settings(log_format="json"))
+    configure_logs(load_settings({"log_format": "json"}))
     logging.getLogger("uvicorn.error").warning("Invalid %s request received.", "HTTP")
     try:
         raise ValueError("no\nsense")
@@ -66,8 +67,8 @@ def test_what_libraries_log_is_text_like_the_rest(capsys: pytest.CaptureFixture[
 def test_what_is_not_wanted_is_not_heard_from_libraries_either(
     capsys: pytest.CaptureFixture[str], level: str, heard: list[str]
 ) -> None:
-    configure_logs(Settings(log_format="json", log_level="info"))
-    configure_logs(Settings(log_format="json", log_level=level))
+    configure_logs(load_settings({"log_format": "json", "log_level": "info"}))
+    configure_logs(load_settings({"log_format": "json", "log_level": level}))
     for say in (logging.debug, logging.info, logging.warning, logging.error):
         say("something")
     assert [json.loads(line)["level"] for line in capsys.readouterr().err.splitlines()] == heard

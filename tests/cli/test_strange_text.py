@@ -31,8 +31,8 @@ from botdrome.cli.verify import verify_files
 from botdrome.client.boats import Boats, Place, Said
 from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.terminal_text import shown, shown_lines
+from botdrome.protocols import load_settings
 from botdrome.server.boats.books import Books
-from botdrome.server.settings import Settings
 
 EVIL = "\x1b[31m\x9b2J\u202e\u2066[red]:smile:\x07\x7f\u200b"
 COMMANDS = Path(__file__).parents[2] / "src" / "botdrome" / "cli"
@@ -202,7 +202,7 @@ def test_boats_without_a_screen(capsys: Captured) -> None:
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_logs(capsys: Captured, log_format: str) -> None:
-    configure_logs(Settings(log_format=log_format))
+    configure_logs(load_settings({"log_format": log_format}))
     log = structlog.get_logger()
     log.info(EVIL, player=EVIL)
     try:

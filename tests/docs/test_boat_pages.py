@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from botdrome.cli.host_words import WORDS
+from botdrome.protocols import load_settings
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.settings import load_settings
+from botdrome.server.boats.settings import BoatsSection
 from tests.docs.programs import command
 from tests.docs.test_pages import DOCS, blocks
 from tests.server.boats import boat_server
@@ -48,8 +49,8 @@ def test_the_settings_of_the_page_are_read(tmp_path: Path) -> None:
     (text,) = blocks(HOSTING, "toml")
     (tmp_path / "botdrome.toml").write_text(text)
     settings = load_settings({}, {}, tmp_path / "botdrome.toml")
-    assert [room.title for room in settings.boats] == ["Duels", "Tea party"]
-    assert tomllib.loads(text)["boats"][1]["port"] == settings.boats[1].port
+    assert [room.title for room in settings.of(BoatsSection).rooms] == ["Duels", "Tea party"]
+    assert tomllib.loads(text)["boats"]["rooms"][1]["port"] == settings.of(BoatsSection).rooms[1].port
 
 
 def test_every_key_of_a_room_is_on_the_page_with_its_default() -> None:

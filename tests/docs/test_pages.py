@@ -14,7 +14,8 @@ from botdrome.formats import FORMATS
 from botdrome.games.options import options_of
 from botdrome.match.record import Setup
 from botdrome.match.terms import Pace, Terms
-from botdrome.server.settings import described
+from botdrome.protocols import protocol_sections
+from botdrome.server.settings_sources import all_settings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -65,8 +66,8 @@ def test_every_command_is_in_the_docs() -> None:
 
 def test_every_setting_is_documented_with_its_default() -> None:
     page = (DOCS / "operating.md").read_text()
-    for key, default, meaning in described():
-        assert f"| `{key}` | `{json.dumps(default)}` | {meaning} |" in page
+    for one in all_settings(protocol_sections()):
+        assert f"| `{one.path}` | `{json.dumps(one.default)}` | {one.meaning} |" in page
 
 
 def test_the_match_file_page_names_every_key() -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from botdrome.app import open_house
 from botdrome.server.arena import Arena
+from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.settings import Settings
 from botdrome.store.store import MatchEntry, Wanted
 from tests.faults import battlebots, boaters, bombers, cubes
@@ -42,7 +43,7 @@ async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
     found += [f"{match_id} has no match file" for match_id in without]
     found += [*_about_matches(matches), *_about_results(matches, diary), *_about_contest(matches, diary)]
     found += [*_about_standings(matches, pages["standings"]), *duel_problems(matches, pages, diary)]
-    found += boat_problems(boats, Path(wanted.boats_dir), matches)
+    found += boat_problems(boats, Path(wanted.of(BoatsSection).dir), matches)
     return [*found, *_about_what_was_shown(pages, diary)]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 
 from botdrome.app import House, open_house
+from botdrome.protocols import load_settings
 from botdrome.server.network.stop_signal import stop_signal
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.store import StoreUnavailable
@@ -29,7 +30,7 @@ def settings(db: str, folder: Path, **changes: Any) -> Settings:
     quick: dict[str, Any] = {"port": 0, "duel_port": -1, "xbs_port": -1, "bomber_port": 0, "start_delay": 0.0, "drain": 0.0}
     quick |= {"contest_games": battlebots.EACH_WAY, "contest_wait": 0.0, "workers": 2}
     quick |= {"boats": (boaters.PLAN,), "boats_dir": str(folder / "boats"), "bomber_rooms": bombers.ROOMS, "cube_limit": 60.0}
-    return Settings(db=db, **quick | changes)
+    return load_settings({"db": db} | quick | changes)
 
 
 def be_quiet() -> None:

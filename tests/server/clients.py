@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from botdrome.app import House, open_house
 from botdrome.formats import FORMATS
-from botdrome.server.settings import Settings
+from botdrome.protocols import load_settings
 from tests.patience import PATIENCE as PATIENCE
 
 
@@ -25,7 +25,7 @@ async def server(folder: Path, **changes: Any) -> AsyncIterator[House]:
     quick: dict[str, Any] = dict.fromkeys(("port", "duel_port", "xbs_port", "bomber_port"), 0)
     quick |= {"start_delay": 0.0, "drain": 0.0, "cube_limit": 60.0}
     quick["db"] = f"sqlite:///{folder / 'test.db'}"
-    house = await open_house(Settings(**quick | changes))
+    house = await open_house(load_settings(quick | changes))
     try:
         yield house
     finally:

@@ -48,7 +48,7 @@ class Office:
 @asynccontextmanager
 async def office(house: House, token: str | None = None) -> AsyncIterator[Office]:
     """Signed in by its token with every request; empty: by none."""
-    given = house.settings.operator_token or house.new_operator_token if token is None else token
+    given = house.settings.operator.token or house.new_operator_token if token is None else token
     headers = {"Authorization": f"Bearer {given}"} if given else {}
     base = f"{house.url}/api/v1/operator"
     async with httpx.AsyncClient(base_url=base, headers=headers, trust_env=False, timeout=PATIENCE) as client:

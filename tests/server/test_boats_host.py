@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.boats.settings import BoatsSection
 from tests.server.boats import BOARD, boat_server, host, line, order, sailor, sailors, the_room
 from tests.server.clients import client
 
@@ -48,7 +49,7 @@ async def test_a_room_is_chosen_by_its_title(tmp_path: Path) -> None:
             assert (await two.receive())["room"]["title"] == "Other"
         for nowhere in ("Nowhere", 7):
             async with client(house, "/boats/host") as one:
-                await one.send({"token": house.settings.host_token, "room": nowhere})
+                await one.send({"token": house.settings.of(BoatsSection).host_token, "room": nowhere})
                 assert (await one.receive())["error"] == "there is no room of that title; there is Botdrome, Other"
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from botdrome.protocols import load_settings
 from botdrome.server.boats.plan import BadPlan, RoomPlan, make_plan, pairs_in, plan_values
-from botdrome.server.settings import BadSetting, load_settings
+from botdrome.server.boats.settings import BoatsSection
+from botdrome.server.settings import BadSetting
 
 FILE = """
 # a game of the original
@@ -67,13 +69,14 @@ def test_times_are_terms() -> None:
 
 def test_rooms_come_from_a_file_or_as_json(tmp_path: Path) -> None:
     file = tmp_path / "botdrome.toml"
-    file.write_text('[[boats]]\ntitle = "One"\nmax = 4\n\n[[boats]]\ntitle = "Two"\nport = 7949\nauto_start = false\n')
+    one, two = 'title = "One"\nmax = 4', 'title = "Two"\nport = 7949\nauto_start = false'
+    file.write_text(f"[[boats.rooms]]\n{one}\n\n[[boats.rooms]]\n{two}\n")
     rooms = (RoomPlan(title="One", max=4), RoomPlan(title="Two", port=7949, auto_start=False))
-    assert load_settings({}, {}, file).boats == rooms
-    assert load_settings({}, {"BOTDROME_BOATS": '[{"title": "One", "max": 4}]'}, None).boats == rooms[:1]
+    assert load_settings({}, {}, file).of(BoatsSection).rooms == rooms
+    assert load_settings({}, {"BOTDROME_BOATS_ROOMS": '[{"title": "One", "max": 4}]'}, None).of(BoatsSection).rooms == rooms[:1]
 
 
 @pytest.mark.parametrize("rooms", ["{", '[{"tilte": "x"}]', '[{"max": 1}]', '[{"width": 4}]', '[{"port": -2}]', "7"])
 def test_rooms_that_cannot_be_are_refused(rooms: Any) -> None:
-    with pytest.raises(BadSetting, match=r"^boats: "):
-        load_settings({"boats": rooms}, {}, None)
+    with pytest.raises(BadSetting, match=r"^boats.rooms: "):
+        load_settings({"boats.rooms": rooms}, {}, None)

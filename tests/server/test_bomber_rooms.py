@@ -14,7 +14,8 @@ from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.record import read, verify
 from botdrome.server.bomber.plan import read_plans
-from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.bomber.settings import BomberSection
+from botdrome.server.settings import BadSetting
 from tests.server.bombers import STEPS, Api, api, room, until_waiting
 from tests.server.clients import PATIENCE, Client, bot, client, registered, server
 from tests.server.test_trouble import fails
@@ -200,7 +201,7 @@ async def test_rooms_have_their_own_users_rules_and_pace(tmp_path: Path) -> None
     ],
 )
 async def test_a_room_that_cannot_be_is_named(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(BadSetting, match="bomber_rooms: ") as caught:
+    with pytest.raises(BadSetting, match=r"bomber\.rooms: ") as caught:
         async with server(tmp_path, bomber_rooms=text):
             pass
     assert words in str(caught.value)
@@ -350,4 +351,4 @@ async def test_a_server_that_stops_lets_nobody_wait(tmp_path: Path) -> None:
 
 
 def test_the_settings_name_the_rooms() -> None:
-    assert [plan.name for plan in read_plans(Settings().bomber_rooms, False)] == ["default"]
+    assert [plan.name for plan in read_plans(BomberSection().rooms, False)] == ["default"]

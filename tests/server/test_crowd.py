@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
+from botdrome.protocols import load_settings
 from botdrome.server.network import door
 from botdrome.server.network import open_files as files
 from botdrome.server.network.door import Crowd
-from botdrome.server.settings import Settings
 
 FULL = "too many connections"
 
 
 def crowd(**settings: Any) -> Crowd:
-    return Crowd(Settings(**settings))
+    return Crowd(load_settings(settings))
 
 
 def test_some_connections_are_kept_for_players() -> None:

@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from botdrome.protocols import load_settings
 from botdrome.server.network import listening
 from botdrome.server.network.listening import listen, secured
 from botdrome.server.settings import BadSetting, Settings
@@ -73,7 +74,7 @@ async def test_a_port_that_is_taken_on_another_address_is_passed_over(monkeypatc
         ports = [taken.getsockname()[1], listening._free_port()]
         told = iter(ports)
         monkeypatch.setattr("botdrome.server.network.listening._free_port", lambda: next(told))
-        opened = await listen(Settings(host=""), "port", 0, nobody)
+        opened = await listen(load_settings({"host": ""}), "port", 0, nobody)
         assert {one.getsockname()[1] for one in opened.sockets} == {ports[1]}
         opened.close()
 
@@ -82,8 +83,8 @@ async def test_a_port_that_is_taken_on_another_address_is_passed_over(monkeypatc
 async def test_it_is_said_when_no_port_is_free_on_all_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
         monkeypatch.setattr("botdrome.server.network.listening._free_port", lambda: taken.getsockname()[1])
-        with pytest.raises(BadSetting, match=r"duel_port: cannot listen on :0: .*in use"):
-            await listen(Settings(host=""), "duel_port", -1, nobody)
+        with pytest.raises(BadSetting, match=r"duel.port: cannot listen on :0: .*in use"):
+            await listen(load_settings({"host": ""}), "duel.port", -1, nobody)
 
 
 @two_kinds
@@ -93,7 +94,7 @@ async def test_another_problem_ends_the_search(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("botdrome.server.network.listening._free_port", refused)
     with pytest.raises(BadSetting, match="port: cannot listen on :0: permission denied"):
-        await listen(Settings(host=""), "port", 0, nobody)
+        await listen(load_settings({"host": ""}), "port", 0, nobody)
 
 
 async def test_the_port_of_the_bomberman_api_has_nothing_else(tmp_path: Path) -> None:
@@ -148,22 +149,22 @@ def pems(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("cert", "key", "words"),
     [
-        ("cert", "", "tls_key: it has to be given with tls_cert"),
-        ("", "key", "tls_cert: it has to be given with tls_key"),
-        ("nowhere", "key", "tls_cert: {folder}/nowhere: No such file"),
-        ("cert", "nowhere", "tls_key: {folder}/nowhere: No such file"),
-        ("cert", "other-key", "tls_key: {folder}/other-key is no key for {folder}/cert (key values mismatch)"),
-        ("letter", "key", "tls_cert: there is no certificate in {folder}/letter"),
-        ("cert", "letter", "tls_key: {folder}/letter is no key for {folder}/cert"),
-        ("key", "cert", "tls_cert: there is no certificate in {folder}/key"),
-        (".", "key", "tls_cert: {folder}/.: Is a directory"),
-        ("nul\0", "key", "tls_cert: {folder}/nul\0: "),
+        ("cert", "", "tls.key: it has to be given with tls.cert"),
+        ("", "key", "tls.cert: it has to be given with tls.key"),
+        ("nowhere", "key", "tls.cert: {folder}/nowhere: No such file"),
+        ("cert", "nowhere", "tls.key: {folder}/nowhere: No such file"),
+        ("cert", "other-key", "tls.key: {folder}/other-key is no key for {folder}/cert (key values mismatch)"),
+        ("letter", "key", "tls.cert: there is no certificate in {folder}/letter"),
+        ("cert", "letter", "tls.key: {folder}/letter is no key for {folder}/cert"),
+        ("key", "cert", "tls.cert: there is no certificate in {folder}/key"),
+        (".", "key", "tls.cert: {folder}/.: Is a directory"),
+        ("nul\0", "key", "tls.cert: {folder}/nul\0: "),
     ],
 )
 async def test_certificates_that_cannot_be_are_named_with_their_file(
     tmp_path: Path, pems: Path, cert: str, key: str, words: str
 ) -> None:
-    files = {"tls_cert": cert and f"{pems}/{cert}", "tls_key": key and f"{pems}/{key}"}
+    files = {"tls.cert": cert and f"{pems}/{cert}", "tls.key": key and f"{pems}/{key}"}
     with pytest.raises(BadSetting) as refused:
         async with server(tmp_path, **files):
             pass
@@ -171,5 +172,5 @@ async def test_certificates_that_cannot_be_are_named_with_their_file(
 
 
 def test_one_file_may_have_both(pems: Path) -> None:
-    assert secured(Settings(tls_cert=f"{pems}/both", tls_key=f"{pems}/both")) is not None
+    assert secured(load_settings({"tls.cert": f"{pems}/both", "tls.key": f"{pems}/both"})) is not None
     assert secured(Settings()) is None

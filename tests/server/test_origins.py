@@ -4,14 +4,15 @@ import socket
 
 import pytest
 
+from botdrome.protocols import load_settings
 from botdrome.server.network.origins import Origins
-from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.settings import BadSetting
 
 HERE = b"192.168.1.5:3000"
 
 
 def origins(**changes: str) -> Origins:
-    return Origins(Settings(**changes))  # type: ignore[arg-type]
+    return Origins(load_settings(changes))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_addresses_and_names_of_this_machine_are_known(host: str) -> None:
 def test_other_names_are_refused_and_the_setting_is_named(host: str) -> None:
     refusal = origins().refusal(host.encode(), None, True)
     assert refusal is not None and refusal.status == 421
-    assert refusal.words == f"this server is not known as {host!r}; its operator can set public_url to the URL that clients use"
+    assert refusal.words == f"this server is not known as {host!r}; its operator can set network.public_url to the clients' URL"
     assert origins().host_refusal(host.encode()) == refusal.words
 
 
@@ -96,13 +97,19 @@ def test_all_others_are_foreign_and_the_setting_is_named(origin: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"public_url": "arena.example.org"}, "public_url: a URL such as https://arena.example.org, not 'arena.example.org'"),
-        ({"public_url": "ftp://arena"}, "public_url: a URL such as"),
-        ({"public_url": "http://arena:port"}, "public_url: not a URL: 'http://arena:port'"),
-        ({"origins": "pages.example.org"}, "origins: an origin such as https://pages.example.org, not 'pages.example.org'"),
-        ({"origins": "*"}, "origins: an origin such as"),
-        ({"origins": "null"}, "origins: an origin such as"),
-        ({"origins": "https://pages.example.org/bots"}, "origins: an origin such as"),
+        (
+            {"public_url": "arena.example.org"},
+            "network.public_url: a URL such as https://arena.example.org, not 'arena.ex",
+        ),
+        ({"public_url": "ftp://arena"}, "network.public_url: a URL such as"),
+        ({"public_url": "http://arena:port"}, "network.public_url: not a URL: 'http://arena:port'"),
+        (
+            {"origins": "pages.example.org"},
+            "network.origins: an origin such as https://pages.example.org, not 'pages.ex",
+        ),
+        ({"origins": "*"}, "network.origins: an origin such as"),
+        ({"origins": "null"}, "network.origins: an origin such as"),
+        ({"origins": "https://pages.example.org/bots"}, "network.origins: an origin such as"),
     ],
 )
 def test_settings_that_cannot_be_read_are_named(changes: dict[str, str], words: str) -> None:

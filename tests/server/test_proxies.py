@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.stack import http_stack
+from botdrome.protocols import load_settings
 from botdrome.server.network import peer
 from botdrome.server.network.door import Crowd
 from botdrome.server.network.origins import Origins
@@ -37,13 +38,13 @@ pytestmark = pytest.mark.anyio
     ],
 )
 def test_only_trusted_proxies_say_where_a_client_is(address: str, forwarded: str, client: str) -> None:
-    assert Proxies(Settings(trusted_proxies="10.0.0.0/8, fd00::/8")).client_of(address, forwarded) == client
+    assert Proxies(load_settings({"trusted_proxies": "10.0.0.0/8, fd00::/8"})).client_of(address, forwarded) == client
 
 
 def test_without_proxies_nobody_is_believed_and_a_bad_network_is_named() -> None:
     assert Proxies(Settings()).client_of("127.0.0.1", "203.0.113.7") == "127.0.0.1"
     with pytest.raises(BadSetting, match="trusted_proxies: "):
-        Proxies(Settings(trusted_proxies="10.1.0.0/99"))
+        Proxies(load_settings({"trusted_proxies": "10.1.0.0/99"}))
 
 
 async def test_a_request_counts_for_the_address_that_a_trusted_proxy_names(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from botdrome.protocols import load_settings
 from botdrome.server.network import websocket
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.door import Crowd, Door, MakeHttp, Reception
 from botdrome.server.network.origins import Origins
-from botdrome.server.settings import Settings
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -114,7 +114,7 @@ def no_http() -> asyncio.Protocol:
 
 @asynccontextmanager
 async def post(reception: Reception | None = None, make_http: MakeHttp = no_http, **changes: int) -> AsyncIterator[Post]:
-    settings = Settings(**{"longest_message": 1000} | changes)  # type: ignore[arg-type]
+    settings = load_settings({"longest_message": 1000} | changes)
     crowd, diaries = Crowd(settings), list[Diary]()
 
     def make(connection: Connection) -> Diary:

@@ -43,8 +43,8 @@ class RequestRate:
     """How many requests a second each address may send."""
 
     def __init__(self, settings: Settings) -> None:
-        self._loopback = settings.http_rate_loopback
-        self._buckets = Buckets(settings.http_rate, settings.http_burst) if settings.http_rate else None
+        self._loopback = settings.http.rate_loopback
+        self._buckets = Buckets(settings.http.rate, settings.http.burst) if settings.http.rate else None
 
     def wait(self, address: str) -> int:
         """Seconds until the next request from this address is allowed; 0: it is allowed now."""

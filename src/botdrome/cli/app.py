@@ -2,9 +2,10 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from botdrome.cli.boats.front import LogLevel, boats
 
@@ -79,37 +80,41 @@ def verify(files: Annotated[list[Path], typer.Argument(help="Match files.")]) ->
     raise typer.Exit(verify_files(files))
 
 
-@app.command()
-def serve(
-    host: Annotated[str | None, typer.Option(help="The address to listen on. \\[default: 127.0.0.1]")] = None,
-    port: Annotated[int | None, typer.Option(help="HTTP and WebSocket; 0: any free one. \\[default: 3000]")] = None,
-    db: Annotated[
-        str | None, typer.Option(metavar="URL", help="sqlite:///FILE or postgresql://... \\[default: a file of yours]")
-    ] = None,
-    config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
-    house: Annotated[bool | None, typer.Option("--house", help="House bots play those who find no opponent.")] = None,
-    duel_port: Annotated[int | None, typer.Option(help="Duel arena's TCP protocol; 0: off. \\[default: 5232]")] = None,
-    xbs_port: Annotated[int | None, typer.Option(help="Xterm Boat Sinker's lines; 0: off. \\[default: 7948]")] = None,
-    cube_port: Annotated[
-        int | None, typer.Option(help="Battlecube's socket.io alone, 9999 in the original. \\[default: off]")
-    ] = None,
-    bomber_port: Annotated[int | None, typer.Option(help="The Bomberman API alone; 0: off. \\[default: 9800]")] = None,
-    allow_bots: Annotated[
-        list[str] | None, typer.Option(metavar="CIDR|HOST", help="Bots there may be called, too. \\[default: this machine alone]")
-    ] = None,
-    setting: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any other setting.")] = None,
-) -> None:
-    """Run the server: bots come in over WebSockets, TCP and HTTP, people over GraphQL, REST and the page.
+class ServeCommand(TyperCommand):
+    """Adds an option for each setting, which only `botdrome serve` needs to load."""
 
-    Settings come from flags, then from the environment (BOTDROME_PORT=...), then from the file.
-    SIGTERM drains, a second one ends at once.
+    def get_params(self, ctx: typer.Context) -> list[typer.CallbackParam]:  # type: ignore[override]
+        from botdrome.cli.setting_options import setting_options
+
+        return [*super().get_params(ctx), *setting_options()]
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        own = {parameter.name for parameter in self.params}
+        ctx.obj = {name: ctx.params.pop(name) for name in ctx.params.keys() - own}
+        return super().invoke(ctx)
+
+
+@app.command(cls=ServeCommand)
+def serve(
+    ctx: typer.Context,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
+    house: Annotated[bool | None, typer.Option("--house", help="Short for --house-fill true.")] = None,
+    allow_bots: Annotated[
+        list[str] | None, typer.Option(metavar="CIDR|HOST", help="Short for --calls-allow; may be given several times.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting, as in the file.")
+    ] = None,
+) -> None:
+    """Run the server: bots connect over WebSockets, TCP and HTTP, people use GraphQL, REST and the pages.
+
+    Flags override the environment (BOTDROME_DUEL_PORT=...), and that overrides the file.
+    SIGTERM stops the server when its matches have ended; a second one stops it at once.
     """
     from botdrome.cli.serve import run_server
 
-    ports = {"duel_port": duel_port, "xbs_port": xbs_port, "cube_port": cube_port, "bomber_port": bomber_port}
-    allowed = {"allow_bots": ",".join(allow_bots) if allow_bots else None}
-    flags = {"host": host, "port": port, "db": db, "house": house} | ports | allowed
-    raise typer.Exit(run_server(flags, setting or [], config))
+    allowed = {"calls.allow": ",".join(allow_bots) if allow_bots else None}
+    raise typer.Exit(run_server(ctx.obj | {"house.fill": house} | allowed, setting or [], config))
 
 
 Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="Where the server is.")]
@@ -121,7 +126,10 @@ def host(
     server: Annotated[
         str | None, typer.Option(help="A server that runs, by its HTTP address. \\[default: one of its own is started]")
     ] = None,
-    token: Annotated[str, typer.Option(envvar="BOTDROME_HOST_TOKEN", help="The `host_token` of that server.")] = "",
+    token: Annotated[
+        str,
+        typer.Option(envvar=["BOTDROME_BOATS_HOST_TOKEN", "BOTDROME_HOST_TOKEN"], help="The `boats.host_token` of that server."),
+    ] = "",
     room: Annotated[str, typer.Option(help="The title of a room of that server. \\[default: its first]")] = "",
     title: Annotated[str | None, typer.Option("-t", "--title", help="The title of the game.")] = None,
     auto_start: Annotated[bool | None, typer.Option("-a", "--auto-start", help="A full table starts by itself.")] = None,
@@ -148,8 +156,8 @@ def host(
 
     rules = {"title": title, "min": least, "max": most, "width": width, "height": height}
     manner = {"auto_start": auto_start, "repeat": repeat, "tables": tables, "turn_limit": turn_limit}
-    flags = {"host": bind_address, "port": http_port, "xbs_port": port, "db": db, "boats_dir": db_dir and str(db_dir)}
-    raise typer.Exit(run_host(server, token, room, rules | manner, config, flags | {"log_level": log_level}, log_file))
+    flags = {"host": bind_address, "port": http_port, "boats.port": port, "db": db, "boats.dir": db_dir and str(db_dir)}
+    raise typer.Exit(run_host(server, token, room, rules | manner, config, flags | {"log.level": log_level}, log_file))
 
 
 @app.command()

@@ -20,9 +20,10 @@ from botdrome.api.pages import NOT_BUILT, WEB
 from botdrome.app import open_house
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.problems import Refusal
+from botdrome.protocols import PROTOCOLS, load_settings
 from botdrome.runner.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.server.arena import Tables
-from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.settings import BadSetting
 from botdrome.server.tables.played_elsewhere import PlayedElsewhere
 from botdrome.store.store import MatchEntry, Store
 
@@ -62,7 +63,8 @@ class Broadcast:
     async def _serve(self) -> None:
         with TemporaryDirectory(prefix="botdrome-") as folder:
             db = f"sqlite:///{folder}/matches.db"
-            settings = Settings(port=0, duel_port=0, xbs_port=0, bomber_port=0, db=db, drain=0.0, log_level="error")
+            closed = {f"{name}.port": 0 for name in PROTOCOLS}
+            settings = load_settings(closed | {"port": 0, "db": db, "drain": 0.0, "log.level": "error"})
             configure_logs(settings)
             tables: list[PlayedElsewhere] = []
 

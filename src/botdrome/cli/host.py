@@ -10,7 +10,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
-from msgspec.structs import replace
 from rich.text import Text
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
@@ -22,10 +21,12 @@ from botdrome.cli.problems import REFUSED, complain
 from botdrome.cli.serve import show_operator_token
 from botdrome.cli.terminal import Terminal
 from botdrome.client.terminal_text import shown
+from botdrome.protocols import load_settings
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
+from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.network.steady_loop import run
 from botdrome.server.network.stop_signal import stop_signal
-from botdrome.server.settings import BadSetting, Settings, load_settings
+from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.boats.lines import text_of
 
@@ -43,8 +44,8 @@ def run_host(
 ) -> int:
     """`values` make the room, `flags` the server, where it is one of our own."""
     try:
-        if flags.get("log_level") is not None:
-            flags["log_level"] = level_called(flags["log_level"])
+        if flags.get("log.level") is not None:
+            flags["log.level"] = level_called(flags["log.level"])
         if server is not None:
             return asyncio.run(Bridge(server, token, room, Terminal()).sit())
         settings = own_settings(values, config, flags)
@@ -63,10 +64,11 @@ def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, A
     given = {key: value for key, value in values.items() if value is not None}
     usual = {"title": "Botdrome", "max": 9, "auto_start": False, "repeat": False}
     plan = make_plan(usual | (_read(config) if config else {}) | given)
-    settings = load_settings({"duel_port": 0, "bomber_port": 0} | flags | {"host_token": secrets.token_hex(16)}, os.environ, None)
-    if not settings.xbs_port:
+    own = {"boats.host_token": secrets.token_hex(16), "boats.rooms": (plan,)}
+    settings = load_settings({"duel.port": 0, "bomber.port": 0} | flags | own, os.environ)
+    if not settings.of(BoatsSection).port:
         raise BadSetting("port: a game needs one")
-    return replace(settings, boats=(plan,))
+    return settings
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -83,7 +85,8 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
         try:
             console = Terminal()
             _say_where(house, console)
-            bridge = Bridge(house.url.replace("0.0.0.0", "127.0.0.1"), settings.host_token, "", console, stays=True)
+            token = settings.of(BoatsSection).host_token
+            bridge = Bridge(house.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True)
             sitting = asyncio.ensure_future(bridge.sit())
             stopping = asyncio.ensure_future(wanted.wait())
             await asyncio.wait([sitting, stopping], return_when=asyncio.FIRST_COMPLETED)

@@ -40,9 +40,9 @@ def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
     """To standard error, or to a file."""
     target = file or sys.stderr
     stream = cast(TextIO, Unfailing(target))
-    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    level = logging.getLevelNamesMapping()[settings.log.level.upper()]
     in_colour = structlog.dev.ConsoleRenderer(colors=target.isatty())
-    last: Any = structlog.processors.JSONRenderer() if settings.log_format == "json" else _as_text(in_colour)
+    last: Any = structlog.processors.JSONRenderer() if settings.log.format == "json" else _as_text(in_colour)
     common: list[Any] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso"),

@@ -5,17 +5,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import structlog
 from rich.text import Text
 
 from botdrome.app import House, serve
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.problems import REFUSED, complain
 from botdrome.cli.terminal import Terminal
+from botdrome.protocols import load_settings
 from botdrome.server.boats.harbour import Harbours
 from botdrome.server.network.steady_loop import run
-from botdrome.server.settings import BadSetting, load_settings
+from botdrome.server.settings import BadSetting
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.battlebot.login import GAMES
+
+log = structlog.get_logger()
 
 DOORS = {"duel": "duel arena (TCP)", "xbs": "boat games (TCP)", "cube": "socket.io alone", "bomber": "Bomberman API"}
 """What listens beside the front door, if it does."""
@@ -23,8 +27,11 @@ DOORS = {"duel": "duel arena (TCP)", "xbs": "boat games (TCP)", "cube": "socket.
 
 def run_server(flags: dict[str, Any], words: Sequence[str], config: Path | None) -> int:
     try:
-        settings = load_settings(flags | _set(words), os.environ, config)
+        notes: list[str] = []
+        settings = load_settings(flags | _set(words), os.environ, config, notes.append)
         configure_logs(settings)
+        for note in notes:
+            log.warning(note)
         run(serve(settings, lambda house: show(house, Terminal(stderr=True))))
     except (BadSetting, BadStoreUrl, StoreUnavailable) as problem:
         complain(problem)
@@ -74,7 +81,7 @@ def show(house: House, console: Terminal) -> None:
         ("watch in the terminal", f"botdrome watch MATCH --server {url}"),
         ("for organisers", f"{url}/organise"),
         ("stored in", house.settings.store_shown),
-        ("house bots", "play those who find no opponent" if house.settings.house else "on demand; --house for all"),
+        ("house bots", "play those who find no opponent" if house.settings.house.fill else "on demand; --house for all"),
     ):
         console.print(Text(f"  {what:24}").append(where, "cyan"), soft_wrap=True)
     show_operator_token(house, console)

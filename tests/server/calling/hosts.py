@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
-from botdrome.server.settings import Settings
 
 
 class Asked(Struct, frozen=True):
@@ -109,7 +109,7 @@ async def callers(names: dict[str, list[str]] | None = None, **settings: Any) ->
     async def lookup(name: str) -> list[str]:
         return (names or {}).get(name, [])
 
-    one = BotCaller(Settings(**settings), lookup)
+    one = BotCaller(load_settings(settings), lookup)
     try:
         yield one
     finally:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from botdrome.protocols import load_settings
 from botdrome.server.calling.address_filter import AddressFilter, _is_ours, warn_of_loopback
 from botdrome.server.calling.answer import NotAllowed
 from botdrome.server.settings import BadSetting, Settings
@@ -24,7 +25,7 @@ RESERVED = ["192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "240.0.0.1
 
 
 def allowed(address: str, name: str = "", port: int = 4001, **settings: object) -> bool:
-    fence = AddressFilter(Settings(**settings))  # type: ignore[arg-type]
+    fence = AddressFilter(load_settings(settings))
     try:
         fence.check(ip_address(address), name, port)
     except NotAllowed as problem:
@@ -57,16 +58,16 @@ def test_loopback_is_called_by_default_while_the_server_listens_there_alone(host
     ("settings", "words"),
     [
         ({}, None),
-        ({"host": "0.0.0.0"}, "call_loopback=true allows it"),
-        ({"host": "0.0.0.0", "call_loopback": True}, "call_loopback=false forbids it"),
+        ({"host": "0.0.0.0"}, "--calls-loopback true allows it"),
+        ({"host": "0.0.0.0", "call_loopback": True}, "--calls-loopback false forbids it"),
         ({"host": "0.0.0.0", "call_loopback": False}, None),
-        ({"public_url": "https://arena.example.org"}, "call_loopback=false forbids it"),
+        ({"public_url": "https://arena.example.org"}, "--calls-loopback false forbids it"),
         ({"public_url": "https://arena.example.org", "call_loopback": False}, None),
     ],
 )
 def test_operators_are_warned_at_start_when_others_can_reach_the_server(settings: dict[str, Any], words: str | None) -> None:
     with capture_logs() as logs:
-        warn_of_loopback(Settings(**settings))
+        warn_of_loopback(load_settings(settings))
     assert [words in one["event"] for one in logs if words] == [True] * bool(words)
     assert len(logs) == bool(words)
 
@@ -75,13 +76,13 @@ def test_operators_are_warned_at_start_when_others_can_reach_the_server(settings
     ("address", "words"),
     [
         ("10.1.2.3", "--allow-bots 10.1.2.3"),
-        ("127.0.0.1", "--set call_loopback=true"),
+        ("127.0.0.1", "--calls-loopback true"),
         ("224.0.0.1", "no address of one machine"),
     ],
 )
 def test_a_refusal_names_the_setting(address: str, words: str) -> None:
     with pytest.raises(NotAllowed, match=f"{words}$"):
-        AddressFilter(Settings(call_loopback=False)).check(ip_address(address), "", 4001)
+        AddressFilter(load_settings({"call_loopback": False})).check(ip_address(address), "", 4001)
 
 
 @pytest.mark.parametrize("address", [*PUBLIC, *METADATA, *LINK_LOCAL, *PRIVATE, *MULTICAST, *UNSPECIFIED, *INDIRECT, *RESERVED])
@@ -145,12 +146,12 @@ def test_ports_of_other_services_are_not_called(port: int, good: bool) -> None:
     if good:
         fence.check_port(port)
     else:
-        with pytest.raises(NotAllowed, match=f"^port {port} may not be called; .* bot_ports$"):
+        with pytest.raises(NotAllowed, match=rf"^port {port} may not be called; .* calls\.ports$"):
             fence.check_port(port)
 
 
 def test_ports_are_configurable() -> None:
-    fence = AddressFilter(Settings(bot_ports="22 4000-4010"))
+    fence = AddressFilter(load_settings({"bot_ports": "22 4000-4010"}))
     for port in (22, 4000, 4010):
         fence.check_port(port)
     for port in (80, 3999, 4011):
@@ -173,7 +174,7 @@ def test_an_address_of_this_machine_is_known_as_such(address: str, ours: bool) -
 
 
 def test_another_machine_may_use_the_same_port() -> None:
-    fence = AddressFilter(Settings(allow_bots="93.184.216.34"))
+    fence = AddressFilter(load_settings({"allow_bots": "93.184.216.34"}))
     fence.own_ports = frozenset({4001})
     fence.check(ip_address("93.184.216.34"), "", 4001)
 
@@ -181,18 +182,18 @@ def test_another_machine_may_use_the_same_port() -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("allow_bots", "10.0.0.1/8"),
-        ("allow_bots", "10.0.0.0/33"),
-        ("allow_bots", "10.0.0"),
-        ("allow_bots", "http://bots.example.org"),
-        ("allow_bots", "bots.example.org/8"),
-        ("allow_bots", "*"),
-        ("bot_ports", ""),
-        ("bot_ports", "80-"),
-        ("bot_ports", "http"),
-        ("bot_ports", "-1"),
+        ("calls.allow", "10.0.0.1/8"),
+        ("calls.allow", "10.0.0.0/33"),
+        ("calls.allow", "10.0.0"),
+        ("calls.allow", "http://bots.example.org"),
+        ("calls.allow", "bots.example.org/8"),
+        ("calls.allow", "*"),
+        ("calls.ports", ""),
+        ("calls.ports", "80-"),
+        ("calls.ports", "http"),
+        ("calls.ports", "-1"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(key: str, value: str) -> None:
     with pytest.raises(BadSetting, match=f"^{key}: neither"):
-        AddressFilter(Settings(**{key: value}))  # type: ignore[arg-type]
+        AddressFilter(load_settings({key: value}))

@@ -563,6 +563,6 @@ async def test_https_to_something_that_speaks_no_tls() -> None:
 async def test_certificates_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "bad.pem").write_text("nothing")
     for name in ("bad.pem", "missing.pem"):
-        with pytest.raises(BadSetting, match=r"^bots_ca: "):
+        with pytest.raises(BadSetting, match=r"^calls.ca: "):
             async with callers(bots_ca=str(tmp_path / name)):
                 pass

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from botdrome.server.cube.connection import MUCH
+from botdrome.server.cube.settings import CubeSection
 from botdrome.server.settings import Settings
 
 
@@ -27,11 +28,12 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 def limits_in(settings: Settings) -> Limits:
+    cube = settings.of(CubeSection)
     return Limits(
-        ping_interval=settings.socketio_ping_interval,
-        ping_timeout=settings.socketio_ping_timeout,
-        longest=settings.socketio_longest,
-        patience=settings.login_limit,
-        rate=settings.message_rate,
-        burst=settings.message_burst,
+        ping_interval=cube.ping_interval,
+        ping_timeout=cube.ping_timeout,
+        longest=cube.longest_message,
+        patience=settings.limits.login,
+        rate=settings.message.rate,
+        burst=settings.message.burst,
     )

@@ -44,8 +44,8 @@ class NativeSession:
         self._connection, self._desk = connection, desk
         settings = desk.settings
         self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = self._loop.call_later(settings.login_limit, self._fail, FAILED)
-        self._bucket = Bucket(settings.message_rate, settings.message_burst)
+        self._timer: asyncio.TimerHandle | None = self._loop.call_later(settings.limits.login, self._fail, FAILED)
+        self._bucket = Bucket(settings.message.rate, settings.message.burst)
         self._login: Login | None = None
         self._table: Table | None = None
         self._player: Player = 0

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from botdrome.server.boats.books import Books
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.room import Room
+from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.settings import BadSetting
 
@@ -15,7 +16,7 @@ MOST_ROOMS = 100
 class Harbour:
     """Rooms at one port: the first is shown to whoever comes, and any other by its title."""
 
-    def __init__(self, port: int, rooms: list[Room], name: str = "xbs", key: str = "xbs_port") -> None:
+    def __init__(self, port: int, rooms: list[Room], name: str = "xbs", key: str = "boats.port") -> None:
         self.port, self.rooms = port, rooms
         self.name, self.key = name, key
         """What the port is called, and the setting that names it."""
@@ -38,16 +39,16 @@ class Harbours:
     """All of a server's."""
 
     def __init__(self, desk: Desk, books: Books) -> None:
-        settings = desk.settings
+        settings = desk.settings.of(BoatsSection)
         self.books, self.guesses = books, desk.registry.guesses
         self._desk, self.tasks = desk, desk.tasks
         self.listen: Callable[[Harbour], Awaitable[None]] | None = None
         """Has a harbour listen at its port. BadSetting where it cannot."""
-        self.rooms = [Room(plan, desk, books) for plan in settings.boats or (RoomPlan(),)]
+        self.rooms = [Room(plan, desk, books) for plan in settings.rooms or (RoomPlan(),)]
         shared = [room for room in self.rooms if not room.plan.port]
-        own = [Harbour(room.plan.port, [room], f"xbs {room.plan.title}", "boats") for room in self.rooms if room.plan.port]
+        own = [Harbour(room.plan.port, [room], f"xbs {room.plan.title}", "boats.rooms") for room in self.rooms if room.plan.port]
         desk.on_closing.append(self._stop)
-        self.all: list[Harbour] = ([Harbour(settings.xbs_port, shared)] if shared and settings.xbs_port else []) + own
+        self.all: list[Harbour] = ([Harbour(settings.port, shared)] if shared and settings.port else []) + own
 
     @property
     def titles(self) -> list[str]:
@@ -82,12 +83,12 @@ class Harbours:
     async def _harbour_for(self, room: Room) -> Harbour:
         plan = room.plan
         if not plan.port:
-            shared = next((harbour for harbour in self.all if harbour.key == "xbs_port"), None)
+            shared = next((harbour for harbour in self.all if harbour.key == "boats.port"), None)
             if shared is None:
                 raise BadRoom("rooms share no port here: give the room a port of its own, or -1 for any free one")
             shared.rooms.append(room)
             return shared
-        harbour = Harbour(plan.port, [room], f"xbs {plan.title}", "boats")
+        harbour = Harbour(plan.port, [room], f"xbs {plan.title}", "boats.rooms")
         try:
             assert self.listen is not None
             await self.listen(harbour)

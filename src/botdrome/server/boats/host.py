@@ -12,6 +12,7 @@ from botdrome.server.boats.harbour import Harbours
 from botdrome.server.boats.orders import BadOrder, carry_out
 from botdrome.server.boats.room import Room
 from botdrome.server.boats.screen import shown
+from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.network.connection import POLICY, Connection
@@ -26,14 +27,14 @@ class HostSession:
     """First `{"token": ..., "room": TITLE}`, then an order each; the room is shown at first and whenever it changes."""
 
     def __init__(self, connection: Connection, harbours: Harbours, settings: Settings, keys: OperatorKeys) -> None:
-        self._connection, self._harbours, self._token = connection, harbours, settings.host_token
+        self._connection, self._harbours, self._token = connection, harbours, settings.of(BoatsSection).host_token
         self._guesses, self._keys, self._tasks = harbours.guesses, keys, harbours.tasks
         self._held: list[bytes] | None = None
         """What came while the token is looked up."""
         self._room: Room | None = None
         self._over = False
         self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = self._loop.call_later(settings.login_limit, self._refuse, "no token came")
+        self._timer: asyncio.TimerHandle | None = self._loop.call_later(settings.limits.login, self._refuse, "no token came")
 
     def received(self, message: bytes) -> None:
         if self._over:

@@ -111,8 +111,8 @@ class Room:
             raise TurnedAway(refusal)
         sailor.client, sailor.address = client, client.address
         gathering.join(sailor)
-        if self._desk.settings.house and self.plan.auto_start:
-            self._call_the_house_in(self._desk.settings.house_wait, gathering)
+        if self._desk.settings.house.fill and self.plan.auto_start:
+            self._call_the_house_in(self._desk.settings.house.wait, gathering)
         return gathering
 
     def _rejoined(self, client: Client, sailor: Sailor) -> BoatGame | None:

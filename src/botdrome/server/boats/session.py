@@ -54,11 +54,11 @@ class BoatSession(StreamSession):
         self._over = self._heard_all = self._registered = False
         self._lost_by, self._log_out = b"", no_login
         settings = desk.settings
-        self._bucket = Bucket(settings.message_rate, settings.message_burst)
+        self._bucket = Bucket(settings.message.rate, settings.message.burst)
         self._chat = Bucket(CHAT_RATE, CHAT_BURST)
         self._turns_talked = 0
         """How many turns it had had when it last talked."""
-        limit = settings.waiting_limit
+        limit = settings.limits.waiting
         self._timer = asyncio.get_running_loop().call_later(limit, self.send_off, TOO_LATE) if limit else None
         self._strangers: dict[bytes, Callable[[list[bytes], bytes], None]] = {
             b"G": self._info, b"P": self._ping, b"J": self._join, b"L": self._leave,
@@ -254,7 +254,7 @@ class BoatSession(StreamSession):
     def _hold(self, line: bytes) -> None:
         assert self._held is not None
         self._held.append(line)
-        if len(self._held) > self._desk.settings.message_burst:  # as many as it may send at once when it has its answer
+        if len(self._held) > self._desk.settings.message.burst:  # as many as it may send at once when it has its answer
             self._held = []
             self.send_off(b"too many messages")
 

@@ -22,7 +22,7 @@ class BomberApi:
         self.rooms = Rooms(desk)
         self._handle = Routes(self.rooms).handle
         self._crowd, self._origins = crowd, origins
-        self._limits = Limits(rate=desk.settings.message_rate, burst=desk.settings.message_burst)
+        self._limits = Limits(rate=desk.settings.message.rate, burst=desk.settings.message.burst)
         self.asgi = Bridge(self._handle, refuse)
 
     def shortcut(self, target: bytes, elsewhere: Callable[[], asyncio.Protocol]) -> asyncio.Protocol | None:

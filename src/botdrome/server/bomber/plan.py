@@ -50,7 +50,7 @@ def read_plans(text: str, house: bool) -> list[Plan]:
     plans = [_plan(word, house) for word in text.split()]
     names = [plan.name for plan in plans]
     if not plans or len(set(names)) < len(names):
-        raise BadSetting(f"bomber_rooms: there is at least one room, and each has a name of its own, not {text!r}")
+        raise BadSetting(f"bomber.rooms: there is at least one room, and each has a name of its own, not {text!r}")
     return plans
 
 
@@ -65,7 +65,7 @@ def _plan(word: str, house: bool) -> Plan:
         for players in range(plan.least, plan.players + 1):
             game.check(players)
     except (msgspec.ValidationError, BadOption) as problem:
-        raise BadSetting(f"bomber_rooms: {name}: {problem}") from None
+        raise BadSetting(f"bomber.rooms: {name}: {problem}") from None
     if plan.least > plan.players:
-        raise BadSetting(f"bomber_rooms: {name}: least is more than players")
+        raise BadSetting(f"bomber.rooms: {name}: least is more than players")
     return plan

@@ -16,6 +16,7 @@ from botdrome.match.events import Began, Ended, Late, Played, Player, Refused, R
 from botdrome.match.terms import Milliseconds
 from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.plan import Plan
+from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.waits import Waits
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk, Guest
@@ -38,7 +39,7 @@ Moment = dict[str, int]
 class Room:
     def __init__(self, plan: Plan, desk: Desk, by_address: Counter[str]) -> None:
         self.plan, self.desk, self.game = plan, desk, plan.game
-        self.waits = Waits(desk.settings.bomber_wait, by_address)
+        self.waits = Waits(desk.settings.of(BomberSection).wait, by_address)
         self.pushes: dict[Push, None] = {}
         """Called with every new state."""
         self.table: Table | None = None

@@ -5,6 +5,7 @@ from typing import Any
 
 from botdrome.server.bomber.plan import read_plans
 from botdrome.server.bomber.room import Room
+from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.lobby.desk import Desk
 
 
@@ -15,7 +16,7 @@ class Rooms:
         self.desk, settings = desk, desk.settings
         self.waiting_from: Counter[str] = Counter()
         """How many wait for a state, by their addresses."""
-        plans = read_plans(settings.bomber_rooms, settings.house)
+        plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
         self._rooms = {plan.name: Room(plan, desk, self.waiting_from) for plan in plans}
         self.first = next(iter(self._rooms.values()))
 

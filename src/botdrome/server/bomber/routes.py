@@ -9,6 +9,7 @@ from msgspec import Struct
 from botdrome.server.bomber.counter import BAD, NOT_FOUND, OK, declined, register, registers, serve, wants_state
 from botdrome.server.bomber.room import Moment, Room
 from botdrome.server.bomber.rooms import Rooms, summary
+from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.waits import Wait
 from botdrome.server.network.exchange import Answer, Exchange, Headers
 from botdrome.wire.bomber.request import BadRequest, Message, read_form, read_message, read_number, read_switch, unquoted
@@ -193,7 +194,7 @@ class Routes:
         after = read_number(ask.fields.get("after"), "after")
         if after is None or ask.exchange.method == "HEAD" or not ask.room.comes_after(after):
             return False
-        address, most = ask.exchange.address, ask.room.desk.settings.bomber_waits
+        address, most = ask.exchange.address, ask.room.desk.settings.of(BomberSection).waits
         if self._rooms.waiting_from[address] >= most:
             ask.refuse(429, "TOO_MANY_WAIT", f"{most} of your address wait already")
             return True

@@ -39,7 +39,7 @@ class BomberSession:
         self._connection, self._room, self._shape = connection, room, shape
         self._with_state = read_switch(query.get("with_state"), "with_state")
         settings = room.desk.settings
-        self._bucket = Bucket(settings.message_rate, settings.message_burst)
+        self._bucket = Bucket(settings.message.rate, settings.message.burst)
         self._asks = query.get("user_id")
         """Whose messages those are that name no user."""
         self._user_id = self._asks

@@ -39,15 +39,15 @@ PRIVATE = _networks(
 """Private, shared, reserved and documentation networks."""
 HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", re.IGNORECASE)
 ALLOWING = "the server's operator can allow it with --allow-bots"
-ALLOWING_LOOPBACK = "the server's operator can allow it with --set call_loopback=true"
+ALLOWING_LOOPBACK = "the server's operator can allow it with --calls-loopback true"
 
 
 class AddressFilter:
     def __init__(self, settings: Settings) -> None:
         """BadSetting where the configuration cannot be read."""
         self._loopback = settings.calls_loopback
-        self._open, self._hosts = _allowed(settings.allow_bots)
-        self._ports = _ports(settings.bot_ports)
+        self._open, self._hosts = _allowed(settings.calls.allow)
+        self._ports = _ports(settings.calls.ports)
         self.own_ports: frozenset[int] = frozenset()
         """The ports on which this server listens."""
         self.banned: Callable[[str], bool] = lambda _: False
@@ -55,7 +55,7 @@ class AddressFilter:
 
     def check_port(self, port: int) -> None:
         if not any(port in ports for ports in self._ports):
-            raise NotAllowed(f"port {port} may not be called; the server's operator can allow it in the setting bot_ports")
+            raise NotAllowed(f"port {port} may not be called; the server's operator can allow it in the setting calls.ports")
 
     def check(self, address: Address, host: str, port: int) -> None:
         """NotAllowed unless the server may call this address for this host name."""
@@ -81,12 +81,12 @@ class AddressFilter:
 
 def warn_of_loopback(settings: Settings) -> None:
     """Warn the operator of a public server whether bots on this machine are called."""
-    if settings.listens_on_loopback and not (settings.public_url and settings.calls_loopback):
+    if settings.listens_on_loopback and not (settings.network.public_url and settings.calls_loopback):
         return
     if settings.calls_loopback:
-        log.warning("others can have this server call any service on this machine; --set call_loopback=false forbids it")
-    elif settings.call_loopback is None:
-        log.warning("bots on this machine are not called, as others can reach the server; --set call_loopback=true allows it")
+        log.warning("others can have this server call any service on this machine; --calls-loopback false forbids it")
+    elif settings.calls.loopback is None:
+        log.warning("bots on this machine are not called, as others can reach the server; --calls-loopback true allows it")
 
 
 def _allowing(address: Address) -> str:
@@ -122,7 +122,7 @@ def _allowed(words: str) -> tuple[tuple[Network, ...], frozenset[str]]:
             networks.append(ip_network(word))
         except ValueError as error:
             if "/" in word or ":" in word or not HOST.fullmatch(word) or word.rpartition(".")[2].isdecimal():
-                raise BadSetting(f"allow_bots: neither a network nor a host: {word!r} ({error})") from None
+                raise BadSetting(f"calls.allow: neither a network nor a host: {word!r} ({error})") from None
             hosts.add(word.lower())
     return tuple(networks), frozenset(hosts)
 
@@ -132,6 +132,6 @@ def _ports(words: str) -> tuple[range, ...]:
     for word in re.split(r"[\s,]+", words.strip()):
         parts = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", word)
         if parts is None:
-            raise BadSetting(f"bot_ports: neither a port nor FROM-TO: {word!r}")
+            raise BadSetting(f"calls.ports: neither a port nor FROM-TO: {word!r}")
         found.append(range(int(parts[1]), int(parts[2] or parts[1]) + 1))
     return tuple(found)

@@ -42,7 +42,7 @@ class BotCaller:
         """Matches that each bot plays, by its name."""
         self._filter, self._pool = AddressFilter(settings), ConnectionPool(settings)
         self._resolver = Resolver(self._filter, self._pool, lookup)
-        self._longest = settings.longest_message
+        self._longest = settings.message.longest
         self._logged = Bucket(LOGS_RATE, LOGS_BURST)
         self._loop = asyncio.get_running_loop()
 

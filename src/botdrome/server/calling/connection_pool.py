@@ -125,17 +125,17 @@ class ConnectionPool:
         self._sweep: asyncio.TimerHandle | None = None
         self._closed = False
         try:
-            _ = settings.bots_ca and self._tls
+            _ = settings.calls.ca and self._tls
         except OSError as error:
-            raise BadSetting(f"bots_ca: {error}") from None
+            raise BadSetting(f"calls.ca: {error}") from None
 
     def endpoint(self, address: str, port: int, name: str) -> Endpoint:
         """An endpoint exists as long as somebody refers to it."""
         found = self._endpoints.get((address, port, name))
         if found is None:
             limits = (
-                self._limit(address, port, self._settings.calls_per_port),
-                self._limit(address, 0, self._settings.calls_per_host),
+                self._limit(address, port, self._settings.calls.per_port),
+                self._limit(address, 0, self._settings.calls.per_host),
             )
             found = self._endpoints[address, port, name] = Endpoint(address, port, name, limits)
         return found
@@ -149,7 +149,7 @@ class ConnectionPool:
     async def connect(self, endpoint: Endpoint) -> BotConnection:
         """A new connection to exactly this address, or OSError."""
         loop = asyncio.get_running_loop()
-        connection = BotConnection(self._settings.longest_message, self._forget)
+        connection = BotConnection(self._settings.message.longest, self._forget)
         tls = self._tls if endpoint.name else None
         transport, _ = await loop.create_connection(
             lambda: connection, endpoint.address, endpoint.port, ssl=tls, server_hostname=endpoint.name or None
@@ -194,6 +194,6 @@ class ConnectionPool:
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         context = ssl.create_default_context()
-        if self._settings.bots_ca:
-            context.load_verify_locations(self._settings.bots_ca)
+        if self._settings.calls.ca:
+            context.load_verify_locations(self._settings.calls.ca)
         return context

@@ -58,8 +58,8 @@ class TunnelSession:
         self._connection, self._desk, self._tunnels, self._arrived = connection, desk, tunnels, arrived
         settings = desk.settings
         self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(settings.login_limit, self._refuse, "no login came")
-        self._strays = Bucket(settings.message_rate, settings.message_burst)
+        self._timer = self._loop.call_later(settings.limits.login, self._refuse, "no login came")
+        self._strays = Bucket(settings.message.rate, settings.message.burst)
         """Limits answers to calls that do not exist."""
         self._name: str | None = None
         self._over = False
@@ -101,7 +101,7 @@ class TunnelSession:
         if bot is None:
             return self._refuse("the name or the password is wrong")
         self._name = bot.name
-        told = {"connected": bot.name, "gameType": bot.game, "longest": self._desk.settings.longest_message}
+        told = {"connected": bot.name, "gameType": bot.game, "longest": self._desk.settings.message.longest}
         self._connection.send([msgspec.json.encode(told)])
         address, traffic = self._connection.address, self._connection.traffic
         end = partial(self._refuse, TOKEN_CHANGED)
@@ -168,7 +168,7 @@ class Tunnels:
     """The open tunnels, by the names of their bots."""
 
     def __init__(self, settings: Settings) -> None:
-        self.most_calls = settings.calls_per_port
+        self.most_calls = settings.calls.per_port
         self._by_name: dict[str, TunnelSession] = {}
 
     def __contains__(self, name: str) -> bool:

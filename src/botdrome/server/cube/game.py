@@ -11,6 +11,7 @@ from botdrome.match.events import Player
 from botdrome.server.cube.bot import Calling, CubeBot
 from botdrome.server.cube.connection import MUCH, Caller
 from botdrome.server.cube.report import CubeReport
+from botdrome.server.cube.settings import CubeSection
 from botdrome.server.lobby.clients import ConnectedClient, ConnectedClients
 from botdrome.server.lobby.logins import End
 from botdrome.server.settings import Settings
@@ -52,7 +53,7 @@ class CubeGame:
 
     def seat(self, player: Player) -> None:
         """A bot that is called."""
-        explain, limit = self.report.events.words.__setitem__, self._settings.cube_limit
+        explain, limit = self.report.events.words.__setitem__, self._settings.of(CubeSection).limit
         bot = CubeBot(self._table, player, self._urls[player], self._calling, limit, explain)
         self._table.seat(player, bot, self._speak)
         self._bots.append(bot)
@@ -85,7 +86,7 @@ class CubeGame:
     def pause(self) -> None:
         """No tick begins until it is resumed, or has stood for too long."""
         if self._paused is None and self.running:
-            self._paused = self._loop.call_later(self._settings.cube_pause_limit, self.resume)
+            self._paused = self._loop.call_later(self._settings.of(CubeSection).pause_limit, self.resume)
             self._set_pace()
             self.report.tell([("GAME_PAUSED", {"id": self.id})])
 
@@ -143,7 +144,7 @@ class CubeGame:
         self.report.organiser = None
         self._release()
         if self.running:
-            self._orphaned = self._loop.call_later(self._settings.cube_keep, self.stop, "its organiser left")
+            self._orphaned = self._loop.call_later(self._settings.of(CubeSection).keep, self.stop, "its organiser left")
 
     @property
     def running(self) -> bool:

@@ -14,6 +14,7 @@ from botdrome.server.cube.connection import Caller
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.report import CubeReport
 from botdrome.server.cube.seating import admitted, invited, seated, send_home
+from botdrome.server.cube.settings import CubeSection
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
@@ -109,7 +110,7 @@ class CubeOrganiser:
         return self._desk.tasks.start(self._set_up(visit, wanted))
 
     def _check_room(self, visit: Visit) -> None:
-        most = self._desk.settings.cube_games
+        most = self._desk.settings.of(CubeSection).games
         if len(visit.games) + visit.coming >= most:
             raise Fault(f"There are {most} games of yours already")
         here = sum(owner.source == visit.source for owner, _ in self._owned.values())
@@ -217,7 +218,7 @@ class CubeOrganiser:
     def _watch(self, visit: Visit, args: list[Any]) -> None:
         report = self._report_on(game_id_in(args) or "")
         visit.watched &= self._reports.keys()
-        most = self._desk.settings.cube_games
+        most = self._desk.settings.of(CubeSection).games
         if len(visit.watched) >= most:
             raise Fault(f"You watch {most} games already")
         visit.caller.emit("GAME_WATCHED", report.told)

@@ -10,6 +10,7 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.cube.game import CubeGame
+from botdrome.server.cube.settings import CubeSection
 from botdrome.server.lobby.desk import Desk, Guest
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.invitations import Invitations, NotComing
@@ -90,7 +91,7 @@ def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], callers:
     named = {number: one.name for number, one in enumerate(wanted.players) if one.url.startswith(NAMED)}
     waiting = {number: _waiting(desk, name) for number, name in named.items() if name not in invited}
     setup = wanted.setup
-    terms = setup.terms(int(desk.settings.cube_limit * 1000))
+    terms = setup.terms(int(desk.settings.of(CubeSection).limit * 1000))
     guests: dict[int, Guest] = {number: desk.recruit(seeker) for number, seeker in waiting.items()}
     guests |= {number: invited[name] for number, name in named.items() if name in invited}
     names = tuple(player.name for player in players)

@@ -13,6 +13,7 @@ from botdrome.formats import FORMATS
 from botdrome.match.course import rotated
 from botdrome.server.duel.board_ids import BoardIds
 from botdrome.server.duel.lines import Counted, PlayedBoard
+from botdrome.server.duel.settings import DuelSection
 from botdrome.server.duel.table import DuelTable
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk, Guest
@@ -92,7 +93,7 @@ class DuelHall:
     def gather(self, duellist: Duellist) -> None:
         """It wants an opponent: at once or, if there is a window, when that has passed."""
         self._gathered[duellist] = None
-        window = self.desk.settings.duel_window
+        window = self.desk.settings.of(DuelSection).window
         if window:
             self._pair_in(window)
         else:

@@ -39,9 +39,9 @@ class DuelSession(StreamSession):
     def __init__(self, connection: Connection, hall: DuelHall) -> None:
         self._connection, self._hall, self._desk = connection, hall, hall.desk
         settings = hall.desk.settings
-        late = f"no login within {settings.login_limit:g} seconds"
-        self._timer = asyncio.get_running_loop().call_later(settings.login_limit, self._fail, late)
-        self._bucket = Bucket(settings.message_rate, settings.message_burst)
+        late = f"no login within {settings.limits.login:g} seconds"
+        self._timer = asyncio.get_running_loop().call_later(settings.limits.login, self._fail, late)
+        self._bucket = Bucket(settings.message.rate, settings.message.burst)
         self._login: DuelLogin | None = None
         self.name = self.called = ""
         self.owner = NOBODY

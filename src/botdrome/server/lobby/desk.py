@@ -86,7 +86,7 @@ class Desk:
         """Why no new match may begin at present, in a sentence for clients; empty: it may."""
         if self.closing:
             return "the server is stopping"
-        return NOT_STORED if self.store.unwritten >= self.settings.unwritten_limit else ""
+        return NOT_STORED if self.store.unwritten >= self.settings.limits.unwritten else ""
 
     # Those who come to play.
 
@@ -127,7 +127,7 @@ class Desk:
         except Exception:
             log_failure("a contest could not be read")
             return guest.turn_away({"error": "the contest cannot be read"}, INTERNAL)
-        self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest_games, ended, running))
+        self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest.games, ended, running))
         if self._guests.get(seeker.ticket) is guest:
             self._seek(seeker, guest)
 
@@ -142,11 +142,11 @@ class Desk:
     def _let_wait(self, seeker: Seeker, guest: Guest) -> None:
         settings = self.settings
         if self.complete(seeker.wish, seeker.name):
-            self._loop.call_later(settings.contest_wait, self._close_contest_for, seeker, guest)
-        elif settings.house and seeker.wish.open_to_house and seeker.opponent is None:
-            self._loop.call_later(settings.house_wait, self._call_the_house, seeker, guest)
-        if settings.waiting_limit:
-            guest.wait_at_most(settings.waiting_limit, f"no opponent came within {settings.waiting_limit:g} seconds")
+            self._loop.call_later(settings.contest.wait, self._close_contest_for, seeker, guest)
+        elif settings.house.fill and seeker.wish.open_to_house and seeker.opponent is None:
+            self._loop.call_later(settings.house.wait, self._call_the_house, seeker, guest)
+        if settings.limits.waiting:
+            guest.wait_at_most(settings.limits.waiting, f"no opponent came within {settings.limits.waiting:g} seconds")
         for tell in tuple(self._watchers):
             tell(seeker)
 
@@ -224,7 +224,7 @@ class Desk:
         book.end(names)
         for seeker in self._lobby.waiting_in(table.entry.game, contest or "", names):
             if self.complete(seeker.wish, seeker.name):
-                self._loop.call_later(self.settings.contest_wait, self._close_contest_for, seeker, self._guests[seeker.ticket])
+                self._loop.call_later(self.settings.contest.wait, self._close_contest_for, seeker, self._guests[seeker.ticket])
         return None
 
     def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
@@ -266,7 +266,7 @@ class Desk:
 
     @property
     def contest_games(self) -> int:
-        return self.settings.contest_games
+        return self.settings.contest.games
 
     def seekers(self, most: int) -> list[Seeker]:
         return self._lobby.public()[:most]

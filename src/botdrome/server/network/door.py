@@ -73,7 +73,7 @@ class Crowd:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._most = min(settings.connections, for_clients())
+        self._most = min(settings.limits.connections, for_clients())
         self._told = -TELL_AGAIN
         self._by_address: dict[str, int] = {}
         self._inside = 0
@@ -88,7 +88,7 @@ class Crowd:
             return "too many connections"
         address = source_of(address)[0]
         here = self._by_address.get(address, 0)
-        if here >= self._settings.connections_per_address:
+        if here >= self._settings.limits.connections_per_address:
             return "too many connections from your address"
         self._inside += 1
         self._by_address[address] = here + 1
@@ -175,7 +175,7 @@ class Door(asyncio.Protocol):
         return self._let_in(transport, found, head, seen[end + 4 :])
 
     def _let_in(self, transport: asyncio.Transport, found: MakeSession | Welcome, head: bytes, rest: bytes) -> None:
-        welcome = found if isinstance(found, Welcome) else Welcome(found, self._settings.longest_message, Socket, True)
+        welcome = found if isinstance(found, Welcome) else Welcome(found, self._settings.message.longest, Socket, True)
         try:
             answer = accepted(head, welcome.subprotocol)
         except BadHandshake as problem:

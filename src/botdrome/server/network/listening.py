@@ -20,8 +20,6 @@ log = structlog.get_logger()
 MakeProtocol = Callable[[], asyncio.BaseProtocol]
 OpenOn = Callable[..., Coroutine[Any, Any, asyncio.Server]]
 LOCALHOST = ["127.0.0.1", "::1"]
-USUAL = {key: getattr(Settings(), key) for key in ("duel_port", "xbs_port", "bomber_port")}
-"""Ports on which a server listens without being told: where somebody else does so already, it goes without."""
 ATTEMPTS = 20
 """To find a port that is free on all addresses of a host."""
 
@@ -29,7 +27,7 @@ ATTEMPTS = 20
 async def listen(
     settings: Settings, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None = None
 ) -> asyncio.Server:
-    """`key` is the setting that names the port; 0 or -1: any free one, the same on all addresses of the host."""
+    """Listen on a port. `key` is its setting; 0 or -1: any free port, the same on all addresses of the host."""
     host, wanted = settings.host, max(0, port)
     open_on = partial(asyncio.get_running_loop().create_server, make, ssl=secure, backlog=2048)
     try:
@@ -110,23 +108,23 @@ def _explained(error: OSError | ValueError, settings: Settings, key: str, port: 
 
 def secured(settings: Settings) -> ssl.SSLContext | None:
     """TLS with the certificate and the key of the settings; None: there is neither."""
-    cert, key = settings.tls_cert, settings.tls_key
+    cert, key = settings.tls.cert, settings.tls.key
     if not cert and not key:
         return None
     if not cert or not key:
-        missing, given = ("tls_key", "tls_cert") if cert else ("tls_cert", "tls_key")
+        missing, given = ("tls.key", "tls.cert") if cert else ("tls.cert", "tls.key")
         raise BadSetting(f"{missing}: it has to be given with {given}; where one file has both, name it twice")
-    _readable("tls_cert", cert)
-    _readable("tls_key", key)
+    _readable("tls.cert", cert)
+    _readable("tls.key", key)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(cert)
     except ssl.SSLError as error:
-        raise BadSetting(f"tls_cert: there is no certificate in {cert} ({_reason(error)})") from None
+        raise BadSetting(f"tls.cert: there is no certificate in {cert} ({_reason(error)})") from None
     try:
         context.load_cert_chain(cert, key)
     except ssl.SSLError as error:
-        raise BadSetting(f"tls_key: {key} is no key for {cert} ({_reason(error)})") from None
+        raise BadSetting(f"tls.key: {key} is no key for {cert} ({_reason(error)})") from None
     return context
 
 
@@ -143,11 +141,11 @@ def _reason(error: ssl.SSLError) -> str:
 
 
 @contextmanager
-def spared(port: int, key: str) -> Iterator[None]:
-    """A usual port that another program has is done without."""
+def tolerated(usual: bool) -> Iterator[None]:
+    """Go on without a port that another program has, if it is only the protocol's usual one."""
     try:
         yield
     except BadSetting as problem:
-        if port != USUAL.get(key):
+        if not usual:
             raise
         log.warning("the usual port is taken: this protocol is not served", problem=str(problem))

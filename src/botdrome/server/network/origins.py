@@ -47,8 +47,8 @@ class Refusal(Struct, frozen=True):
 class Origins:
     def __init__(self, settings: Settings) -> None:
         """BadSetting where `public_url` or `origins` cannot be read."""
-        own = tuple(_urls(settings.public_url))
-        self._listed = {*own, *_origins(settings.origins)}
+        own = tuple(_urls(settings.network.public_url))
+        self._listed = {*own, *_origins(settings.network.origins)}
         self._names = {"localhost", settings.host.lower(), *machine_names(), *(host_in(url.partition("://")[2]) for url in own)}
         self._knows = lru_cache(REMEMBERED)(self._find_host)
         self._trusts = lru_cache(REMEMBERED)(self._find_origin)
@@ -57,13 +57,13 @@ class Origins:
     def refusal(self, host: bytes | None, origin: bytes | None, open_to_all: bool) -> Refusal | None:
         """Why a request with these fields (None: without) is refused. `open_to_all`: to any page, whatever its origin."""
         if host and not self._knows(host):
-            words = f"this server is not known as {shown(host)}; its operator can set public_url to the URL that clients use"
+            words = f"this server is not known as {shown(host)}; its operator can set network.public_url to the clients' URL"
             return self._refuse(Refusal(421, "Misdirected Request", words))
         if open_to_all or origin is None or self.trusts(origin, host):
             return None
         words = (
             f"pages from {shown(origin)} may not do this; the server's operator can list that origin in the setting origins, "
-            "or in public_url if it is the server's own"
+            "or in network.public_url if it is the server's own"
         )
         return self._refuse(Refusal(403, "Forbidden", words))
 
@@ -161,9 +161,9 @@ def _urls(text: str) -> Iterator[str]:
             url = urlsplit(word)
             port = f":{url.port}" if url.port else ""
         except ValueError as error:
-            raise BadSetting(f"public_url: not a URL: {word!r} ({error})") from None
+            raise BadSetting(f"network.public_url: not a URL: {word!r} ({error})") from None
         if url.scheme not in USUAL_PORTS or not url.hostname:
-            raise BadSetting(f"public_url: a URL such as https://arena.example.org, not {word!r}")
+            raise BadSetting(f"network.public_url: a URL such as https://arena.example.org, not {word!r}")
         host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
         yield plain_origin(f"{url.scheme}://{host}{port}")
 
@@ -172,5 +172,5 @@ def _origins(text: str) -> Iterator[str]:
     for word in _words(text):
         origin = plain_origin(word)
         if not AN_ORIGIN.fullmatch(origin):
-            raise BadSetting(f"origins: an origin such as https://pages.example.org, not {word!r}")
+            raise BadSetting(f"network.origins: an origin such as https://pages.example.org, not {word!r}")
         yield origin

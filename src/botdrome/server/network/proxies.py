@@ -6,13 +6,13 @@ from botdrome.server.settings import BadSetting, Settings
 
 
 class Proxies:
-    """The networks of the setting `trusted_proxies`. What anybody else says about its address is ignored."""
+    """The networks of the setting `network.trusted_proxies`. What anybody else says about its address is ignored."""
 
     def __init__(self, settings: Settings) -> None:
         try:
-            self._networks = [ip_network(word.strip()) for word in settings.trusted_proxies.split(",") if word.strip()]
+            self._networks = [ip_network(word.strip()) for word in settings.network.trusted_proxies.split(",") if word.strip()]
         except ValueError as problem:
-            raise BadSetting(f"trusted_proxies: {problem}; networks are written like 10.1.0.0/16 or 127.0.0.1") from None
+            raise BadSetting(f"network.trusted_proxies: {problem}; networks are written like 10.1.0.0/16 or 127.0.0.1") from None
 
     def trust(self, address: str) -> bool:
         if not self._networks:

@@ -25,7 +25,7 @@ class Operator:
     def __init__(self, desk: Desk, keys: OperatorKeys, boats: Harbours, organiser: CubeOrganiser) -> None:
         self.keys, self.boats, self.runs = keys, boats, CubeRuns(organiser)
         self.audit = Audit(desk.store, desk.tasks)
-        self.secure = bool(desk.settings.tls_cert)
+        self.secure = bool(desk.settings.tls.cert)
         """Whether clients come by TLS."""
         self._desk = desk
         self.bans, self._clients = desk.registry.bans, desk.registry.clients
@@ -122,7 +122,7 @@ async def open_operator(desk: Desk, boats: Harbours, organiser: CubeOrganiser, c
     registry = desk.registry
     await registry.bans.load()
     callers.refuse_banned(registry.bans.covers_address)
-    return Operator(desk, OperatorKeys(desk.store, desk.settings.operator_token, registry.guesses), boats, organiser)
+    return Operator(desk, OperatorKeys(desk.store, desk.settings.operator.token, registry.guesses), boats, organiser)
 
 
 def _joined(words: str, reason: str) -> str:

@@ -79,7 +79,7 @@ class Floor:
         of_game = dict(options or {})
         seed = seed_of(match)
         entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed=seed, owners=owners, pace=pace)
-        table = Table(entry, match, self._store, self._settings.flight_bytes, self.metronome)
+        table = Table(entry, match, self._store, self._settings.match.flight_bytes, self.metronome)
         table.subscribe(Subscriber(over=self._clear))
         self._tables[match_id] = table
         self._store.begin(entry)
@@ -97,7 +97,7 @@ class Floor:
         if delay is None:
             pace = table.match.terms.pace
             phase = secrets.randbelow(1000) / 1000 * (pace.limit or 0) / 1000 if pace.beat else 0.0
-            delay = self._settings.start_delay + phase
+            delay = self._settings.match.start_delay + phase
         self._loop.call_later(delay, self._begin, table, sitters)
 
     def _begin(self, table: Table, sitters: Sequence[Sitter | None]) -> None:
