@@ -217,8 +217,8 @@ async def test_two_servers_cannot_have_one_port(tmp_path: Path) -> None:
         (["--db", "postgresql://nobody:x@127.0.0.1:1/x"], "db: postgresql://nobody:***@127.0.0.1:1/x: "),
         (["--host", "no.such.host.invalid"], "host: cannot listen on 'no.such.host.invalid'"),
         (["--config", "/no/such/file.toml"], "No such file"),
-        (["--set", "tls_cert=/no/such/cert.pem"], "tls_key: it has to be given with tls_cert"),
-        (["--set", "tls_key=/no/such/[key].pem", "--set", "tls_cert=/dev/null"], "tls_key: /no/such/[key].pem: No such file"),
+        (["--tls-cert", "/no/such/cert.pem"], "tls.key: it has to be given with tls.cert"),
+        (["--set", "tls_key=/no/such/[key].pem", "--set", "tls_cert=/dev/null"], "tls.key: /no/such/[key].pem: No such file"),
     ],
 )
 async def test_settings_that_cannot_be_are_named_and_nothing_starts(tmp_path: Path, words: list[str], problem: str) -> None:
