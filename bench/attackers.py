@@ -15,7 +15,7 @@ from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 from bench.cube_load import Organiser, game, listen
 from bench.cube_load import Tally as CubeTally
-from botdrome.bots.house import HOUSE
+from botdrome.bots.house import house_bots
 from botdrome.games.chance import Chance
 
 ADDRESS = "127.0.0.2"
@@ -44,7 +44,7 @@ class Gamer(Heard):
     """Plays one match of its game, as fast as it can."""
 
     def __init__(self, game: str, name: str) -> None:
-        self._bot, self._name, self._chance = HOUSE[game]["random"], name, Chance(7)
+        self._bot, self._name, self._chance = house_bots(game)["random"], name, Chance(7)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         if frame.msg_type != WSMsgType.TEXT:

@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, seated
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
-from botdrome.match.simulate import simulate
 
 
 class Ask(Struct):
@@ -48,7 +48,7 @@ ASKS: dict[str, Ask] = {
 
 def play_for(seconds: float, name: str, ask: Ask) -> tuple[int, float]:
     """How many units were played, and the CPU time that it took."""
-    row, bot = FORMATS[name], HOUSE[name]["random"]
+    row, bot = FORMATS[name], house_bots(name)["random"]
     units, seed, began = 0, 0, time.process_time()
     while time.process_time() - began < seconds:
         seed += 1

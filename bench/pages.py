@@ -21,12 +21,12 @@ from tools import browser as browsers
 
 from bench.figures import percentiles, shown
 from bench.server import Server, server, start_load
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.games.game import Raw, View
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
-from botdrome.match.simulate import simulate
 
 BOARDS = 20
 STEPS = 5_000

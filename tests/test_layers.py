@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "botdrome"
 PURE = {"games", "match", "formats", "contest", "wire", "bots"}
 MAY_IMPORT = {
     "games": set(),
-    "bots": {"games"},
+    "bots": {"games", "match"},
     "match": {"games"},
     "formats": {"games", "match"},
     "contest": {"games", "match", "formats"},

@@ -9,10 +9,10 @@ from tests.browser.conftest import FLAGS
 from tools import browser as browsers
 
 from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
-from botdrome.match.simulate import simulate
 
 FILE = Path(__file__).parents[1] / "docs" / "page.png"
 NAMES = ("ada", "bob", "cleo", "dan")

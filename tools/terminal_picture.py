@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.simulate import simulate
 from botdrome.cli.reel import drawn, frames
 from botdrome.cli.tables import Report, score_table
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read
-from botdrome.match.simulate import simulate
 from botdrome.runner.tournament import Plan, play_all
 
 FILE = Path(__file__).parents[1] / "docs" / "picture.svg"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.formats import FORMATS
 from botdrome.match.course import News
 from botdrome.match.events import Played, meant_for
@@ -121,12 +121,12 @@ async def played_by_the_house(store: Store, entry: MatchEntry) -> None:
     store.begin(entry)
     row = FORMATS[entry.game]
     match = seeded_match(row.game, len(entry.players), row.terms, entry.seed)
-    bots = [seated(HOUSE[entry.game]["random"], player) for player in range(len(entry.players))]
+    bots = [seated(house_bots(entry.game)["random"], player) for player in range(len(entry.players))]
     match.start()
     now = 0
     while match.result is None:
         for player in tuple(match.awaited):
-            match.submit(player, bots[player](match.view(player)), now)
+            match.submit(player, bots[player](house_view(match.position, match.seat_of(player))), now)
         if match.deadline is not None and (row.terms.pace.beat or not match.awaited):
             now = match.deadline
             match.wake(now)

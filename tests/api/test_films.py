@@ -17,7 +17,7 @@ from botdrome.server.lobby.owners import bot_owner
 from botdrome.server.workers.pool import Workers
 from botdrome.store.store import Store
 from tests.api.tables import NOON, HandTables, entry_of, played_by_the_house, played_noughts
-from tests.golden.test_golden import file_of
+from tests.golden.test_golden import every_file, file_of
 from tests.match.films import views
 
 pytestmark = pytest.mark.anyio
@@ -61,12 +61,11 @@ async def test_a_film_is_packed_for_clients_that_take_it_so(http: httpx.AsyncCli
     assert (packed.headers.get("content-encoding") == "gzip") == (len(plain.content) >= 2048)
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("game", FORMATS)
-async def test_a_match_file_becomes_a_film(http: httpx.AsyncClient, game: str, version: int) -> None:
-    response = await http.post(FILMS, content=file_of(game, version).read_bytes())
+@every_file
+async def test_a_match_file_becomes_a_film(http: httpx.AsyncClient, name: str, version: int) -> None:
+    response = await http.post(FILMS, content=file_of(name, version).read_bytes())
     header, frames = taken_apart(response)
-    assert (header.match, header.game, header.started) == (None, game, None)
+    assert (header.match, header.game, header.started) == (None, name, None)
     assert frames[-1].event.__struct_config__.tag == "ended"
 
 

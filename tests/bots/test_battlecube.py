@@ -7,11 +7,11 @@ import pytest
 
 from botdrome.bots.battlecube import random, survivor
 from botdrome.bots.house import HouseBot, seated
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.games.battlecube import OUTSIDE, Battlecube
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match
-from botdrome.match.simulate import simulate
 from tests.games.cubes import STAY, after, bomb, cube, step
 
 TERMS = FORMATS["battlecube"].terms

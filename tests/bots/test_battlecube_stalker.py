@@ -9,12 +9,12 @@ import pytest
 from botdrome.bots.battlecube import distance, own_cell, random, survivor, ways_from
 from botdrome.bots.battlecube_stalker import stalker
 from botdrome.bots.house import HouseBot, seated
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.games.battlecube import CRASHED, OUTSIDE, Battlecube
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
-from botdrome.match.simulate import simulate
 from tests.games.cubes import STAY, after, bomb, cube, step
 
 TERMS = FORMATS["battlecube"].terms

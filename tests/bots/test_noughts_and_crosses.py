@@ -6,10 +6,10 @@ import pytest
 
 from botdrome.bots import noughts_and_crosses as bots
 from botdrome.bots.house import seated
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match
-from botdrome.match.simulate import simulate
 
 FORMAT = FORMATS["noughts-and-crosses"]
 

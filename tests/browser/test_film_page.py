@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, Page, expect
 from botdrome.api.pages import WEB
 from botdrome.cli.film_page import film_page
 from botdrome.cli.replay import show_match
-from botdrome.formats import FORMATS, restored
+from botdrome.formats import restored
 from botdrome.match.film import film_lines, frames, header_of
 from tests.browser.faults import serious_faults
-from tests.golden.test_golden import file_of
+from tests.golden.test_golden import NEWEST, file_of
 from tests.patience import PATIENCE
 
 EVIL = "</script><img src=x onerror=alert(1)>"
@@ -36,7 +36,7 @@ def opened(chromium: Browser, file: Path) -> Iterator[Page]:
     assert complaints == []
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", NEWEST)
 def test_a_film_plays_from_disk(chromium: Browser, tmp_path: Path, game: str) -> None:
     file = tmp_path / "film.html"
     assert show_match(file_of(game, 2), None, 1.0, file) == 0

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from botdrome.formats import FORMATS
 from botdrome.match.record import VERSION
-from tests.golden.test_golden import file_of
+from tests.golden.test_golden import NEWEST, file_of
 
 FIELD = "input[type=file]"
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", NEWEST)
 def test_a_match_file_is_opened(page: Page, game: str) -> None:
     page.goto("/open")
     page.locator(FIELD).set_input_files(file_of(game, VERSION))

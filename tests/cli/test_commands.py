@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from botdrome.bots.house import HOUSE
+from botdrome.bots.house import house_bots
 from botdrome.cli.app import app
 from botdrome.formats import FORMATS
 
@@ -139,7 +139,7 @@ def test_one_game_in_full(game: str) -> None:
     views = [json.loads(line.partition("view: ")[2]) for line in text.splitlines() if "view: " in line]
     assert views
     assert all("you" in view for view in views)
-    assert all(f"house:{bot}" in text for bot in HOUSE[game])
+    assert all(f"house:{bot}" in text for bot in house_bots(game))
 
 
 def test_an_unknown_game_is_named() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw, Seat
 from tests.contract.setups import Setup, setups
@@ -32,13 +32,13 @@ def encoded(view: Any) -> bytes:
 
 
 def moves_at(position: Game[Any], bots: list[Any]) -> dict[Seat, Raw]:
-    return {seat: bots[seat](position.view(seat)) for seat in position.to_move}
+    return {seat: bots[seat](house_view(position, seat)) for seat in position.to_move}
 
 
 def positions(setup: Setup, seed: int, limit: int = 5000) -> Iterator[tuple[Game[Any], dict[Seat, Raw]]]:
     """A game of random bots, position by position with the moves that follow; the last has none."""
     game, players = setup
-    bots = [seated(HOUSE[game.name]["random"], seed * 100 + seat) for seat in range(players)]
+    bots = [seated(house_bots(game.name)["random"], seed * 100 + seat) for seat in range(players)]
     chance = Chance(seed)
     position = game.start(players, chance)
     for step in range(limit):
@@ -63,7 +63,7 @@ def test_a_game_of_random_bots_ends(setup: Setup, seed: int) -> None:
 @every_setup
 def test_it_never_fails_whoever_moves(setup: Setup) -> None:
     game, players = setup
-    bots = [seated(HOUSE[game.name]["random"], seat) for seat in range(players)]
+    bots = [seated(house_bots(game.name)["random"], seat) for seat in range(players)]
     chance, coin = Chance(1), Chance(2)
     position = game.start(players, chance)
     for step in range(300):

@@ -5,10 +5,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from botdrome.bots.house import HOUSE
 from botdrome.formats import Format
-from botdrome.games.chance import Chance
-from botdrome.games.game import Raw, View
 from botdrome.match.terms import Pace, Terms
 
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-game.md"
@@ -19,10 +16,3 @@ sys.modules[module.__name__] = module
 exec(compile(CODE, str(PAGE), "exec"), module.__dict__)
 RockPaperScissors = module.RockPaperScissors
 FORMAT: Format = eval(ROW, {"Format": Format, "RockPaperScissors": RockPaperScissors, "Terms": Terms, "Pace": Pace})
-
-
-def throw_anything(view: View, chance: Chance) -> Raw:
-    return {"throw": chance.choice(module.THROWS)}
-
-
-HOUSE.setdefault("rock-paper-scissors", {"random": throw_anything})

@@ -1,18 +1,62 @@
-"""The page on adding a game is true."""
+"""The page on adding a game is true: two steps, and the game is played through every door that is not tied to another game."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from botdrome.bots.house import seated
+from botdrome.bots.house import any_legal_move, seated
+from botdrome.bots.simulate import simulate
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, options_of, with_options
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read, verify
-from botdrome.match.simulate import simulate
-from tests.docs.example_game import CODE, FORMAT, RockPaperScissors, throw_anything
+from tests.docs.example_game import CODE, FORMAT, ROW, RockPaperScissors
+
+ROOT = Path(__file__).parents[2]
+DOORS = {
+    "contract of all games": "tests/contract/test_games.py",
+    "golden file": "tests/golden/test_golden.py",
+    "games, play, verify and replay in the terminal": "tests/cli/test_commands.py",
+    "REST": "tests/api/test_rest.py",
+    "GraphQL": "tests/api/test_graphql_games.py",
+    "films": "tests/api/test_films.py",
+    "live spectators": "tests/api/test_watching.py",
+    "native WebSocket, and bots with a URL": "tests/server/test_url_bots.py",
+    "people with the generic page, and house bots": "tests/server/test_people.py",
+}
+"""Tests that run for each game in `FORMATS`."""
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources in which the two steps of the page were taken."""
+    folder = tmp_path_factory.mktemp("sources")
+    package = shutil.copytree(ROOT / "src" / "botdrome", folder / "botdrome", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "games" / "rock_paper_scissors.py").write_text(CODE)
+    formats = (package / "formats.py").read_text()
+    formats = formats.replace("    for row in (\n", f"    for row in (\n        {ROW.strip()},\n")
+    formats = formats.replace(
+        "\nclass Format", "\nfrom botdrome.games.rock_paper_scissors import RockPaperScissors\n\nclass Format"
+    )
+    (package / "formats.py").write_text(formats)
+    return folder
+
+
+def test_two_steps_open_every_door(sources: Path) -> None:
+    options = ["-p", "no:cacheprovider", "-o", f"pythonpath={sources} .", "-k", "rock", "-rA", "--no-header"]
+    command = [sys.executable, "-m", "pytest", *options, *DOORS.values()]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for door, file in DOORS.items():
+        assert re.search(rf"^PASSED {file}::\S+\[.*rock", done.stdout, re.MULTILINE | re.IGNORECASE), door
 
 
 def test_the_example_plays_by_its_row_and_replays() -> None:
-    bots = [seated(throw_anything, player) for player in range(2)]
+    bots = [seated(any_legal_move, player) for player in range(2)]
     match = simulate(Match(FORMAT.game, 2, FORMAT.terms, 3), bots)
     assert match.steps == 5
     assert match.result is not None

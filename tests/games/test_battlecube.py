@@ -9,6 +9,7 @@ import pytest
 
 from botdrome.bots.battlecube import random
 from botdrome.bots.house import seated
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.games.battlecube import BOMBED, CRASHED, OUTSIDE, Battlecube
 from botdrome.games.battlecube_answer import Cell
@@ -16,7 +17,6 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
-from botdrome.match.simulate import simulate
 from tests.games.cubes import STAY, Starts, after, bomb, cube, happened, step, where
 
 # How it starts.

@@ -6,15 +6,15 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, seated
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.events import Late, Refused
 from botdrome.match.film import SNAPSHOTS, FilmFrame, FilmHeader, film_lines, frames, header_of
 from botdrome.match.match import Match
 from botdrome.match.record import BadRecord, Record, match_file, read, replay
-from botdrome.match.simulate import simulate
-from tests.golden.test_golden import file_of
+from tests.golden.test_golden import every_file, file_of
 from tests.match.films import views
 from tests.match.telling import mark
 
@@ -29,8 +29,7 @@ def told(record: Record, game: Any) -> list[Any]:
     return [(t, event, position.view(None)) for t, news in replay(record, game) for event, position in news]
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("name", FORMATS)
+@every_file
 def test_a_film_shows_what_the_match_told(name: str, version: int) -> None:
     record = read(file_of(name, version).read_bytes())
     game = with_options(FORMATS[name].game, record.setup.options)
@@ -46,7 +45,8 @@ def test_its_changes_give_the_views(name: str, seed: int) -> None:
     row = FORMATS[name]
     players = min(5, row.game.players[-1])
     match = simulate(
-        Match(row.game, players, row.terms, seed), [seated(HOUSE[name]["random"], seed + player) for player in range(players)]
+        Match(row.game, players, row.terms, seed),
+        [seated(house_bots(name)["random"], seed + player) for player in range(players)],
     )
     record = record_of(match)
     wanted = [msgspec.json.encode(view) for *_, view in told(record, row.game)]

@@ -2,13 +2,13 @@
 
 import pytest
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, seated
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
 from botdrome.match.record import BadRecord, match_file, news_as_bytes, read, replay, seeded_match, unchecked_file, verify
-from botdrome.match.simulate import simulate
 from tests.match.telling import mark
 
 NOUGHTS = FORMATS["noughts-and-crosses"]
@@ -17,7 +17,7 @@ NOUGHTS = FORMATS["noughts-and-crosses"]
 def played(name: str, seed: int = 5) -> Match:
     row = FORMATS[name]
     players = min(3, row.game.players[-1])
-    bots = [seated(HOUSE[name]["random"], seed + player) for player in range(players)]
+    bots = [seated(house_bots(name)["random"], seed + player) for player in range(players)]
     return simulate(Match(row.game, players, row.terms, seed), bots)
 
 

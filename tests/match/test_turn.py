@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.match.course import News
@@ -30,7 +30,7 @@ def test_matches_go_as_in_the_long_way(name: str, seed: int) -> None:
     row, chance = FORMATS[name], Chance(seed)
     players = 2 if 2 in row.game.players else row.game.players.start
     short, long = (kind(row.game, players, row.terms, seed) for kind in (Match, LongMatch))
-    bots = [seated(HOUSE[name]["random"], seed * 100 + seat) for seat in range(players)]
+    bots = [seated(house_bots(name)["random"], seed * 100 + seat) for seat in range(players)]
     assert short.start() == long.start()
     now = 0
     for _ in range(150):
@@ -49,7 +49,7 @@ def test_matches_go_as_in_the_long_way(name: str, seed: int) -> None:
                 now = max(now, short.deadline or 0)
                 assert short.wake(now) == long.wake(now)
             case _:
-                raw = bots[player](short.view(player)) if short.awaited else None
+                raw = bots[player](house_view(short.position, short.seat_of(player))) if short.awaited else None
                 assert short.submit(player, raw, now) == long.submit(player, raw, now)
         assert state(short) == state(long)
     assert short.inputs == long.inputs

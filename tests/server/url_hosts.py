@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from botdrome.app import House
 from botdrome.bots.house import HOUSE
+from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from tests.server.calling.hosts import Asked, Host, answer, host
 from tests.server.clients import Client
@@ -31,6 +32,8 @@ def brain(game: str) -> Brain:
         return {"orders": dict.fromkeys(message["drones"][name], "UL")}
 
     def any_other(name: str, message: Any) -> Any:
+        if game not in HOUSE:
+            return next(iter(FORMATS[game].game.start(2, CHANCE).moves(0)))
         return HOUSE[game]["random"](message["state"], CHANCE)
 
     return {"noughts-and-crosses": noughts, "bumblebots": bees}.get(game, any_other)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.match.course import News
@@ -29,13 +29,13 @@ class TheLongWay(Battlebot):
 def news_of(match: Match, seed: int) -> Iterator[tuple[News, Standing]]:
     """Of random bots that talk nonsense at times, fall asleep and leave."""
     coin, players, now = Chance(seed), match.players, 0
-    bots = [seated(HOUSE[match.game.name]["random"], 100 * seed + player) for player in range(players)]
+    bots = [seated(house_bots(match.game.name)["random"], 100 * seed + player) for player in range(players)]
     yield match.start(), standing(match, now)
     for _ in range(ROUNDS):
         for player in range(players):
             seat = seat_on(match.board, player, players)
             if match.result is None and seat in match.position.to_move and coin.below(15):
-                raw = bots[player](match.position.view(seat)) if coin.below(15) else NONSENSE[coin.below(len(NONSENSE))]
+                raw = bots[player](house_view(match.position, seat)) if coin.below(15) else NONSENSE[coin.below(len(NONSENSE))]
                 yield match.submit(player, raw, now), standing(match, now)
         if not coin.below(40):
             yield match.leave(coin.below(players), now), standing(match, now)

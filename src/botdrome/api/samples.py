@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from botdrome.bots.house import HOUSE, HouseBot, seated
+from botdrome.bots.house import HouseBot, house_bots, house_view, seated
 from botdrome.formats import FORMATS
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
@@ -31,7 +31,7 @@ class Sample(Struct, frozen=True):
 def sample(game: str) -> Sample:
     """From a match between copies of a house bot: the best one whose matches are not over at once."""
     found: list[Sample] = []
-    for name, bot in reversed(HOUSE[game].items()):
+    for name, bot in reversed(house_bots(game).items()):
         found = _played(game, name, bot)
         if len(found) >= SHORTEST:
             break
@@ -49,7 +49,7 @@ def _played(game: str, name: str, bot: HouseBot) -> list[Sample]:
     while match.result is None and len(found) < LONGEST:
         found.append(_asked(match, bots, names))
         for player in tuple(match.awaited):
-            match.submit(player, bots[player](match.view(player)), now)
+            match.submit(player, bots[player](house_view(match.position, match.seat_of(player))), now)
         if match.deadline is not None and (row.terms.pace.beat or not match.awaited):
             now = match.deadline
             match.wake(now)
@@ -58,5 +58,5 @@ def _played(game: str, name: str, bot: HouseBot) -> list[Sample]:
 
 def _asked(match: Match, bots: list[Any], names: list[str]) -> Sample:
     player = match.awaited[0]
-    view = match.view(player)
-    return Sample([names[one] for one in match.order], match.view(None), match.order.index(player), view, bots[player](view))
+    seats, move = [names[one] for one in match.order], bots[player](house_view(match.position, match.seat_of(player)))
+    return Sample(seats, match.view(None), match.seat_of(player), match.view(player), move)

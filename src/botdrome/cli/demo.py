@@ -8,14 +8,14 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, seated
+from botdrome.bots.simulate import simulate
 from botdrome.cli.play import run
 from botdrome.cli.reel import drawn, frames
 from botdrome.cli.terminal import Terminal
 from botdrome.formats import FORMATS, Format
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read
-from botdrome.match.simulate import simulate
 
 SEED = 7
 MOST_FRAMES = 40
@@ -43,8 +43,9 @@ def _command() -> str:
 def _show(row: Format, console: Terminal, pause: float) -> None:
     """A match of house bots, the best against the rest, in at most so many pictures."""
     players = min(AT_A_TABLE, row.game.players[-1])
-    names = [list(HOUSE[row.name])[-1 if player % 2 == 0 else 0] for player in range(players)]
-    bots = [seated(HOUSE[row.name][name], SEED * 10 + player) for player, name in enumerate(names)]
+    house = house_bots(row.name)
+    names = [list(house)[-1 if player % 2 == 0 else 0] for player in range(players)]
+    bots = [seated(house[name], SEED * 10 + player) for player, name in enumerate(names)]
     match = simulate(Match(row.game, players, row.terms, SEED), bots)
     record = read(match_file(match, [f"{name} {player + 1}" for player, name in enumerate(names)]))
     reel = frames(record, row.game)

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.cli.problems import REFUSED, Refusal, complain, format_called
 from botdrome.cli.terminal import Terminal
 from botdrome.formats import FORMATS, Format
@@ -36,7 +36,7 @@ def described(row: Format) -> list[RenderableType]:
     players = row.game.players
     count = str(players[0]) if len(players) == 1 else f"{players[0]} to {players[-1]}"
     head = Text(row.name, style="bold cyan").append(f"   {count} players", style="not bold")
-    house = Text(f"house bots: {', '.join(f'house:{bot}' for bot in HOUSE.get(row.name, {}))}")
+    house = Text(f"house bots: {', '.join(f'house:{bot}' for bot in house_bots(row.name))}")
     return [head, house, _options(row), *_examples(row)]
 
 
@@ -60,12 +60,12 @@ def _examples(row: Format) -> list[RenderableType]:
 def examples(row: Format) -> list[tuple[str, View, Raw]]:
     """What a bot sees and what it may send, at the start and a few moves later."""
     match = Match(row.game, row.game.players[0] if row.game.players[0] > 1 else 2, row.terms, SEED)
-    bots = [seated(HOUSE[row.name]["random"], SEED + player) for player in range(match.players)]
+    bots = [seated(house_bots(row.name)["random"], SEED + player) for player in range(match.players)]
     match.start()
     found = [("at the start", *_asked(match, bots))]
     for _ in range(6):
         for player in tuple(match.awaited):
-            match.submit(player, bots[player](match.view(player)), 0)
+            match.submit(player, bots[player](house_view(match.position, match.seat_of(player))), 0)
         if match.deadline is not None and not match.awaited:
             match.wake(match.deadline)
     return [*found, ("a few moves later", *_asked(match, bots))] if match.awaited else found
@@ -73,8 +73,7 @@ def examples(row: Format) -> list[tuple[str, View, Raw]]:
 
 def _asked(match: Match, bots: list[Any]) -> tuple[View, Raw]:
     player = match.awaited[0]
-    view = match.view(player)
-    return view, bots[player](view)
+    return match.view(player), bots[player](house_view(match.position, match.seat_of(player)))
 
 
 def _json(value: Any) -> str:

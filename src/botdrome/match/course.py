@@ -55,6 +55,10 @@ class Course:
         self._chance = generator(seed)
         self._lay_board(0, game.start(players, self._chance))
 
+    def seat_of(self, player: Player) -> Seat:
+        """The player's seat on this board."""
+        return self._seat_of[player]
+
     def view(self, player: Player | None) -> View:
         """The position as this player (None: the public) may know it."""
         view: View = self.position.view(None if player is None else self._seat_of[player])

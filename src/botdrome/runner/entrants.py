@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from botdrome.bots.house import HOUSE, seated
+from botdrome.bots.house import house_bots, seated
 from botdrome.client.program import CannotStart, Program
 from botdrome.games.game import Raw, View
 from botdrome.runner.seats import FunctionSeat, ProgramSeat, Seat
@@ -59,9 +59,9 @@ def command(entrant: str) -> list[str]:
 
 
 def _house(entrant: str, game: str) -> Any:
-    name, bots = entrant.removeprefix("house:"), HOUSE.get(game, {})
+    name, bots = entrant.removeprefix("house:"), house_bots(game)
     if name not in bots:
-        raise CannotStart(f"{entrant}: for {game} the house has {', '.join(bots) or 'no bots'}")
+        raise CannotStart(f"{entrant}: for {game} the house has {', '.join(bots)}")
     return bots[name]
 
 

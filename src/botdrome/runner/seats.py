@@ -52,13 +52,13 @@ class FunctionSeat:
     """A bot that is a function. `trusted` ones (the house's) are neither stopped nor checked for JSON."""
 
     def __init__(self, bot: Callable[[View], Raw], trusted: bool) -> None:
-        self._bot, self._trusted = bot, trusted
+        self._bot, self.trusted = bot, trusted
         self.effort = Effort()
 
     def ask(self, view: View, limit: float) -> tuple[Raw, float]:
         """Its move, and the seconds that it took. Whatever the function raises goes through."""
         began = perf_counter()
-        if self._trusted:
+        if self.trusted:
             raw = self._bot(view)
         else:
             with alarm(limit):

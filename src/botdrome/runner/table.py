@@ -7,12 +7,13 @@ from typing import Any
 
 import msgspec
 
+from botdrome.bots.house import house_view
+from botdrome.bots.simulate import TRIES
 from botdrome.client.program import FAREWELL, Program, wait_for
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Cause, Late, Out, Player, Refused
 from botdrome.match.match import Match
-from botdrome.match.simulate import TRIES
 from botdrome.runner.clock import Clock
 from botdrome.runner.scenes import Stage
 from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat
@@ -82,7 +83,8 @@ class Table:
         limit = match.terms.pace.limit
         seconds = UNLIMITED if limit is None else limit / 1000
         try:
-            raw, spent = seat.ask(match.view(player), 2 * seconds + 1)
+            view = house_view(match.position, match.seat_of(player)) if seat.trusted else match.view(player)
+            raw, spent = seat.ask(view, 2 * seconds + 1)
         except Overdue:
             return self._stop(player)
         except Exception as error:

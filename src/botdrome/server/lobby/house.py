@@ -5,7 +5,7 @@ import secrets
 
 import structlog
 
-from botdrome.bots.house import HOUSE, HouseBot
+from botdrome.bots.house import HouseBot, house_bots, house_view
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
@@ -22,11 +22,10 @@ ATTEMPTS = 3
 
 
 def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
-    """`house:NAME`, or for plain `house` the best that there is."""
-    bots = HOUSE.get(game, {})
+    """`house:NAME`; plain `house` means the best."""
+    bots = house_bots(game)
     if name == "house":
-        best = list(bots)[-1] if bots else ""
-        return (f"house:{best}", bots[best]) if bots else None
+        name = f"house:{list(bots)[-1]}"
     found = bots.get(name.removeprefix("house:"))
     return (name, found) if found else None
 
@@ -54,7 +53,9 @@ class HouseSeat:
             self._stop()
             if self._player in match.awaited:
                 self._answered = match.steps
-                self._thinking = asyncio.ensure_future(self._answer(match.steps, match.view(self._player)))
+                self._thinking = asyncio.ensure_future(
+                    self._answer(match.steps, house_view(match.position, match.seat_of(self._player)))
+                )
 
     def _stop(self) -> None:
         """Many may wait for their turn to think, and what they wanted to think about may be over by then."""

@@ -1,26 +1,27 @@
-"""A match at full speed, with bots that are plain functions."""
+"""Play a match at full speed, with bots that are plain functions."""
 
 from collections.abc import Callable, Sequence
 
+from botdrome.bots.house import house_view
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
 
 Bot = Callable[[View], Raw]
-"""From what a player may know to the move that it sends."""
+"""From what a player may know to its move."""
 
 TRIES = 3
-"""How often a player whose move was refused is asked again before its time is taken to be up."""
+"""Attempts of a player whose moves are refused, before its time is up."""
 
 
 def simulate(match: Match, bots: Sequence[Bot]) -> Match:
-    """Play the match to its end. No time passes but where the match waits for it."""
+    """Play the match to its end. Time passes only where the match waits for it."""
     match.start()
     now = 0
     while match.result is None:
         step = match.steps
         for _ in range(TRIES):
             for player in tuple(match.awaited):
-                match.submit(player, bots[player](match.view(player)), now)
+                match.submit(player, bots[player](house_view(match.position, match.seat_of(player))), now)
             if match.steps != step:
                 break
         else:

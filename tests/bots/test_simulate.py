@@ -1,8 +1,8 @@
 """Matches at full speed: they end, whatever the bots do."""
 
+from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
-from botdrome.match.simulate import simulate
 from botdrome.match.terms import Pace, Terms
 from tests.docs.example_game import RockPaperScissors
 
