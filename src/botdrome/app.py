@@ -21,7 +21,7 @@ from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, Tables, Whereabouts
-from botdrome.server.battlebot.session import NativeSession
+from botdrome.server.battlebot.host import BattlebotHost
 from botdrome.server.boats.books import open_books
 from botdrome.server.boats.door import boat_door
 from botdrome.server.boats.harbour import Harbour, Harbours
@@ -32,12 +32,10 @@ from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.organiser import CubeOrganiser
 from botdrome.server.duel.board_ids import open_board_ids
-from botdrome.server.duel.hall import DuelHall
-from botdrome.server.duel.session import duel_door
+from botdrome.server.duel.hall import DuelHall, duel_door
 from botdrome.server.duel.table import open_duel_table
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
-from botdrome.server.network.connection import Connection
 from botdrome.server.network.door import Crowd, Door, Welcome
 from botdrome.server.network.listening import MakeProtocol, listen, secured, tolerated
 from botdrome.server.network.loop_watch import LoopWatch
@@ -232,8 +230,7 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
 def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
     desk, boats, cube, bomber, url_bots = parts.desk, parts.boats, parts.cube, parts.bomber, parts.url_bots
 
-    def native(connection: Connection) -> NativeSession:
-        return NativeSession(connection, desk)
+    native = BattlebotHost(desk).connect
 
     def reception(target: str, head: bytes) -> MakeSession | Welcome | bytes:
         if (found := parts.api.receive_socket(target, head)) is not None:

@@ -10,8 +10,9 @@ from botdrome.match.events import Played, meant_for
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, seeded_match
 from botdrome.server.arena import LiveTable
-from botdrome.server.tables.audience import Audience, Billing, Spectator
+from botdrome.server.tables.audience import Audience, Spectator
 from botdrome.store.store import Finish, MatchEntry, Store
+from botdrome.wire.match_header import MatchHeader
 
 NOON = 1_794_700_000_000
 
@@ -22,7 +23,7 @@ class HandTable:
     def __init__(self, entry: MatchEntry) -> None:
         row = FORMATS[entry.game]
         self.entry, self.match = entry, seeded_match(row.game, len(entry.players), row.terms, entry.seed)
-        self.audience = Audience(Billing(entry.id, entry.game, entry.players, entry.contest, entry.started))
+        self.audience = Audience(MatchHeader(entry.id, entry.game, entry.players, entry.contest, entry.started))
         self.now = 0
         self.match.start()
 

@@ -13,7 +13,6 @@ from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.course import News
 from botdrome.match.record import read, verify
-from botdrome.server.battlebot.tongues import battlebot
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import Store, Unstorable
@@ -45,7 +44,7 @@ class Scene:
         self.hearers = Hearer(), Hearer()
         self.watcher = Watcher()
         for player, hearer in enumerate(self.hearers):
-            table.seat(player, hearer, battlebot)
+            table.seat(player, hearer)
         table.watch(self.watcher)
 
     def play(self, first: int) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from botdrome.app import House
 from botdrome.server.duel.hall import DuelHall
-from botdrome.server.duel.session import SURPLUS, DuelSession
 from botdrome.server.network.traffic import Traffic
+from botdrome.wire.duel.conversation import SURPLUS
 from tests.server.duellists import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated, until
 
 pytestmark = pytest.mark.anyio
@@ -184,9 +184,9 @@ class Nowhere:
 async def test_any_number_may_come_under_one_name_before_the_match_begins(tmp_path: Path) -> None:
     async with arena(tmp_path) as house:
         (hall,) = [room for room in house.rooms if isinstance(room, DuelHall)]
-        sessions = [DuelSession(Nowhere(), hall) for _ in range(3000)]
-        for one, heir in pairwise(sessions):
-            one.heir = heir
+        sessions = [hall.connect(Nowhere()) for _ in range(3000)]
+        for one, successor in pairwise(sessions):
+            one.successor = successor
             one.lost()
         assert sessions[0].present
         sessions[-1].lost()

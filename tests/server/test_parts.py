@@ -11,12 +11,13 @@ from botdrome.match.events import Played, Refused
 from botdrome.server.arena import BadName, check_name, holds
 from botdrome.server.lobby.house import house_bot
 from botdrome.server.network.rate_limit import Bucket
-from botdrome.server.tables.audience import Audience, Billing
+from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.flight import Flight
 from botdrome.server.tables.flight_lines import written
 from botdrome.server.tables.logbook import Logbook
 from botdrome.store.store import BotEntry
 from botdrome.store.tokens import hashed
+from botdrome.wire.match_header import MatchHeader
 
 
 def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None:
@@ -118,7 +119,7 @@ class Watcher:
 
 
 def test_an_audience_sees_the_same_bytes() -> None:
-    audience = Audience(Billing("m1", "gomoku", ("ada", "bob"), None, 5))
+    audience = Audience(MatchHeader("m1", "gomoku", ("ada", "bob"), None, 5))
     one, two = Watcher(), Watcher()
     audience.join(one, 10, ("ada", "bob"), {"you": None})
     audience.join(two, 20, ("ada", "bob"), {"you": None})

@@ -10,13 +10,17 @@ from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from botdrome.formats import FORMATS
+from botdrome.match.course import News
+from botdrome.match.events import Player
 from botdrome.match.match import Match
-from botdrome.server.battlebot.tongues import battlebot
 from botdrome.server.tables.metronome import Metronome
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import MatchEntry, Note, Store
+from botdrome.wire.battlebot.conversation import battlebot
+from botdrome.wire.standing import Standing
+from botdrome.wire.writers import MatchWriters
 
 pytestmark = pytest.mark.anyio
 
@@ -84,6 +88,12 @@ class Hearer:
         self.told: list[bytes] = []
         self.failed: list[bool] = []
 
+    def take_seat(self, player: Player, writers: MatchWriters) -> None:
+        self._player, self._writer = player, writers.join(player, battlebot)
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        return self._writer.messages(self._player, news, standing)
+
     def tell(self, messages: list[bytes]) -> None:
         self.told += messages
 
@@ -102,7 +112,7 @@ def fail(table: Table) -> None:
 async def test_where_the_books_cannot_be_kept_no_result_is_told(tmp_path: Path) -> None:
     async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
         hearer = Hearer()
-        table.seat(0, hearer, battlebot)
+        table.seat(0, hearer)
         table.subscribe(Subscriber(notes=without_ink, stored=fail))
         table.conclude()
         await over.wait()
@@ -130,7 +140,7 @@ class Observer:
 async def test_books_are_stored_with_the_result_and_told_once_they_are_stored(tmp_path: Path) -> None:
     async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
         hearer = Hearer()
-        table.seat(0, hearer, battlebot)
+        table.seat(0, hearer)
         observer = Observer(hearer, store)
         table.subscribe(Subscriber(notes=observer.notes, stored=observer.stored))
         table.conclude()
@@ -143,7 +153,7 @@ async def test_books_are_stored_with_the_result_and_told_once_they_are_stored(tm
 async def test_a_match_that_others_aborted_in_the_store_has_no_result_to_tell(tmp_path: Path) -> None:
     async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
         hearer = Hearer()
-        table.seat(0, hearer, battlebot)
+        table.seat(0, hearer)
         await store.abort_running("the server ended without notice", 1)
         with capture_logs() as logs:
             table.conclude()

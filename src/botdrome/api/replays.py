@@ -13,7 +13,7 @@ from botdrome.match.course import News
 from botdrome.match.events import Played, Player, meant_for
 from botdrome.match.record import BadRecord, replay
 from botdrome.match.terms import Milliseconds
-from botdrome.server.tables.audience import Audience, billing_of
+from botdrome.server.tables.audience import Audience, header_of
 from botdrome.server.workers.jobs import Home, Reply
 from botdrome.store.reading import reader
 from botdrome.store.store import MatchEntry, Source
@@ -59,7 +59,7 @@ class _Shown:
 def performance(entry: MatchEntry, data: bytes) -> Iterator[bytes]:
     """All that a spectator who was there from the first moment was shown."""
     shown = _Shown()
-    audience = Audience(billing_of(entry))
+    audience = Audience(header_of(entry))
     for number, (t, news) in enumerate(replayed(data)):
         if not number:
             audience.join(shown, 0, entry.players, news[0][1].view(None))

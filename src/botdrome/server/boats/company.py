@@ -28,7 +28,7 @@ class Client(Sitter, Protocol):
     @property
     def address(self) -> str: ...
 
-    def enter(self, company: "Company") -> None:
+    def enter(self, company: "Company | None") -> None:
         """The game that it waited for starts."""
 
     def send_off(self, words: bytes, reason: bytes = b"") -> None:

@@ -10,7 +10,6 @@ from botdrome.server.lobby.house import HouseSeat
 from botdrome.server.tables.floor import Floor
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.store.store import MatchEntry
 from botdrome.wire.boats.crew import Crew
 from botdrome.wire.boats.lines import (
     COMM_ERROR,
@@ -26,6 +25,7 @@ from botdrome.wire.boats.lines import (
 )
 from botdrome.wire.boats.offer import Offer
 from botdrome.wire.boats.talk import BoatTalk
+from botdrome.wire.match_header import MatchHeader
 
 
 class BoatGame(Company):
@@ -42,7 +42,7 @@ class BoatGame(Company):
         for player, sailor in enumerate(self.sailors):
             sailor.player = player
 
-    def tongue(self, entry: MatchEntry) -> BoatTalk:
+    def make_writer(self, _: MatchHeader) -> BoatTalk:
         return BoatTalk(self.crew)
 
     @property
@@ -152,10 +152,12 @@ class BoatGame(Company):
     def rejoin(self, sailor: Sailor, client: Client) -> bool:
         """Whether the seat could be taken again."""
         sailor.client = client
-        if self.table.open and self.table.rejoin(sailor.player, client, self.tongue):
+        client.enter(self)
+        if self.table.open and self.table.rejoin(sailor.player, client):
             client.sit_down(self.table, sailor.player)
             return True
         sailor.client = None
+        client.enter(None)
         return False
 
     # What the host does.

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.boats.company import Company, Sailor, TryAgain, TurnedAway
@@ -17,7 +18,6 @@ from botdrome.server.lobby.registry import Banned, Denied
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.tcp import StreamSession
-from botdrome.server.tables.listener import Tongue
 from botdrome.server.tables.table import Table
 from botdrome.wire.boats.lines import (
     BOOTED,
@@ -33,6 +33,8 @@ from botdrome.wire.boats.lines import (
     text_of,
     value,
 )
+from botdrome.wire.standing import Standing
+from botdrome.wire.writers import MatchWriters
 
 CHAT_RATE, CHAT_BURST = 2.0, 20
 """Messages to others a second in the long run, and at once. Beside these, a player may send one for each turn that it had."""
@@ -57,7 +59,6 @@ class BoatSession(StreamSession):
         self._bucket = Bucket(settings.message.rate, settings.message.burst)
         self._chat = Bucket(CHAT_RATE, CHAT_BURST)
         self._turns_talked = 0
-        """How many turns it had had when it last talked."""
         limit = settings.limits.waiting
         self._timer = asyncio.get_running_loop().call_later(limit, self.send_off, TOO_LATE) if limit else None
         self._strangers: dict[bytes, Callable[[list[bytes], bytes], None]] = {
@@ -260,17 +261,18 @@ class BoatSession(StreamSession):
 
     # What the room and the table do.
 
-    @property
-    def tongue(self) -> Tongue:
+    def take_seat(self, player: Player, writers: MatchWriters) -> None:
         assert isinstance(self._company, BoatGame)
-        return self._company.tongue
+        self._player, self._writer = player, writers.join(player, self._company.make_writer)
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        return self._writer.messages(self._player, news, standing)
 
     @property
     def present(self) -> bool:
         return not self._over
 
-    def enter(self, company: Company) -> None:
-        """The game that it waited for starts."""
+    def enter(self, company: Company | None) -> None:
         self._company = company
 
     def sit_down(self, table: Table, player: Player) -> None:
@@ -281,7 +283,6 @@ class BoatSession(StreamSession):
         self.send_off(b"the result could not be stored" if failed else b"")
 
     def send_off(self, words: bytes, reason: bytes = b"") -> None:
-        """Say this, if it is anything, and close; the others are told the reason."""
         if not self._over:
             self._depart(reason)
             if words:
@@ -289,7 +290,6 @@ class BoatSession(StreamSession):
             self._connection.close()
 
     def _depart(self, reason: bytes) -> None:
-        """Give up the seat, or the wait for a game."""
         self._over = True
         self._log_out()
         if self._timer is not None:

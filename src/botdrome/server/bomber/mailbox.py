@@ -2,13 +2,15 @@
 
 import secrets
 
+from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.server.lobby.logins import no_login
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.network.traffic import Traffic
-from botdrome.server.tables.listener import Tongue
 from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
+from botdrome.wire.standing import Standing
+from botdrome.wire.writers import MakeWriter, MatchWriters
 
 
 class Mailbox:
@@ -16,8 +18,8 @@ class Mailbox:
     present = True
     """Who is silent stands still, and may speak again."""
 
-    def __init__(self, user_name: str, bot: BotEntry | None, password: str | None, address: str, tongue: Tongue) -> None:
-        self.user_name, self.tongue = user_name, tongue
+    def __init__(self, user_name: str, bot: BotEntry | None, password: str | None, address: str, make_writer: MakeWriter) -> None:
+        self.user_name, self._make_writer = user_name, make_writer
         self.user_id = secrets.token_hex(16)
         """A secret between the room and the user."""
         self.owner = guest_owner(self.user_id, password) if bot is None else bot_owner(bot)
@@ -38,6 +40,12 @@ class Mailbox:
 
     def sit_down(self, table: Table, player: Player) -> None:
         self.player = player
+
+    def take_seat(self, player: Player, writers: MatchWriters) -> None:
+        self._writer = writers.join(player, self._make_writer)
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        return [] if self.player is None else self._writer.messages(self.player, news, standing)
 
     def tell(self, messages: list[bytes]) -> None:
         pass

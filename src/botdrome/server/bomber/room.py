@@ -26,10 +26,10 @@ from botdrome.server.lobby.registry import Admission
 from botdrome.server.tables.floor import Sitter
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.store.store import MatchEntry
 from botdrome.wire.bomber.messages import CAME_LATE, BomberDialect, Response, refusal
 from botdrome.wire.bomber.shape import Shape
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
+from botdrome.wire.match_header import MatchHeader
 
 Push = Callable[[], None]
 Moment = dict[str, int]
@@ -85,7 +85,7 @@ class Room:
 
     def enter(self, user_name: str, admission: Admission, password: str | None, address: str) -> Mailbox:
         """A new user. The room is open, and nobody has that name in the house."""
-        user = Mailbox(user_name, admission.bot, password, address, self._tongue)
+        user = Mailbox(user_name, admission.bot, password, address, self._make_writer)
         self._users[user.user_id] = self._names[admission.name] = user
         self._list(user, admission, address)
         self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
@@ -227,7 +227,7 @@ class Room:
             if sitter is None and bot is not None:
                 HouseSeat(self.desk.workers, table, player, bot[1]).sit_down()
 
-    def _tongue(self, _: MatchEntry) -> BomberDialect:
+    def _make_writer(self, _: MatchHeader) -> BomberDialect:
         return BomberDialect(self.plan.wrapped_responses, self._seated)
 
     # The game.

@@ -5,12 +5,15 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Protocol
 
+from botdrome.match.course import News
 from botdrome.match.events import Cause, Player
 from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.tables.table import Table
 from botdrome.wire.cube.calls import Unreadable, answer_in
+from botdrome.wire.standing import Standing
+from botdrome.wire.writers import MakeWriter, MatchWriters
 
 
 class Calling(Protocol):
@@ -25,11 +28,19 @@ class CubeBot:
     """Seconds of work for one call: sending it and reading the answer."""
 
     def __init__(
-        self, table: Table, player: Player, url: str, calling: Calling, limit: float, explain: Callable[[Player, str], None]
+        self,
+        table: Table,
+        player: Player,
+        url: str,
+        calling: Calling,
+        limit: float,
+        explain: Callable[[Player, str], None],
+        make_writer: MakeWriter,
     ) -> None:
         """`limit`: seconds for a whole call. `explain` is told why there is no answer, in words that not everybody may see."""
         self._table, self._player, self._url = table, player, url
         self._calling, self._limit, self._explain = calling, limit, explain
+        self._make_writer = make_writer
         self.traffic = Traffic()
         self._loop = asyncio.get_running_loop()
         self._client = PEER.get()
@@ -39,6 +50,12 @@ class CubeBot:
         self._question: tuple[bytes, bytes] | None = None
         """A body in two parts, of which the second may be everybody's."""
         self._call: asyncio.Task[None] | None = None
+
+    def take_seat(self, player: Player, writers: MatchWriters) -> None:
+        self._writer = writers.join(player, self._make_writer)
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        return self._writer.messages(self._player, news, standing)
 
     def tell(self, messages: list[bytes]) -> None:
         self._question = messages[0], b"".join(messages[1:])

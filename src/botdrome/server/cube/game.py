@@ -17,10 +17,10 @@ from botdrome.server.lobby.logins import End
 from botdrome.server.settings import Settings
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.store.store import MatchEntry
 from botdrome.wire.cube.calls import CubeCalls
 from botdrome.wire.cube.checks import Fault
 from botdrome.wire.cube.requests import CubeSetup, NewGame
+from botdrome.wire.match_header import MatchHeader
 
 STANDSTILL = 24 * 3600 * 1000
 """Milliseconds between two ticks of a game that is paused: longer than any may be."""
@@ -54,8 +54,8 @@ class CubeGame:
     def seat(self, player: Player) -> None:
         """A bot that is called."""
         explain, limit = self.report.events.words.__setitem__, self._settings.of(CubeSection).limit
-        bot = CubeBot(self._table, player, self._urls[player], self._calling, limit, explain)
-        self._table.seat(player, bot, self._speak)
+        bot = CubeBot(self._table, player, self._urls[player], self._calling, limit, explain, self._speak)
+        self._table.seat(player, bot)
         self._bots.append(bot)
         place = urlsplit(self._urls[player]).netloc.rpartition("@")[2]
         name, game = self._table.entry.players[player], self._table.entry.game
@@ -63,7 +63,7 @@ class CubeGame:
         client = ConnectedClient("battlecube", name, game, place, bot.traffic, expel, lambda: self.id)
         self._unlist.append(self._clients.enter(client))
 
-    def _speak(self, _: MatchEntry) -> CubeCalls:
+    def _speak(self, _: MatchHeader) -> CubeCalls:
         return self._calls
 
     def _look(self) -> None:

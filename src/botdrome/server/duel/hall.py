@@ -1,28 +1,40 @@
-"""Duel hall: who is here over duel arena, and who plays whom next."""
+"""Duel hall: the clients on duel arena's protocol, and who plays whom next."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from itertools import count
 from random import Random, randrange
 from time import time
-from typing import Any, Protocol
+from typing import Any
 
 from botdrome.contest.lobby import Wish
 from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
 from botdrome.match.course import rotated
+from botdrome.match.events import Player
 from botdrome.server.duel.board_ids import BoardIds
 from botdrome.server.duel.lines import Counted, PlayedBoard
 from botdrome.server.duel.settings import DuelSection
 from botdrome.server.duel.table import DuelTable
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk, Guest
+from botdrome.server.lobby.owners import is_another_bots
+from botdrome.server.network.connection import Connection
+from botdrome.server.network.door import Crowd
+from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.tcp import tcp_door
+from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.store.store import Epoch, MatchEntry, Note
+from botdrome.store.store import Epoch, Note
+from botdrome.wire.conversation import Command, LoginRefused
+from botdrome.wire.duel.commands import Enter, Entered, Superseded
+from botdrome.wire.duel.conversation import GAME, DuelConversation
 from botdrome.wire.duel.messages import Duel
+from botdrome.wire.framing.streams import Frames
+from botdrome.wire.match_header import MatchHeader
+from botdrome.wire.vocabulary import standing
 
-GAME = "gomoku"
 WISH = Wish(GAME)
 REMATCH = 0.5
 """Seconds for which two who have just met wait for somebody else, when there are others."""
@@ -32,78 +44,79 @@ NUMBERS = 100_001
 """The number in the id of a question is below this."""
 
 
-class Duellist(Guest, Protocol):
-    """A guest who stays for many matches."""
-
-    name: str
-    """In the house."""
-    called: str
-    """The name that it gave, by which those on this protocol know it."""
-    last_opponent: str | None
-    heir: "Duellist | None"
-    """Who came under the same name and took over its seat."""
-
-    def make_way(self, newcomer: "Duellist") -> None:
-        """Somebody else came under the same name: hand over the seat, if there is one, and go."""
-
-    def close(self) -> None: ...
-
-
 class DuelHall:
+    protocol = "duel arena"
+
     def __init__(self, desk: Desk, table: DuelTable, ids: BoardIds) -> None:
         self.desk, self.table, self._ids = desk, table, ids
-        self._present: dict[str, Duellist] = {}
-        self._gathered: dict[Duellist, None] = {}
+        self._present: dict[str, Session] = {}
+        """By their names on this server."""
+        self._called: dict[str, str] = {}
+        """The names that they gave, by which players on this protocol know them."""
+        self._last_opponents: dict[Session, str] = {}
+        self._gathered: dict[Session, None] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._dialects: dict[str, Duel] = {}
+        self._writers: dict[str, Duel] = {}
         self._counted: dict[str, Counted] = {}
         self._random = Random()
 
-    # Who is here.
+    def connect(self, connection: Connection) -> Session:
+        settings, now = self.desk.settings, asyncio.get_running_loop().time()
+        limits = settings.limits.login, settings.message.rate, settings.message.burst
+        return Session(connection, DuelConversation(self.make_writer, *limits, now), self, self.desk)
 
-    def enter(self, newcomer: Duellist) -> None:
-        """Of two who come under one name the newest stays."""
+    # What clients ask for.
+
+    def act(self, session: Session, command: Command) -> None:
+        if isinstance(command, Enter):
+            self._enter(session, command.called)
+        elif session.seeker is None and session not in self._gathered:
+            self._gather(session)
+
+    def _enter(self, newcomer: Session, called: str) -> None:
+        """Of two clients under one name the newest stays."""
+        if refusal := self.desk.refusal:
+            return newcomer.answer(LoginRefused(refusal))
         before = self._present.get(newcomer.name)
         self._present[newcomer.name] = newcomer
+        self._called[newcomer.name] = called
         self._store_in_background(self.table.arrive(newcomer.name))
         if before is not None:
-            before.make_way(newcomer)
+            _replace(before, newcomer)
+        table = newcomer.table
+        running = table is not None and table.open
+        return newcomer.answer(Entered(standing(table.match, table.now()) if table is not None and running else None))
 
-    def has(self, duellist: Duellist) -> bool:
-        """Whether it is the one that stays."""
-        return self._present.get(duellist.name) is duellist
+    def seated(self, session: Session, table: Table, player: Player) -> None:
+        self._last_opponents[session] = table.entry.players[1 - player]
+        self._look_after(table)
 
-    def leave(self, duellist: Duellist) -> None:
-        self.stop_gathering(duellist)
-        if self.has(duellist):
-            del self._present[duellist.name]
-            self._store_in_background(self.table.depart(duellist.name))
+    def left(self, session: Session) -> None:
+        self._gathered.pop(session, None)
+        self._last_opponents.pop(session, None)
+        if self._present.get(session.name) is session:
+            del self._present[session.name], self._called[session.name]
+            self._store_in_background(self.table.depart(session.name))
 
     def _store_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         self.desk.tasks.start(_logged(work))
 
     async def close(self) -> None:
         present, self._present = self._present, {}
-        for duellist in present.values():
-            duellist.close()
+        for session in present.values():
+            session.close()
         await asyncio.gather(*[_logged(self.table.depart(name)) for name in present], _logged(self._ids.close()))
 
     # Who plays whom.
 
-    def gather(self, duellist: Duellist) -> None:
-        """It wants an opponent: at once or, if there is a window, when that has passed."""
-        self._gathered[duellist] = None
+    def _gather(self, session: Session) -> None:
+        """Find an opponent at once or, if there is a window, when that has passed."""
+        self._gathered[session] = None
         window = self.desk.settings.of(DuelSection).window
         if window:
             self._pair_in(window)
         else:
             self._pair(again=len(self._present) <= 2)
-
-    def stop_gathering(self, duellist: Duellist) -> None:
-        self._gathered.pop(duellist, None)
-
-    def gathering(self, duellist: Duellist) -> bool:
-        return duellist in self._gathered
 
     def _pair_in(self, seconds: float) -> None:
         if self._timer is None:
@@ -117,27 +130,27 @@ class DuelHall:
         """With those who wait over other protocols, too. Unless `again`, two who have just met wait for others a while."""
         if self.desk.refusal and not self.desk.closing:
             return self._pair_in(REMATCH)
-        gathered, self._gathered = {duellist.name: duellist for duellist in self._gathered}, {}
+        gathered, self._gathered = {session.name: session for session in self._gathered}, {}
         waiting = {} if self.desk.closing else {seeker.name: seeker for seeker in self.desk.waiting(WISH)}
         names = list(gathered | waiting)
         self._random.shuffle(names)
-        pairs, rest = paired(names, {name: duellist.last_opponent for name, duellist in gathered.items()})
+        pairs, rest = paired(names, {name: self._last_opponents.get(session) for name, session in gathered.items()})
         if again:
             pairs += zip(rest[::2], rest[1::2], strict=False)
         seats = max(self._ids.left - SPARE_IDS, 0) // FORMATS[GAME].terms.boards
         for pair in () if self.desk.closing else pairs[:seats]:
             self._seat([(name, gathered.pop(name) if name in gathered else self.desk.recruit(waiting[name])) for name in pair])
-        for duellist in gathered.values():
-            self._let_wait(duellist, hold=(not again and len(rest) > 1) or len(pairs) > seats)
+        for session in gathered.values():
+            self._let_wait(session, hold=(not again and len(rest) > 1) or len(pairs) > seats)
         if self._ids.low and not self.desk.closing:
             self._store_in_background(self._ids.reserve())
 
-    def _let_wait(self, duellist: Duellist, hold: bool) -> None:
+    def _let_wait(self, session: Session, hold: bool) -> None:
         if hold:
-            self._gathered[duellist] = None
+            self._gathered[session] = None
             self._pair_in(REMATCH)
         else:
-            self.desk.seek(duellist, duellist.name, WISH, by_lot=True)
+            self.desk.seek(session, session.name, WISH, by_lot=True)
 
     def _seat(self, pair: list[tuple[str, Guest]]) -> None:
         """Chance decides who begins."""
@@ -149,7 +162,7 @@ class DuelHall:
 
     # Their matches.
 
-    def look_after(self, table: Table) -> None:
+    def _look_after(self, table: Table) -> None:
         """Until it is over; its books are ours, unless it is played at a pace for people."""
         if table.entry.id not in self._counted:
             usual = table.entry.pace == "usual"
@@ -159,23 +172,23 @@ class DuelHall:
             self._counted[table.entry.id] = Counted(since=table.entry.started)
 
     def _forget(self, table: Table) -> None:
-        self._dialects.pop(table.entry.id, None)
+        self._writers.pop(table.entry.id, None)
         self._counted.pop(table.entry.id, None)
         self.table.drop(table.entry.id)
         self._store_in_background(self.table.correct())
 
-    def dialect(self, entry: MatchEntry) -> Duel:
-        """The tongue of all who are here: one for each match."""
-        dialect = self._dialects.get(entry.id)
-        if dialect is None:
-            boards, present = FORMATS[entry.game].terms.boards, self._present
-            names = tuple(present[name].called if name in present else name for name in entry.players)
-            dialect = self._dialects[entry.id] = Duel(names, self._ids.take(boards), _question_ids())
-        return dialect
+    def make_writer(self, header: MatchHeader) -> Duel:
+        """The writer for a match, which counts its boards even where nobody is on this protocol any more."""
+        writer = self._writers.get(header.match)
+        if writer is None:
+            boards, called = FORMATS[header.game].terms.boards, self._called
+            names = tuple(called.get(name, name) for name in header.players)
+            writer = self._writers[header.match] = Duel(names, self._ids.take(boards), _question_ids())
+        return writer
 
     def notes(self, table: Table) -> tuple[Note, ...]:
         """What the boards that have ended since the last time leave behind."""
-        first_board, counted = self.dialect(table.entry).first_board, self._counted[table.entry.id]
+        first_board, counted = self.make_writer(table.writers.header).first_board, self._counted[table.entry.id]
         return self.table.enter(table.entry.id, first_board + counted.boards, _boards(table, counted))
 
     def stored(self, table: Table) -> None:
@@ -183,6 +196,21 @@ class DuelHall:
         self._counted[table.entry.id] = Counted(match.board, match.steps, _now())
         self.table.settle(table.entry.id)
         self._store_in_background(self.table.correct())
+
+
+def _replace(before: Session, newcomer: Session) -> None:
+    """Hand over the seat, if there is one, and close the earlier session."""
+    table = before.table
+    playing = table is not None and table.match.result is None
+    if playing and is_another_bots(newcomer.owner, before.owner):
+        return before.answer(Superseded())  # the name was registered meanwhile: this guest plays its match to the end
+    if table is not None and playing:
+        before.hand_over(newcomer)
+    return before.close()
+
+
+def duel_door(hall: DuelHall, crowd: Crowd) -> MakeProtocol:
+    return tcp_door(Frames, hall.connect, crowd)
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:

@@ -168,7 +168,7 @@ class Desk:
             return guest.turn_away({"error": f"you have no seat in a running match {match_id}"})
         if secret and table.match.terms.gone == "wait":
             self.guest_sessions.end(seat_key(table, player))
-        if not table.rejoin(player, guest, guest.tongue):
+        if not table.rejoin(player, guest):
             return guest.turn_away({"error": f"there is no coming back to match {match_id}"})
         return guest.sit_down(table, player)
 

@@ -7,8 +7,8 @@ from urllib.parse import quote, urlsplit
 
 from botdrome.contest.lobby import Seeker
 from botdrome.games.reading import UNREADABLE
+from botdrome.match.course import News
 from botdrome.match.events import Player
-from botdrome.server.battlebot.tongues import battlebot_with_extras
 from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.challenge import challenge
@@ -21,7 +21,10 @@ from botdrome.server.network.traffic import Traffic
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
+from botdrome.wire.battlebot.conversation import battlebot_with_extras
 from botdrome.wire.half_pairs import value_of
+from botdrome.wire.standing import Standing
+from botdrome.wire.writers import MatchWriters
 
 ON_A_BEAT = 2.0
 """Seconds for a call where steps do not wait: what comes late counts for a later step."""
@@ -38,8 +41,6 @@ LAST_WORDS = 5.0
 
 class UrlGuest:
     """A guest of the desk, and the listener at its seat."""
-
-    tongue = staticmethod(battlebot_with_extras)
 
     def __init__(self, bot: BotEntry, url: str, desk: Desk, callers: BotCaller) -> None:
         self.name, self.owner, self.url = bot.name, bot_owner(bot), url
@@ -122,6 +123,12 @@ class UrlGuest:
             self._timer = None
 
     # As a listener.
+
+    def take_seat(self, player: Player, writers: MatchWriters) -> None:
+        self._writer = writers.join(player, battlebot_with_extras)
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        return self._writer.messages(self._player, news, standing)
 
     def tell(self, messages: list[bytes]) -> None:
         self._news = messages[-1]
@@ -223,5 +230,5 @@ class UrlGuest:
             except CallFailed:
                 continue
             if self.present:
-                self._table.rejoin(self._player, self, self.tongue)
+                self._table.rejoin(self._player, self)
             return

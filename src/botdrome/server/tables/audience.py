@@ -6,8 +6,9 @@ import msgspec
 
 from botdrome.games.game import View
 from botdrome.match.events import Event
-from botdrome.match.terms import Milliseconds, PaceName
+from botdrome.match.terms import Milliseconds
 from botdrome.store.store import MatchEntry
+from botdrome.wire.match_header import MatchHeader
 
 
 class Spectator(Protocol):
@@ -18,25 +19,14 @@ class Spectator(Protocol):
         """The match is over and everything was shown."""
 
 
-class Billing(msgspec.Struct, frozen=True):
-    """What a spectator wants to know before anything happens."""
-
-    match: str
-    game: str
-    players: tuple[str, ...]
-    contest: str | None
-    started: int
-    pace: PaceName = "usual"
-
-
-def billing_of(entry: MatchEntry) -> Billing:
-    return Billing(entry.id, entry.game, entry.players, entry.contest, entry.started, entry.pace)
+def header_of(entry: MatchEntry) -> MatchHeader:
+    return MatchHeader(entry.id, entry.game, entry.players, entry.contest, entry.started, entry.pace)
 
 
 class Audience:
-    def __init__(self, billing: Billing, limit: Milliseconds | None = None) -> None:
+    def __init__(self, header: MatchHeader, limit: Milliseconds | None = None) -> None:
         """`limit` is the time for a move, where there is a limit and it is known."""
-        self.billing, self._limit = billing, limit
+        self._header, self._limit = header, limit
         self._spectators: dict[Spectator, None] = {}
 
     def __len__(self) -> int:
@@ -47,7 +37,7 @@ class Audience:
 
     def join(self, spectator: Spectator, now: Milliseconds, bots: tuple[str, ...], view: View) -> None:
         """Come in late: the position as it stands, then everything that follows. `bots` are the players by their seats."""
-        snapshot = msgspec.to_builtins(self.billing) | {
+        snapshot = msgspec.to_builtins(self._header) | {
             "limit": self._limit, "snapshot": True, "t": now, "bots": bots, "view": view,
         }  # fmt: skip
         self._spectators[spectator] = None
@@ -59,7 +49,7 @@ class Audience:
     def see(self, now: Milliseconds, shown: list[tuple[Event, View]]) -> None:
         """Public events with the public view of the position that each left."""
         for event, view in shown:
-            message: dict[str, Any] = {"match": self.billing.match, "t": now, "event": event, "view": view}
+            message: dict[str, Any] = {"match": self._header.match, "t": now, "event": event, "view": view}
             encoded = msgspec.json.encode(message)
             for spectator in tuple(self._spectators):
                 spectator.show(encoded)

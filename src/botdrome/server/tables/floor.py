@@ -21,19 +21,16 @@ from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.settings import Settings
 from botdrome.server.tables.audience import Spectator
-from botdrome.server.tables.listener import Listener, Tongue
 from botdrome.server.tables.metronome import Metronome
+from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.server.workers.pool import Workers
 from botdrome.store.store import MatchEntry, Store
 
 
-class Sitter(Listener, Protocol):
+class Sitter(SeatedPlayer, Protocol):
     """Somebody who takes a seat."""
-
-    @property
-    def tongue(self) -> Tongue: ...
 
     @property
     def present(self) -> bool: ...
@@ -93,7 +90,7 @@ class Floor:
         for player, sitter in enumerate(sitters):
             if sitter is not None:
                 sitter.sit_down(table, player)
-                table.seat(player, sitter, sitter.tongue)
+                table.seat(player, sitter)
         if delay is None:
             pace = table.match.terms.pace
             phase = secrets.randbelow(1000) / 1000 * (pace.limit or 0) / 1000 if pace.beat else 0.0

@@ -7,7 +7,7 @@ from botdrome.games.game import View
 from botdrome.match.events import Ended, Event, Player, Result
 from botdrome.match.terms import Milliseconds
 from botdrome.server.arena import LiveTable, Tables
-from botdrome.server.tables.audience import Audience, Spectator, billing_of
+from botdrome.server.tables.audience import Audience, Spectator, header_of
 from botdrome.store.store import Finish, MatchEntry, Status, Store
 
 Shown = list[tuple[Event, View]]
@@ -18,7 +18,7 @@ class OutsideTable:
 
     def __init__(self, entry: MatchEntry, limit: Milliseconds | None) -> None:
         self.entry = entry
-        self.audience = Audience(billing_of(entry), limit)
+        self.audience = Audience(header_of(entry), limit)
         self.t: Milliseconds = 0
         self.steps = 0
         self.order: tuple[Player, ...] = tuple(range(len(entry.players)))

@@ -15,16 +15,16 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
-from botdrome.server.tables.audience import Audience, Spectator, billing_of
+from botdrome.server.tables.audience import Audience, Spectator, header_of
 from botdrome.server.tables.board_break import BoardBreak
-from botdrome.server.tables.listener import Listener, Tongue
 from botdrome.server.tables.logbook import Logbook
 from botdrome.server.tables.match_writer import write_board, write_end
 from botdrome.server.tables.metronome import Metronome, Timer, Timers
-from botdrome.server.tables.seats import Seats
+from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.subscriber import Subscriber, Subscribers
-from botdrome.store.store import AlreadyOver, MatchEntry, Note, Store, StoreUnavailable
+from botdrome.store.store import AlreadyOver, MatchEntry, Store, StoreUnavailable
 from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import MatchWriters
 
 log = structlog.get_logger()
 
@@ -34,7 +34,8 @@ BETWEEN_BOARDS = "ignored: the next board has not started"
 class Table:
     def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int, metronome: Metronome) -> None:
         self.entry, self.match = entry, match
-        self.audience = Audience(billing_of(entry), match.terms.pace.limit)
+        self.writers = MatchWriters(header_of(entry))
+        self.audience = Audience(self.writers.header, match.terms.pace.limit)
         self._subscribers = Subscribers()
         self.open = False
         self._board = 0
@@ -44,26 +45,26 @@ class Table:
         self.stored = False
         """The end is on disk: from now on, anybody may be told."""
         self._store = store
-        self._seats = Seats(entry)
+        self._seated: dict[Player, SeatedPlayer] = {}
         self._logbook = Logbook(len(entry.players), flight_bytes)
         self._flights = self._logbook.flights
         self._loop = asyncio.get_running_loop()
         self._began = 0.0
-        self._timers: Timers = metronome if match.terms.pace.beat else self._loop
+        self._metronome = metronome if match.terms.pace.beat else None
+        self._timers: Timers = self._metronome or self._loop
         self._timer: Timer | None = None
         self._timer_due: Milliseconds = 0
         self._reason = ""
         self._last: tuple[News, Milliseconds, float]
-        """The news of the end, and when they came, on either clock."""
-        self._last_words: dict[Player, list[bytes]] = {}
+        self._last_words: list[tuple[Player, list[bytes]]] = []
         self._ending: asyncio.Future[None]
-        """Kept here, for the loop itself holds on to no task."""
 
     def subscribe(self, subscriber: Subscriber) -> None:
         self._subscribers.add(subscriber)
 
-    def seat(self, player: Player, listener: Listener, tongue: Tongue) -> None:
-        self._seats.give(player, listener, tongue)
+    def seat(self, player: Player, seated: SeatedPlayer) -> None:
+        seated.take_seat(player, self.writers)
+        self._seated[player] = seated
 
     def start(self) -> None:
         self.open = True
@@ -80,6 +81,8 @@ class Table:
 
     def submit(self, player: Player, raw: Raw, message: bytes) -> str:
         """Take a player's move as it was sent, and return what became of it: "accepted", or why it was not."""
+        if self._metronome is not None:
+            self._metronome.catch_up()
         if self._break is not None:
             self.note(player, message, BETWEEN_BOARDS)
             return BETWEEN_BOARDS
@@ -93,21 +96,21 @@ class Table:
         return verdict
 
     def leave(self, player: Player) -> None:
-        self._seats.listeners.pop(player, None)
+        self._seated.pop(player, None)
         self._flights[player].came(self.now(), b"", "gone", self.match.steps)
         self._inform(lambda now: self.match.leave(player, now))
 
-    def rejoin(self, player: Player, listener: Listener, tongue: Tongue) -> bool:
-        """Whether the seat may be taken again, and now is."""
+    def rejoin(self, player: Player, seated: SeatedPlayer) -> bool:
+        """Give a player its seat back, and return whether the rules allow that."""
         now = self.now()
         news = self.match.rejoin(player, now)
         if news:
-            self.seat(player, listener, tongue)
+            self.seat(player, seated)
             self._publish(news, now)
         return bool(news)
 
     def expel(self, player: Player, cause: Cause, detail: str) -> None:
-        """A player is out of the match, whatever the terms say of those who leave."""
+        """Take a player out of the match, whatever the terms say about leaving."""
         self._inform(lambda now: self.match.expel(player, cause, now, detail))
 
     def amend(self, options: Mapping[str, Any], pause: Milliseconds | None = None) -> None:
@@ -116,7 +119,7 @@ class Table:
         self._publish(self.match.amend(options, now, pause), now)
 
     def note(self, player: Player, message: bytes, verdict: str) -> None:
-        """Something for the flight record that is no move."""
+        """Put something that is no move into the flight record."""
         self._flights[player].came(self.now(), message, verdict, self.match.steps)
 
     def abort(self, reason: str) -> None:
@@ -125,7 +128,7 @@ class Table:
         self._inform(self.match.abort)
 
     def conclude(self) -> None:
-        """The match ends here, and counts as it stands."""
+        """End the match with the current scores."""
         self._inform(self.match.conclude)
 
     def _inform(self, tell: Callable[[Milliseconds], News]) -> None:
@@ -164,7 +167,7 @@ class Table:
 
     def _end_board(self, news: News, now: Milliseconds) -> None:
         """A board is on disk before anybody is told of it, and before the next one starts."""
-        storing = self._loop.create_task(write_board(self._store, self.entry, self.match, self._notes))
+        storing = self._loop.create_task(write_board(self._store, self.entry, self.match, partial(self._subscribers.notes, self)))
         self._break = BoardBreak(news, now, self._loop.time(), storing)
         storing.add_done_callback(self._board_stored)
 
@@ -198,14 +201,19 @@ class Table:
 
     def _tell(self, news: News, now: Milliseconds) -> None:
         self.shown = news[-1][1]
-        for player, messages in self._seats.words(news, standing(self.match, now)).items():
-            if (listener := self._seats.listeners.get(player)) is not None:
+        for player, messages in self._written(news, now):
+            if (seated := self._seated.get(player)) is not None:
                 self._flights[player].out(now, messages, self.match.steps)
-                listener.tell(messages)
+                seated.tell(messages)
         self._show(news, now)
 
+    def _written(self, news: News, now: Milliseconds) -> list[tuple[Player, list[bytes]]]:
+        """The messages for each player. All are written before the first is sent."""
+        stands = standing(self.match, now)
+        written = [(player, seated.notify(news, stands)) for player, seated in self._seated.items()]
+        return [(player, messages) for player, messages in written if messages]
+
     def _show(self, news: News, now: Milliseconds) -> None:
-        """Tell all but the players."""
         self._subscribers.notify(news)
         if self.audience:
             self.audience.see(now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
@@ -228,11 +236,10 @@ class Table:
         step = self.match.steps
         news = self.match.wake(now)
         if news and due is not None:
-            self._logbook.silence(awaited & self._seats.listeners.keys(), now, due, step)
+            self._logbook.silence(awaited & self._seated.keys(), now, due, step)
         self._publish(news, now) if news else self._let_look(now)
 
     def _note_lateness(self, late: Milliseconds) -> None:
-        """A beat that rings, or that a message finds overdue."""
         if self.match.terms.pace.beat:
             metrics.LATENESS.observe(late / 1000)
 
@@ -246,15 +253,13 @@ class Table:
         try:
             self._find_last_words()
             flights = self._logbook.packed(result.causes)
-            writing = write_end(self._store, self.entry, self.match, flights, self._reason, self._notes)
+            notes = partial(self._subscribers.notes, self)
+            writing = write_end(self._store, self.entry, self.match, flights, self._reason, notes)
             self._ending = self._loop.create_task(writing)
         except Exception as problem:
             self._ending = self._loop.create_future()
             self._ending.set_exception(problem)
         self._ending.add_done_callback(self._stored)
-
-    def _notes(self) -> tuple[Note, ...]:
-        return self._subscribers.notes(self)
 
     def _stored(self, ending: asyncio.Future[None]) -> None:
         if ending.cancelled():
@@ -268,19 +273,18 @@ class Table:
             log.error("a match could not be stored", match=self.entry.id, exc_info=problem)
         else:
             self._tell_the_end(news, now)
-        listeners, self._seats.listeners = self._seats.listeners, {}
-        for listener in listeners.values():
-            listener.dismiss(failed=problem is not None)
+        players, self._seated = self._seated, {}
+        for player in players.values():
+            player.dismiss(failed=problem is not None)
         self.audience.dismiss()
         self._subscribers.over(self)
 
     def _tell_the_end(self, news: News, now: Milliseconds) -> None:
-        """Whatever goes wrong here, the table is cleared."""
         try:
             self._subscribers.stored(self)
-            for player, messages in self._last_words.items():
-                if (listener := self._seats.listeners.get(player)) is not None:
-                    listener.tell(messages)
+            for player, messages in self._last_words:
+                if (seated := self._seated.get(player)) is not None:
+                    seated.tell(messages)
             self._show(news, now)
         except Exception:
             log.exception("the end of a match could not be told", match=self.entry.id)
@@ -289,8 +293,8 @@ class Table:
         """What the players will be told of the end: it is in their flight records before these are stored."""
         news, now, _ = self._last
         try:
-            self._last_words = self._seats.words(news, standing(self.match, now))
+            self._last_words = self._written(news, now)
         except Exception:
             log.exception("there are no words for the end of a match", match=self.entry.id)
-        for player, messages in self._last_words.items():
+        for player, messages in self._last_words:
             self._flights[player].out(now, messages, self.match.steps)

@@ -1,0 +1,57 @@
+"""BattlebotHost: brings clients of the native protocol to the desk."""
+
+import asyncio
+
+from botdrome.contest.lobby import Wish, in_a_wish
+from botdrome.match.events import Player
+from botdrome.server.lobby.desk import Desk, seat_key
+from botdrome.server.lobby.owners import is_of_guest
+from botdrome.server.network.connection import Connection
+from botdrome.server.session import Session
+from botdrome.server.tables.table import Table
+from botdrome.wire.battlebot.conversation import BattlebotConversation
+from botdrome.wire.battlebot.login import Login
+from botdrome.wire.battlebot.seek import Seek
+from botdrome.wire.conversation import Command
+
+LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on in place of this one"
+
+
+class BattlebotHost:
+    protocol = "battlebot"
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def connect(self, connection: Connection) -> Session:
+        settings = self._desk.settings
+        now = asyncio.get_running_loop().time()
+        conversation = BattlebotConversation(settings.limits.login, settings.message.rate, settings.message.burst, now)
+        return Session(connection, conversation, self, self._desk)
+
+    def act(self, session: Session, command: Command) -> None:
+        assert isinstance(command, Seek)
+        login, wish = command.login, _wish(command.login)
+        if login.guest:
+            self._replace(session, f"{login.password} {wish}")
+        if login.match is not None:
+            self._desk.come_back(session, login.match, login.password if login.guest else "")
+        else:
+            self._desk.seek(session, login.name, wish, login.opponent)
+
+    def seated(self, session: Session, table: Table, player: Player) -> None:
+        if is_of_guest(session.owner):
+            self._replace(session, seat_key(table, player))
+
+    def left(self, session: Session) -> None:
+        """The desk forgets those who leave by itself."""
+
+    def _replace(self, session: Session, key: str) -> None:
+        """Of several sessions of a guest that wait for the same table, or sit on one seat, keep the newest."""
+        session.release()
+        self._desk.guest_sessions.end(key)
+        session.release = self._desk.guest_sessions.enter(key, lambda: session.turn_away({"error": LOGGED_IN_AGAIN}))
+
+
+def _wish(login: Login) -> Wish:
+    return Wish(login.format.name, login.players, in_a_wish(login.options), login.contest, login.pace, login.invite)

@@ -1,0 +1,289 @@
+"""Session: connects a conversation to its client and to its table, whatever the protocol and the transport."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import structlog
+
+from botdrome.contest.lobby import Seeker
+from botdrome.match.course import News
+from botdrome.match.events import Player
+from botdrome.server import metrics
+from botdrome.server.failures import STORE_AWAY, log_failure
+from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.guesses import TooMany
+from botdrome.server.lobby.logins import no_login
+from botdrome.server.lobby.owners import NOBODY, bot_owner
+from botdrome.server.lobby.registry import Admission, Denied
+from botdrome.server.network.connection import NORMAL, Connection
+from botdrome.server.tables.table import Table
+from botdrome.store.store import StoreUnavailable
+from botdrome.wire.conversation import (
+    Admit,
+    AdmitGuest,
+    Admitted,
+    Authenticate,
+    Close,
+    Command,
+    ContestComplete,
+    Conversation,
+    Dismissed,
+    EndOfInput,
+    LoginRefused,
+    Out,
+    RecordMessage,
+    Removed,
+    Reply,
+    Resign,
+    Seated,
+    Seconds,
+    Submit,
+    TokenChanged,
+    TurnedAway,
+    Unreadable,
+    WaitLimit,
+)
+from botdrome.wire.standing import Standing
+from botdrome.wire.writers import MatchWriters
+
+log = structlog.get_logger()
+
+
+class Host(Protocol):
+    """The part of the server that a protocol's clients meet. It executes the commands of that protocol alone."""
+
+    protocol: str
+    """Its name in the list of clients."""
+
+    def act(self, session: "Session", command: Command) -> None: ...
+
+    def seated(self, session: "Session", table: Table, player: Player) -> None: ...
+
+    def left(self, session: "Session") -> None:
+        """The session is over. It waits at the desk no longer."""
+
+
+class Session:
+    """Executes what its conversation asks for. To the desk and the tables it is the client."""
+
+    def __init__(self, connection: Connection, conversation: Conversation, host: Host, desk: Desk) -> None:
+        self.connection, self.conversation = connection, conversation
+        self._host, self._desk = host, desk
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._due: Seconds | None = None
+        self.name, self.owner = "", NOBODY
+        self.closed = self._logging_in = False
+        self.successor: Session | None = None
+        """Has this session's seat now."""
+        self.table: Table | None = None
+        self.player: Player = 0
+        self.seeker: Seeker | None = None
+        self.release = self._unlist = no_login
+        """`release` is called at the end: it gives back what the host reserved for this session."""
+        self._run(conversation.begin(self._loop.time()))
+
+    # What the network does.
+
+    def received(self, message: bytes) -> None:
+        if not self.closed:
+            self._run(self.conversation.receive(message, self._loop.time()))
+
+    def unreadable(self, why: str) -> None:
+        self.answer(Unreadable(why))
+
+    def cut_off(self) -> None:
+        """The client reads too slowly: its connection is about to be lost."""
+
+    def heard_all(self) -> bool:
+        """The client sends no more. Return whether an answer is under way, after which the session closes."""
+        if self._logging_in:
+            self.answer(EndOfInput())
+        return self._logging_in
+
+    def lost(self) -> None:
+        if not self.closed:
+            self._end()
+
+    # What the conversation asks for.
+
+    def answer(self, reply: Reply) -> None:
+        if not self.closed:
+            self._run(self.conversation.answer(reply, self._loop.time()))
+
+    def _run(self, outs: Sequence[Out]) -> None:
+        unsent: list[bytes] = []
+        for out in outs:
+            if isinstance(out, bytes):
+                unsent.append(out)
+            else:
+                if unsent:
+                    self.connection.send(unsent)
+                    unsent = []
+                self._execute(out)
+        if unsent:
+            self.connection.send(unsent)
+        if self.conversation.deadline != self._due:
+            self._set_timer(self.conversation.deadline)
+
+    def _execute(self, command: Command) -> None:
+        if isinstance(command, Submit):
+            if (table := self.table) is not None and table.open:
+                table.submit(self.player, command.raw, command.message)
+        elif isinstance(command, Close):
+            self._close(command)
+        elif isinstance(command, RecordMessage):
+            self.record(command.message, command.verdict)
+        elif isinstance(command, Resign):
+            if (table := self.table) is not None and table.open:
+                table.note(self.player, command.message, "resigned")
+                table.expel(self.player, "resigned", "")
+        elif isinstance(command, Authenticate | Admit | AdmitGuest):
+            self._log_in(command)
+        else:
+            self._host.act(self, command)
+
+    def record(self, message: bytes, verdict: str) -> None:
+        if (table := self.table) is not None and table.open:
+            table.note(self.player, message, verdict)
+
+    def _set_timer(self, due: Seconds | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._due = due
+        if due is not None and not self.closed:
+            self._timer = self._loop.call_at(due, self._wake)
+
+    def _wake(self) -> None:
+        self._timer = self._due = None
+        if not self.closed:
+            self._run(self.conversation.wake(self._loop.time()))
+
+    # Login.
+
+    def _log_in(self, command: Authenticate | Admit | AdmitGuest) -> None:
+        if isinstance(command, Authenticate):
+            bot = self._desk.registry.recognised(command.name, command.token)
+            if bot is not None and bot.game == command.game:
+                return self._admitted(Admission(bot.name, bot, bot_owner(bot)), command.game)
+        self._logging_in = True
+        return self._desk.tasks.start(self._look_up(command))
+
+    async def _look_up(self, command: Authenticate | Admit | AdmitGuest) -> None:
+        try:
+            admission = await self._admission(command)
+            self._logging_in = False
+        except (Denied, TooMany) as problem:
+            return self.answer(LoginRefused(str(problem)))
+        except StoreUnavailable:
+            return self.answer(LoginRefused(STORE_AWAY, try_later=True))
+        except Exception:
+            log_failure("a bot could not be looked up")
+            return self.answer(LoginRefused("the name cannot be looked up", try_later=True))
+        return None if self.closed else self._admitted(admission, command.game)
+
+    async def _admission(self, command: Authenticate | Admit | AdmitGuest) -> Admission:
+        registry = self._desk.registry
+        if isinstance(command, AdmitGuest):
+            return await registry.admit_guest(command.name, command.secret)
+        if isinstance(command, Admit):
+            return await registry.admit(command.name, command.token, command.game, command.needed)
+        bot = await registry.authenticate(command.name, command.token)
+        if bot is None or bot.game != command.game:
+            raise Denied
+        return Admission(bot.name, bot, bot_owner(bot))
+
+    def _admitted(self, admission: Admission, game: str) -> None:
+        self.name, self.owner = admission.name, admission.owner
+        end = None if admission.bot is None else self._lose_token
+        connection, protocol = self.connection, self._host.protocol
+        client = ConnectedClient(
+            protocol, self.name, game, connection.address, connection.traffic, self._remove, self._match_id, end
+        )
+        self._unlist = self._desk.registry.clients.enter(client)
+        self.answer(Admitted(admission.name))
+
+    def _match_id(self) -> str | None:
+        return None if self.table is None else self.table.entry.id
+
+    def _remove(self, words: str) -> None:
+        self.answer(Removed(words))
+
+    def _lose_token(self) -> None:
+        self.answer(TokenChanged())
+
+    # What the desk decides.
+
+    def wait_at_most(self, seconds: float, words: str) -> None:
+        self.answer(WaitLimit(seconds, words))
+
+    def contest_complete(self, contest: str) -> None:
+        self.answer(ContestComplete(contest))
+
+    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
+        self.answer(TurnedAway(words, code))
+
+    def sit_down(self, table: Table, player: Player) -> None:
+        self.table, self.player = table, player
+        self._host.seated(self, table, player)
+
+    # What the table does.
+
+    @property
+    def present(self) -> bool:
+        """Whether anybody is at this session's seat. There may be thousands of successors, so none asks the next."""
+        last = self
+        while last.successor is not None:
+            last = last.successor
+        return not last.closed
+
+    def hand_over(self, successor: "Session") -> None:
+        """Give the seat to another session of the same client."""
+        table, self.table, self.successor = self.table, None, successor
+        assert table is not None
+        successor.sit_down(table, self.player)
+        table.seat(self.player, successor)
+
+    def take_seat(self, player: Player, writers: MatchWriters) -> None:
+        self.answer(Seated(player, writers))
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        return self.conversation.notify(news, standing)
+
+    def tell(self, messages: list[bytes]) -> None:
+        self.connection.send(messages)
+
+    def dismiss(self, failed: bool) -> None:
+        self.table = None
+        self.answer(Dismissed(failed, self._desk.closing))
+
+    # The end.
+
+    def close(self) -> None:
+        """Close the connection without a message."""
+        self._close(Close())
+
+    def _close(self, close: Close) -> None:
+        if not self.closed:
+            if close.refused:
+                metrics.REFUSED.labels(close.refused).inc()
+            if close.refused and close.reason:
+                log.info("a client is cut off", protocol=self._host.protocol, client=self.name, why=close.reason)
+            self._end()
+            self.connection.close(close.code, close.reason)
+
+    def _end(self) -> None:
+        """Leave the table or the queue."""
+        self.closed, self._logging_in = True, False
+        self._set_timer(None)
+        table, self.table = self.table, None
+        if table is not None and table.open:
+            table.leave(self.player)
+        if self.seeker is not None:
+            self._desk.give_up(self)
+        self._host.left(self)
+        self.release()
+        self._unlist()

@@ -1,0 +1,209 @@
+"""Battlebot's conversation, the native one: login, waiting for a table, one match, goodbye."""
+
+from typing import Any
+
+import msgspec
+
+from botdrome.games.reading import UNREADABLE
+from botdrome.match.course import News
+from botdrome.match.events import Player
+from botdrome.wire.battlebot.login import FAILED, BadLogin, Login, read_login
+from botdrome.wire.battlebot.messages import Battlebot
+from botdrome.wire.battlebot.player_frames import BadAction, PlayerFrames, read_action
+from botdrome.wire.battlebot.seek import Seek
+from botdrome.wire.conversation import (
+    AdmitGuest,
+    Admitted,
+    Authenticate,
+    Close,
+    ContestComplete,
+    Dismissed,
+    LoginRefused,
+    Outs,
+    RecordMessage,
+    Removed,
+    Reply,
+    Resign,
+    Seated,
+    Seconds,
+    Submit,
+    TokenChanged,
+    TurnedAway,
+    WaitLimit,
+)
+from botdrome.wire.features import EXTRAS
+from botdrome.wire.framing.websocket import INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER
+from botdrome.wire.half_pairs import value_of
+from botdrome.wire.match_header import MatchHeader
+from botdrome.wire.standing import Standing
+from botdrome.wire.token_bucket import TokenBucket
+from botdrome.wire.writers import MakeWriter, SharedWriter
+
+LAST_MOMENT = 0.01
+"""Seconds between the last message of a match and the close, as in the original."""
+NOT_STORED = "the result could not be stored"
+
+
+def battlebot(header: MatchHeader) -> Battlebot:
+    return Battlebot(header.game, header.players, header.started, header.match)
+
+
+def battlebot_with_extras(header: MatchHeader) -> Battlebot:
+    return Battlebot(header.game, header.players, header.started, header.match, extras=True)
+
+
+def player_frames(header: MatchHeader) -> PlayerFrames:
+    return PlayerFrames(msgspec.to_builtins(header))
+
+
+class BattlebotConversation:
+    def __init__(self, login_limit: Seconds, message_rate: float, message_burst: int, now: Seconds) -> None:
+        self.deadline: Seconds | None = now + login_limit
+        self._limit = TokenBucket(message_rate, message_burst, now)
+        self._login: Login | None = None
+        self._admitted = self._over = False
+        self._player: Player | None = None
+        self._writer: SharedWriter | None = None
+        self._wait_message = ""
+
+    def begin(self, now: Seconds) -> Outs:
+        return ()
+
+    # What the client sends.
+
+    def receive(self, message: bytes, now: Seconds) -> Outs:
+        if self._over:
+            return ()
+        if not self._limit.take(now):
+            return self._cut_off("flood", "too many messages")
+        try:
+            value = value_of(message)
+        except UNREADABLE as error:
+            self._over = True  # no message goes before this close, as in the original
+            return RecordMessage(message, f"unreadable: {error}"), Close(MALFORMED, "ERROR")
+        login = self._login
+        if login is None:
+            return self._read_login(value)
+        if login.frames:
+            return self._act(value, message)
+        return () if self._player is None else (Submit(value, message),)
+
+    def _act(self, value: Any, message: bytes) -> Outs:
+        """A client with frames names its moves, so that it can send other messages too."""
+        try:
+            action, raw = read_action(value)
+        except BadAction as problem:
+            return self._explain({"error": str(problem)})
+        if action == "ping":
+            return self._explain({"pong": raw})
+        if self._player is None:
+            return ()
+        return (Submit(raw, message) if action == "move" else Resign(message),)
+
+    def _read_login(self, value: Any) -> Outs:
+        try:
+            login = self._login = read_login(value)
+        except BadLogin as problem:
+            return self._fail(problem.answer())
+        game = login.format.name
+        if login.guest:
+            return (AdmitGuest(login.name, login.password, game),)
+        return (Authenticate(login.name, login.password, game),)
+
+    # What the server decides.
+
+    def answer(self, reply: Reply, now: Seconds) -> Outs:
+        if self._over:
+            return ()
+        match reply:
+            case Seated():
+                self.deadline, self._player = None, reply.player
+                self._writer = reply.writers.join(reply.player, self._make_writer())
+            case Dismissed():
+                return self._dismissed(reply, now)
+            case WaitLimit() if self._explains:
+                self.deadline, self._wait_message = now + reply.seconds, reply.words
+            case _:
+                return self._decided(reply)
+        return ()
+
+    def _decided(self, reply: Reply) -> Outs:
+        match reply:
+            case Admitted():
+                return self._welcome()
+            case LoginRefused():
+                return self._refused(reply)
+            case ContestComplete() if self._explains:
+                return self._turn_away({"contest": reply.contest, "complete": True})
+            case TurnedAway():
+                return self._turn_away(reply.message, reply.code)
+            case Removed():
+                return self._cut_off("removed", reply.words)
+            case TokenChanged():
+                self._over = True
+                return (Close(NORMAL, "the token was changed"),)
+        return ()
+
+    def _welcome(self) -> Outs:
+        login = self._login
+        assert login is not None
+        self.deadline, self._admitted = None, True
+        return login.answer(), Seek(login)
+
+    def _refused(self, reply: LoginRefused) -> Outs:
+        """A client that takes no notices is told only that its login failed, as on the original."""
+        if reply.try_later and self._explains:
+            return self._turn_away({"error": reply.words}, TRY_LATER)
+        return self._fail(BadLogin(reply.words).answer() if self._explains else FAILED)
+
+    def _make_writer(self) -> MakeWriter:
+        login = self._login
+        assert login is not None
+        if login.frames:
+            return player_frames
+        return battlebot_with_extras if EXTRAS in login.features else battlebot
+
+    def _dismissed(self, reply: Dismissed, now: Seconds) -> Outs:
+        self._player, self._over = None, True
+        if reply.failed:
+            return *self._explain({"error": NOT_STORED}), Close(INTERNAL, NOT_STORED)
+        if reply.stopping:
+            return (Close(),)
+        self.deadline = now + LAST_MOMENT
+        return ()
+
+    # What happens at the table, and what does not happen in time.
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        assert self._writer is not None and self._player is not None
+        return self._writer.messages(self._player, news, standing)
+
+    def wake(self, now: Seconds) -> Outs:
+        self.deadline = None
+        if self._over:
+            return (Close(),)
+        if not self._admitted:
+            return self._fail(FAILED)
+        return self._turn_away({"error": self._wait_message})
+
+    # How it ends.
+
+    @property
+    def _explains(self) -> bool:
+        """False: the client gets no message that the original does not send, and is closed without one instead."""
+        return self._login is not None and self._login.notices
+
+    def _explain(self, message: dict[str, Any]) -> list[bytes]:
+        return [msgspec.json.encode(message)] if self._explains else []
+
+    def _fail(self, answer: bytes) -> Outs:
+        self._over = True
+        return answer, Close(refused="login")
+
+    def _turn_away(self, message: dict[str, Any], code: int = NORMAL) -> Outs:
+        self._over = True
+        return *self._explain(message), Close(code)
+
+    def _cut_off(self, refused: str, words: str) -> Outs:
+        self._over = True
+        return RecordMessage(b"", words), *self._explain({"error": words}), Close(POLICY, words, refused)

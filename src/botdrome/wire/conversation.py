@@ -1,0 +1,175 @@
+"""Conversation: one client's side of a protocol, from its first byte to its last, without I/O.
+
+A conversation is told what the client sent, what happened at its table, what the server decided, and the time. It returns
+bytes for the client and commands for the server. `server/session.py` connects it to a socket and executes the commands that
+all protocols share; the protocol's host executes the others. Commands and replies are plain data.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from botdrome.games.game import Raw
+from botdrome.match.course import News
+from botdrome.match.events import Player
+from botdrome.wire.framing.websocket import NORMAL
+from botdrome.wire.standing import Standing
+from botdrome.wire.writers import MatchWriters
+
+Seconds = float
+"""On the connection's clock."""
+TokenNeeded = Literal["always", "in its game", "never"]
+"""When a client under the name of a registered bot needs the bot's token. Where it does not, it is a guest."""
+
+
+class Command:
+    """Something that a conversation asks of the server."""
+
+
+class Submit(Struct, Command, frozen=True):
+    """Make a move. `message` is what the client sent, for the flight record."""
+
+    raw: Raw
+    message: bytes
+
+
+class RecordMessage(Struct, Command, frozen=True):
+    """Put a message that is no move into the flight record, with a verdict for the bot's author."""
+
+    message: bytes
+    verdict: str
+
+
+class Resign(Struct, Command, frozen=True):
+    message: bytes
+
+
+class Close(Struct, Command, frozen=True):
+    """Leave the table or the queue, and close the connection. `refused` is the metric's label if the client is at fault."""
+
+    code: int = NORMAL
+    reason: str = ""
+    refused: str = ""
+
+
+class Authenticate(Struct, Command, frozen=True):
+    """Log in as a registered bot."""
+
+    name: str
+    token: str
+    game: str
+
+
+class Admit(Struct, Command, frozen=True):
+    """Log in under a name: as the registered bot of that name, or as a guest."""
+
+    name: str
+    token: Any
+    game: str
+    needed: TokenNeeded = "in its game"
+
+
+class AdmitGuest(Struct, Command, frozen=True):
+    """Log in as a guest whose secret shows that a seat is its own."""
+
+    name: str
+    secret: str
+    game: str
+
+
+class Reply:
+    """Something that the server decided."""
+
+
+class Admitted(Struct, Reply, frozen=True):
+    """The login succeeded. `name` is the client's name on this server, which for a guest may differ from the name it gave."""
+
+    name: str
+
+
+class LoginRefused(Struct, Reply, frozen=True):
+    """The login failed. Empty words: the name or the token is wrong. `try_later`: the server is at fault."""
+
+    words: str = ""
+    try_later: bool = False
+
+
+class Seated(Struct, Reply, frozen=True):
+    """The client has a seat, and a match is about to start or goes on."""
+
+    player: Player
+    writers: MatchWriters
+
+
+class Dismissed(Struct, Reply, frozen=True):
+    """The match is over. `failed`: it could not be stored, so no result was told. `stopping`: the server stops."""
+
+    failed: bool
+    stopping: bool
+
+
+class WaitLimit(Struct, Reply, frozen=True):
+    """The client waits for a table, at most for these seconds."""
+
+    seconds: Seconds
+    words: str
+
+
+class TurnedAway(Struct, Reply, frozen=True):
+    """The client cannot play, for a reason that clients which know such messages are told."""
+
+    message: dict[str, Any]
+    code: int = NORMAL
+
+
+class ContestComplete(Struct, Reply, frozen=True):
+    """The client has met all others in the contest. It may leave, or wait for newcomers."""
+
+    contest: str
+
+
+class Removed(Struct, Reply, frozen=True):
+    """The operator removed the client."""
+
+    words: str
+
+
+class TokenChanged(Struct, Reply, frozen=True):
+    """The bot's token was changed, so its sessions end as if their connections were lost."""
+
+
+class Unreadable(Struct, Reply, frozen=True):
+    """The framing cannot read what the client sent."""
+
+    why: str
+
+
+class EndOfInput(Struct, Reply, frozen=True):
+    """The client sends no more, but may still read."""
+
+
+Out = bytes | Command
+Outs = Sequence[Out]
+
+
+class Conversation(Protocol):
+    """No method waits. Times are in seconds on one clock."""
+
+    deadline: Seconds | None
+    """When `wake` is due."""
+
+    def begin(self, now: Seconds) -> Outs:
+        """The client has connected."""
+
+    def receive(self, message: bytes, now: Seconds) -> Outs:
+        """The client sent one whole message."""
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        """Something happened at the client's table."""
+
+    def answer(self, reply: Reply, now: Seconds) -> Outs:
+        """The server decided something."""
+
+    def wake(self, now: Seconds) -> Outs:
+        """The deadline has passed."""
