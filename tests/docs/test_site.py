@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.bots.house import HOUSE
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -47,6 +49,21 @@ def test_links_lead_to_pages_and_headings(page: Path) -> None:
 def test_pages_of_the_site_lead_only_to_files_of_the_site(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose(page)):
         assert (page.parent / target).resolve().is_relative_to(DOCS), f"{page.name} leads to {target}"
+
+
+@pytest.mark.parametrize("page", [*FRONT, *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_stay_under_100_characters(page: Path) -> None:
+    """Rows of tables, code and the targets of links may be longer."""
+    for line in prose(page).splitlines():
+        if not line.lstrip().startswith("|"):
+            assert len(re.sub(r"\]\([^)]*\)", "]", line)) < 100, line
+
+
+def test_house_bots_on_the_pages_exist() -> None:
+    known = {f"house:{name}" for bots in HOUSE.values() for name in bots}
+    for page in [*FRONT, *PAGES]:
+        named = set(re.findall(r"house:[a-z]+", page.read_text()))
+        assert named <= known, f"{page.name} names {sorted(named - known)}"
 
 
 def test_the_readme_fits_one_screen() -> None:
