@@ -10,8 +10,8 @@ import pytest
 import structlog
 
 import botdrome
-from botdrome.server.workers import worker_link
-from botdrome.server.workers.worker_link import Hired
+from botdrome.server.workers import link
+from botdrome.server.workers.link import WorkerProcess
 
 # What a test starts as a process is the Botdrome that the test itself runs: the sources, or the compiled one if that is tested.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
@@ -36,19 +36,19 @@ def logs_as_they_were() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def workers_serve_again() -> Iterator[None]:
     """Starting a process takes long: a worker that one server no longer needs works for the next."""
-    idle: list[Hired] = []
-    hire, dismiss = worker_link.hire, worker_link.dismiss
+    idle: list[WorkerProcess] = []
+    start, stop = link.start_process, link.stop_process
 
-    def take() -> Hired:
-        hired = idle.pop() if idle else hire()
-        hired.fit = False
-        return hired
+    def take() -> WorkerProcess:
+        worker = idle.pop() if idle else start()
+        worker.idle = False
+        return worker
 
-    def keep(hired: Hired) -> None:
-        idle.append(hired) if hired.fit else dismiss(hired)
+    def keep(worker: WorkerProcess) -> None:
+        idle.append(worker) if worker.idle else stop(worker)
 
-    worker_link.hire, worker_link.dismiss = take, keep
+    link.start_process, link.stop_process = take, keep
     yield
-    worker_link.hire, worker_link.dismiss = hire, dismiss
-    for hired in idle:
-        dismiss(hired)
+    link.start_process, link.stop_process = start, stop
+    for worker in idle:
+        stop(worker)

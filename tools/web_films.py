@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from botdrome.api.films import filmed
+from botdrome.api.replays import film_of_file
 from botdrome.formats import FORMATS, restored
 from botdrome.games.game import View
 from botdrome.match.film import SNAPSHOTS
@@ -26,7 +26,7 @@ def films() -> Iterator[tuple[Path, bytes]]:
     views = {}
     golden = [(name, file.read_bytes()) for name in FORMATS if (file := GOLDEN / f"{name}.jsonl").exists()]
     for name, data in [*golden, ("troubles", troubles())]:
-        yield TARGET / f"{name}.jsonl", filmed(data)
+        yield TARGET / f"{name}.jsonl", film_of_file(data)
         views[name] = some_views(data)
     yield TARGET / "views.json", msgspec.json.encode(views) + b"\n"
 

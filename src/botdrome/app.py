@@ -12,8 +12,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from botdrome.api.app import NO_SOCKET, Api, make_app
-from botdrome.api.away import prepare
+from botdrome.api.app import NO_SOCKET, Api, load_worker_modules, make_app
 from botdrome.api.probes import probe_routes
 from botdrome.api.socketio.app import SocketIo
 from botdrome.api.socketio.opening import make_socketio, socketio_door
@@ -283,7 +282,7 @@ async def serve(settings: Settings, opened: Callable[[House], None]) -> None:
     async with stop_signal() as wanted:
         house = await open_house(settings)
         house.desk.workers.start()
-        house.desk.tasks.start(prepare(house.desk.workers))
+        house.desk.tasks.start(load_worker_modules(house.desk.workers))
         opened(house)
         gc.collect()
         gc.freeze()

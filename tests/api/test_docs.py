@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from botdrome.api.graphql.limits import DEEPEST, HIGHEST_COST, LABOUR, MOST_ALIASES, MOST_TOKENS
+from botdrome.api.graphql.cost import DEEPEST, FIELD_COSTS, HIGHEST_COST, MOST_ALIASES, MOST_TOKENS
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.rest.routes import BASE, ENDPOINTS
 from botdrome.match.events import Event, Late, Refused
@@ -48,7 +48,7 @@ def test_the_limits_are_named() -> None:
         assert f"{limit:,}" in text
     assert f"nested {DEEPEST} deep" in text
     assert f"{MOST_ALIASES} aliases" in text
-    assert f"`record` {LABOUR['record']}, `turns` of `AnyGame` {LABOUR['AnyGame.turns']}" in text
+    assert f"`record` {FIELD_COSTS['record']}, `turns` of `AnyGame` {FIELD_COSTS['AnyGame.turns']}" in text
 
 
 def test_every_endpoint_and_parameter_is_named() -> None:

@@ -7,13 +7,15 @@ import httpx
 import msgspec
 import pytest
 
-from botdrome.api.away import Away
-from botdrome.api.films import FilmLimits, filmed
 from botdrome.api.problems import Problem
+from botdrome.api.replays import FilmLimits, film_of_file
+from botdrome.api.rest.endpoint import MOST_FILES, TOO_MANY_FILES
 from botdrome.formats import FORMATS
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.owners import bot_owner
+from botdrome.server.workers.jobs import WorkersBusy
+from botdrome.server.workers.limits import SharedSlots
 from botdrome.server.workers.pool import Workers
 from botdrome.store.store import Store
 from tests.api.tables import NOON, HandTables, entry_of, played_by_the_house, played_noughts
@@ -141,7 +143,7 @@ def endless(inputs: int) -> bytes:
 )
 def test_a_hostile_file_is_cut_off(limits: FilmLimits, words: str) -> None:
     with pytest.raises(Problem) as raised:
-        filmed(endless(2000), limits)
+        film_of_file(endless(2000), limits)
     assert (raised.value.status, raised.value.words.startswith(words)) == (422, True)
 
 
@@ -152,12 +154,12 @@ async def test_a_worker_that_does_not_get_on_is_killed(http: httpx.AsyncClient, 
     assert refused(await http.post(FILMS, content=endless(100_000))) == (503, words)
 
 
-async def test_one_address_has_half_of_the_places_for_files(arena: Arena) -> None:
-    away = Away(arena)
+def test_one_address_has_half_of_the_slots_for_files() -> None:
+    files = SharedSlots(MOST_FILES)
     with ExitStack() as held:
         for _ in range(4):
-            held.enter_context(away.file_place())
-        with pytest.raises(Problem, match="Too many files are being read already"):
-            held.enter_context(away.file_place())
-    with away.file_place():
+            held.enter_context(files.held("a", TOO_MANY_FILES))
+        with pytest.raises(WorkersBusy, match="Too many files are being read already"):
+            held.enter_context(files.held("a", TOO_MANY_FILES))
+    with files.held("a", TOO_MANY_FILES):
         pass

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.api.games import GAME_TYPES
-from botdrome.api.graphql.reading import MOST_GAMES
+from botdrome.api.arguments import GAME_TYPES
+from botdrome.api.graphql.context import MOST_GAMES
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.record import read, verify

@@ -10,9 +10,10 @@ from graphql import get_introspection_query
 from structlog.testing import capture_logs
 
 from botdrome.api.app import make_app
-from botdrome.api.graphql.door import prefers_html
-from botdrome.api.graphql.work import UNREADABLE
+from botdrome.api.graphql.endpoint import prefers_html
+from botdrome.api.graphql.executor import UNREADABLE
 from botdrome.server.arena import Arena
+from botdrome.server.workers.limits import SharedSlots
 from tests.api.asking import ask, refused
 
 pytestmark = pytest.mark.anyio
@@ -199,7 +200,7 @@ async def test_a_query_may_ask_for_a_good_deal(http: httpx.AsyncClient) -> None:
 
 
 async def test_too_many_that_wait_are_told_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.api.away.MOST_WAITING", 0)
+    monkeypatch.setattr(arena.workers, "_slots", SharedSlots(0))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(make_app(arena)), base_url="http://arena") as http:
         response = await http.post("/graphql", json={"query": "{ __typename }"})
     assert response.status_code == 503

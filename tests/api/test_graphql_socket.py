@@ -106,7 +106,7 @@ async def test_a_match_that_is_over_is_played_again(clients: dict[str, Client], 
 async def test_the_list_of_tables_whenever_it_changes(
     clients: dict[str, Client], tables: HandTables, protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
+    monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
     client = clients[protocol]
     await client.start(LIVE)
     assert await client.data() == {"liveTables": []}

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from botdrome.api import pages
-from botdrome.api.graphql import graphiql
+from botdrome.api.graphql import endpoint
 from botdrome.api.page_guard import PageGuard
 from botdrome.api.pages import STATIC
 from botdrome.server.network.origins import Origins
@@ -28,7 +28,7 @@ PAGES = ["/", "/index.html", "/matches/01", "/embed/01", "/api/v1/docs", "/graph
 async def test_a_page_and_all_that_it_refers_to_is_here(
     http: httpx.AsyncClient, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graphiql, "INSTALLED", tmp_path)
+    monkeypatch.setattr(endpoint, "GRAPHIQL", tmp_path)
     page = await http.get(path, headers=HTML)
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert "default-src 'self'" in page.headers["content-security-policy"]
@@ -40,7 +40,7 @@ async def test_a_page_and_all_that_it_refers_to_is_here(
 async def test_graphiql_is_shown_where_it_is_installed(
     http: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graphiql, "INSTALLED", tmp_path)
+    monkeypatch.setattr(endpoint, "GRAPHIQL", tmp_path)
     assert "GraphiQL is not installed here" in (await http.get("/graphql", headers=HTML)).text
     (tmp_path / "graphiql.min.js").touch()
     page = (await http.get("/graphql", headers=HTML)).text

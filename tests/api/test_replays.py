@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from botdrome.api.problems import Problem
-from botdrome.api.replays import turns
+from botdrome.api.replays import steps_of
 from botdrome.store.store import Finish, Store
 from tests.api.asking import refused
 from tests.api.tables import NOON, entry_of, played_noughts
@@ -34,7 +34,7 @@ def changed(lines: list[bytes], number: int, **keys: object) -> bytes:
 
 
 async def test_the_turns_of_a_record(lines: list[bytes]) -> None:
-    found = turns(b"".join(lines))
+    found = steps_of(b"".join(lines))
     assert [(turn.t, turn.step, *turn.moves) for turn in found] == [
         (100, 0, 0),
         (200, 1, 1),
@@ -46,7 +46,7 @@ async def test_the_turns_of_a_record(lines: list[bytes]) -> None:
 
 
 async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:
-    assert [turn.t for turn in turns(changed(lines, 2, say="nonsense"))] == [100, 400, 500]
+    assert [turn.t for turn in steps_of(changed(lines, 2, say="nonsense"))] == [100, 400, 500]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:
 )
 async def test_a_record_that_cannot_be_played(lines: list[bytes], number: int, keys: dict[str, object], words: str) -> None:
     with pytest.raises(Problem) as raised:
-        turns(changed(lines, number, **keys))
+        steps_of(changed(lines, number, **keys))
     assert raised.value.words.startswith(words)
 
 

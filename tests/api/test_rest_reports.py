@@ -6,7 +6,7 @@ import httpx
 import msgspec
 import pytest
 
-from botdrome.api.away import prepare
+from botdrome.api.app import load_worker_modules
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena, Unplayed, Whereabouts
@@ -208,7 +208,7 @@ async def test_boards_of_duel_arena_by_their_numbers(http: httpx.AsyncClient, st
 
 
 async def test_workers_are_prepared_before_the_first_visitor(arena: Arena) -> None:
-    await prepare(arena.workers)
+    await load_worker_modules(arena.workers)
     assert await arena.workers.value("", "tests.server.chores:has_read", "botdrome.api.rest.routes")
     await arena.workers.close()
-    await prepare(arena.workers)
+    await load_worker_modules(arena.workers)

@@ -13,7 +13,6 @@ import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from botdrome.api.app import Api
-from botdrome.api.away import Away
 from botdrome.api.problems import Problem
 from botdrome.api.spectators import BACKLOG_BYTES, BACKLOG_MESSAGES, Backlog, TooSlow, Viewing
 from botdrome.formats import FORMATS
@@ -290,7 +289,7 @@ async def test_who_takes_in_time_is_never_cut_off() -> None:
 async def test_a_match_that_is_just_being_stored_is_waited_for(arena: Arena, store: Store, tables: HandTables) -> None:
     entry = entry_of("m", "Ann", "Bob")
     store.begin(entry)
-    viewing = Viewing(Away(arena), "m")
+    viewing = Viewing(arena, "m")
     entering = asyncio.create_task(viewing.enter())
     await until(lambda: bool(tables.tellers))
     await played_noughts(store, entry, LEFT_COLUMN)
@@ -304,4 +303,4 @@ async def test_a_match_that_does_not_go_on(arena: Arena, store: Store, monkeypat
     monkeypatch.setattr("botdrome.api.spectators.CHANGEOVER", 0.01)
     store.begin(entry_of("m", "Ann", "Bob"))
     with pytest.raises(Problem, match="it does not go on"):
-        await Viewing(Away(arena), "m").enter()
+        await Viewing(arena, "m").enter()

@@ -8,7 +8,7 @@ from typing import Any
 
 from botdrome.bots.house import HOUSE
 from botdrome.games.chance import Chance
-from botdrome.server.workers.jobs import Home, Reply
+from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 
 
 def add(one: int, other: int) -> int:
@@ -44,16 +44,16 @@ def unsendable() -> object:
     return lambda: None
 
 
-def large(pieces: int, size: int) -> Reply:
-    return Reply("head", [bytes([number % 256]) * size for number in range(pieces)])
+def large(pieces: int, size: int) -> PiecewiseResult:
+    return PiecewiseResult("head", [bytes([number % 256]) * size for number in range(pieces)])
 
 
-async def ask(home: Home, errand: str, *args: object, waits: bool = False) -> object:
-    return await home.ask(errand, *args, waits=waits)
+async def ask(server: ServerCaller, name: str, *args: object, waits: bool = False) -> object:
+    return await server.call(name, *args, waits=waits)
 
 
-async def call(home: Home, errand: str) -> object:
-    return await home.ask(errand, waits=True)
+async def call(server: ServerCaller, name: str) -> object:
+    return await server.call(name, waits=True)
 
 
 def spin(seconds: float) -> str:

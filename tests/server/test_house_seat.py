@@ -14,7 +14,7 @@ from botdrome.games.chance import Chance
 from botdrome.match.terms import Pace
 from botdrome.server.lobby.house import HouseSeat
 from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.workers.thinking import thought
+from botdrome.server.workers.jobs import house_bot_move
 from tests.server.chores import broken, dies, dies_once
 from tests.server.clients import server
 
@@ -32,7 +32,7 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
 
     async with server(tmp_path, workers=1) as house:
         desk = house.desk
-        busy = asyncio.ensure_future(desk.workers.run("", f"{CHORES}:ask", "wait", errands={"wait": wait}))
+        busy = asyncio.ensure_future(desk.workers.run("", f"{CHORES}:ask", "wait", calls={"wait": wait}))
         table = desk.floor.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
         for player in range(2):
             HouseSeat(desk.workers, table, player, broken).sit_down()
@@ -95,5 +95,5 @@ async def test_a_seed_gives_the_same_moves_as_anywhere_else(tmp_path: Path) -> N
     there = Chance(7)
     async with server(tmp_path) as house:
         for _ in range(5):
-            move, there = await house.desk.workers.value("", "botdrome.server.workers.thinking:thought", bot, view, there)
-            assert move == thought(bot, view, here)[0]
+            move, there = await house.desk.workers.value("", "botdrome.server.workers.jobs:house_bot_move", bot, view, there)
+            assert move == house_bot_move(bot, view, here)[0]

@@ -8,8 +8,8 @@ from botdrome.server.network import rate_limit as bucket
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.workers import turns
 from botdrome.server.workers.asker import source_of
-from botdrome.server.workers.places import Places
-from botdrome.server.workers.turns import Turns
+from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.turns import FairTurns
 
 
 class Table:
@@ -34,7 +34,7 @@ class World:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.turns: Turns[Callable[[], None]] = Turns(0.01)
+        self.turns: FairTurns[Callable[[], None]] = FairTurns(0.01)
 
     def work(self, times: int) -> None:
         for _ in range(times):
@@ -76,7 +76,7 @@ def test_guests_share_alike_and_who_thinks_little_goes_first() -> None:
 
 
 def test_who_had_a_cheap_turn_cannot_queue_dear_ones_before_others() -> None:
-    queue: Turns[str] = Turns(1.0)
+    queue: FairTurns[str] = FairTurns(1.0)
     queue.wait("a", "cheap")
     queue.settle(*queue.next()[:2], 0.001)
     for number in range(50):
@@ -92,7 +92,7 @@ def test_who_had_a_cheap_turn_cannot_queue_dear_ones_before_others() -> None:
 
 
 def test_nobody_saves_up_turns() -> None:
-    queue: Turns[str] = Turns(1.0)
+    queue: FairTurns[str] = FairTurns(1.0)
     for number in range(10):
         queue.wait("early", f"early {number}")
     assert [queue.next()[2] for _ in range(5)] == [f"early {number}" for number in range(5)]
@@ -104,7 +104,7 @@ def test_nobody_saves_up_turns() -> None:
 
 def test_who_is_level_with_everybody_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "REMEMBERED", 2)
-    queue: Turns[int] = Turns(1.0)
+    queue: FairTurns[int] = FairTurns(1.0)
     for number in range(9):
         queue.wait(f"guest {number // 3}", number)
     order = []
@@ -117,15 +117,15 @@ def test_who_is_level_with_everybody_is_forgotten(monkeypatch: pytest.MonkeyPatc
 
 
 def test_nobody_has_more_places_than_are_free() -> None:
-    places = Places(8)
+    places = SharedSlots(8)
     assert [places.take("one") for _ in range(5)] == [True] * 4 + [False]
     assert [places.take("two") for _ in range(3)] == [True] * 2 + [False]
     assert [places.take("three") for _ in range(2)] == [True, False]
     assert places.take("four") and not places.take("five")
-    places.leave("four")
+    places.release("four")
     assert places.take("five")
     for _ in range(4):
-        places.leave("one")
+        places.release("one")
     assert [places.take("one") for _ in range(3)] == [True] * 2 + [False]
 
 

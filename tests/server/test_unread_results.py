@@ -3,8 +3,8 @@
 import pytest
 
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy
+from botdrome.server.workers.limits import UnreadResults
 from botdrome.server.workers.pool import Workers
-from botdrome.server.workers.unread_results import UnreadResults
 
 LARGE = "tests.server.chores:large"
 

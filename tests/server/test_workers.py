@@ -1,4 +1,4 @@
-"""Worker processes: jobs, errands, fair turns, and what happens when a worker does not do its job."""
+"""Worker processes: jobs, calls, fair turns, and what happens when a worker does not do its job."""
 
 import asyncio
 import os
@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.server.workers import pool, worker_link
+from botdrome.server.workers import link, pool
 from botdrome.server.workers.asker import ASKER
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
+from botdrome.server.workers.link import ServerCalls, WorkerProcess
 from botdrome.server.workers.pool import Workers
-from botdrome.server.workers.worker_link import Errands, Hired
 
 pytestmark = pytest.mark.anyio
 
@@ -86,18 +86,18 @@ async def test_too_many_large_results_are_refused(workers: Workers) -> None:
         await workers.run("me", f"{CHORES}:large", 3, 100 << 20)
 
 
-async def test_a_job_has_the_server_do_errands_on_behalf_of_whom_it_is_for(workers: Workers) -> None:
+async def test_a_job_has_the_server_make_calls_on_behalf_of_whom_it_is_for(workers: Workers) -> None:
     async def whom(word: str) -> str:
         return f"{word} {ASKER.get()}"
 
     async def broken() -> None:
         raise LookupError("no such thing")
 
-    errands: Errands = {"whom": whom, "broken": broken}
+    calls: ServerCalls = {"whom": whom, "broken": broken}
     ASKER.set("10.0.0.1")
-    assert (await workers.run("me", f"{CHORES}:ask", "whom", "for", errands=errands)).value == "for 10.0.0.1"
+    assert (await workers.run("me", f"{CHORES}:ask", "whom", "for", calls=calls)).value == "for 10.0.0.1"
     with pytest.raises(LookupError, match="no such thing"):
-        await workers.run("me", f"{CHORES}:ask", "broken", errands=errands)
+        await workers.run("me", f"{CHORES}:ask", "broken", calls=calls)
 
 
 async def test_an_answer_that_cannot_be_sent_or_read_ends_the_job(workers: Workers) -> None:
@@ -110,13 +110,13 @@ async def test_an_answer_that_cannot_be_sent_or_read_ends_the_job(workers: Worke
     async def unreadable() -> None:
         raise Unreadable("needs", "two words")
 
-    errands: Errands = {"unsendable": unsendable, "stopping": stopping, "unreadable": unreadable}
+    calls: ServerCalls = {"unsendable": unsendable, "stopping": stopping, "unreadable": unreadable}
     with pytest.raises(JobFailed, match="the answer of unsendable cannot be sent"):
-        await workers.run("me", f"{CHORES}:ask", "unsendable", errands=errands)
+        await workers.run("me", f"{CHORES}:ask", "unsendable", calls=calls)
     with pytest.raises(WorkersClosed, match="The server is stopping"):
-        await workers.run("me", f"{CHORES}:ask", "stopping", errands=errands)
+        await workers.run("me", f"{CHORES}:ask", "stopping", calls=calls)
     with pytest.raises(JobFailed, match="Unreadable: needs two words"):
-        await workers.run("me", f"{CHORES}:ask", "unreadable", errands=errands)
+        await workers.run("me", f"{CHORES}:ask", "unreadable", calls=calls)
 
 
 class Unreadable(Exception):
@@ -128,18 +128,18 @@ class Unreadable(Exception):
 
 async def test_a_job_that_waits_for_a_long_errand_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     workers, called, answered = Workers(1), asyncio.Event(), asyncio.Event()
-    monkeypatch.setattr(pool, "MOST_ERRANDS", 1)
+    monkeypatch.setattr(pool, "MOST_CALLS", 1)
 
     async def phone() -> str:
         called.set()
         await answered.wait()
         return "hello"
 
-    first = asyncio.ensure_future(workers.run("me", f"{CHORES}:call", "phone", errands={"phone": phone}))
+    first = asyncio.ensure_future(workers.run("me", f"{CHORES}:call", "phone", calls={"phone": phone}))
     await called.wait()
     assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2
     with pytest.raises(WorkersBusy, match="Too many bots are being called"):
-        await workers.run("me", f"{CHORES}:call", "phone", errands={"phone": phone})
+        await workers.run("me", f"{CHORES}:call", "phone", calls={"phone": phone})
     answered.set()
     assert (await first).value == "hello"
     await workers.close()
@@ -160,7 +160,7 @@ class Held:
 async def test_one_worker_is_left_for_short_jobs(workers: Workers) -> None:
     first, second = Held(), Held()
     long = [
-        asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", "held", errands={"held": held}, long=True))
+        asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", "held", calls={"held": held}, long=True))
         for held in (first, second)
     ]
     await first.asked.wait()
@@ -180,7 +180,7 @@ async def test_guests_take_turns_by_the_time_that_their_jobs_have_used() -> None
 
     for guest, seconds in (("greedy", 0.2), ("modest", 0.0)):
         await workers.value(guest, f"{CHORES}:spin", seconds)
-    holding = asyncio.ensure_future(workers.run("held", f"{CHORES}:ask", "held", errands={"held": held}))
+    holding = asyncio.ensure_future(workers.run("held", f"{CHORES}:ask", "held", calls={"held": held}))
     await held.asked.wait()
     waiting = [asyncio.ensure_future(note(guest)) for guest in ("greedy", "greedy", "modest")]
     await asyncio.sleep(0)
@@ -206,7 +206,7 @@ async def test_when_the_server_stops_waiting_jobs_fail_and_running_ones_end() ->
         await answered.wait()
         return "in time"
 
-    running = asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", "wait", errands={"wait": wait}))
+    running = asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", "wait", calls={"wait": wait}))
     await called.wait()
     waiting = asyncio.ensure_future(workers.value("me", f"{CHORES}:add", 1, 1))
     await asyncio.sleep(0)
@@ -235,17 +235,17 @@ async def test_a_worker_that_cannot_be_started_is_reported(workers: Workers, mon
     def broke() -> None:
         raise OSError("no more processes")
 
-    monkeypatch.setattr("botdrome.server.workers.worker_link.hire", broke)
+    monkeypatch.setattr("botdrome.server.workers.link.start_process", broke)
     with capture_logs() as logs, pytest.raises(JobFailed, match="no more processes"):
         await workers.value("me", f"{CHORES}:add", 1, 1)
     assert logs[0]["log_level"] == "error"
 
 
 async def test_a_worker_that_dies_before_its_first_job_ends_that_job(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
-    def hire() -> Hired:
+    def start() -> WorkerProcess:
         ours, theirs = socket.socketpair()
         theirs.close()
-        return Hired(subprocess.Popen([sys.executable, "-c", ""]), ours)
+        return WorkerProcess(subprocess.Popen([sys.executable, "-c", ""]), ours)
 
     loop = asyncio.get_running_loop()
     connect = loop.create_unix_connection
@@ -257,7 +257,7 @@ async def test_a_worker_that_dies_before_its_first_job_ends_that_job(workers: Wo
         return connected
 
     with monkeypatch.context() as patched:
-        patched.setattr(worker_link, "hire", hire)
+        patched.setattr(link, "start_process", start)
         patched.setattr(loop, "create_unix_connection", connect_slowly)
         with pytest.raises(JobFailed, match="cannot be started: it has ended at once"):
             await workers.value("me", f"{CHORES}:add", 1, 1)
@@ -266,7 +266,7 @@ async def test_a_worker_that_dies_before_its_first_job_ends_that_job(workers: Wo
 
 SERVER = """
 import asyncio
-from botdrome.server.workers.worker_link import Errands
+from botdrome.server.workers.link import ServerCalls
 from botdrome.server.workers.pool import Workers
 async def main():
     workers = Workers(1)

@@ -1,5 +1,7 @@
 """The application: all doors for people and tools under one roof."""
 
+import asyncio
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 
@@ -9,22 +11,26 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from botdrome.api.away import Away
 from botdrome.api.duel import duel_pages
-from botdrome.api.graphql.clerk import Clerk
-from botdrome.api.graphql.door import GraphQLDoor
+from botdrome.api.graphql.endpoint import GraphQLEndpoint
 from botdrome.api.graphql.websocket import GraphQLSockets
 from botdrome.api.pages import page_routes, shell_page
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
+from botdrome.api.server_calls import server_calls
 from botdrome.api.spectators import PREFIX, WatchEvents, watch_socket
 from botdrome.api.turnstile import RequestRate
 from botdrome.server.arena import Arena
 from botdrome.server.network.door import Welcome
 from botdrome.server.operator.operator import Operator
+from botdrome.server.workers.jobs import JobFailed
+from botdrome.server.workers.pool import Workers
 from botdrome.wire.safe_headers import plain_answer
 
+LOAD_MODULES = "botdrome.api.rest.executor:load_modules"
+MOST_WORKERS = 4
+"""Jobs at once that reach all worker processes of the usual number."""
 NO_SOCKET = plain_answer("403 Forbidden", "there is no WebSocket at this address")
 
 
@@ -32,16 +38,15 @@ class Api(Starlette):
     """Requests and WebSockets of people and tools."""
 
     def __init__(self, arena: Arena, operator: Operator | None, rate: RequestRate | None) -> None:
-        self._arena, self._away = arena, Away(arena)
-        self._rate, clerk = rate, Clerk(self._away)
-        self._sockets = GraphQLSockets(clerk)
-        graphql = GraphQLDoor(clerk)
+        self._arena, self._rate, self._sockets = arena, rate, GraphQLSockets(arena)
+        arena.workers.server_calls = server_calls(arena)
+        graphql = GraphQLEndpoint(arena)
         routes = [
             *duel_pages(arena),
             *page_routes(),
             *(Route(path, graphql) for path in ("/graphql", "/graphql/{rest:path}")),
-            *rest_routes(self._away, operator),
-            Route(PREFIX + "{match}/events", WatchEvents(self._away), methods=["GET"]),
+            *rest_routes(arena, operator),
+            Route(PREFIX + "{match}/events", WatchEvents(arena), methods=["GET"]),
         ]
         super().__init__(routes=routes, exception_handlers={HTTPException: _nothing_here})
 
@@ -53,13 +58,19 @@ class Api(Starlette):
         if graphql is not None:
             return graphql if f"{path}/".startswith("/graphql/") else NO_SOCKET
         if path.startswith(PREFIX):
-            return NO_SOCKET if "/" in path.removeprefix(PREFIX) else watch_socket(self._away, target, refusal)
+            return NO_SOCKET if "/" in path.removeprefix(PREFIX) else watch_socket(self._arena, target, refusal)
         return None
 
     async def close(self) -> None:
         """Running requests are answered while the store is still open."""
         await self._arena.workers.close()
         self._sockets.close()
+
+
+async def load_worker_modules(workers: Workers) -> None:
+    """Import the modules for requests in the worker processes now, since that takes seconds."""
+    with suppress(JobFailed):
+        await asyncio.gather(*[workers.value("", LOAD_MODULES) for _ in range(MOST_WORKERS)])
 
 
 def make_app(arena: Arena, operator: Operator | None = None, rate: RequestRate | None = None) -> Api:

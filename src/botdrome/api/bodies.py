@@ -1,9 +1,15 @@
-"""Bodies of requests: bounded, and read leniently where the original's documentation needs it."""
+"""Bodies of requests, which are bounded, and responses that are sent piece by piece."""
 
 import json
-from typing import Any
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any, Protocol
 
+from msgspec import Struct
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from botdrome.api.problems import Problem
 
@@ -21,14 +27,14 @@ async def body_of(request: Request, limit: int = LARGEST_BODY) -> bytes:
             raise ClientDisconnect
         body += message.get("body", b"")
         whole = not message.get("more_body", False)
-        del message  # it would be kept as long as the next is waited for, beside its copy
+        del message  # do not keep it beside its copy while waiting for the next
         if len(body) > limit:
             raise too_large
     return bytes(body)
 
 
 async def whole_body(request: Request, limit: int = LARGEST_BODY) -> bytes:
-    """For those who do not care whether the client is still there: a Problem is all that comes of it."""
+    """The same; Problem where the client has left."""
     try:
         return await body_of(request, limit)
     except ClientDisconnect:
@@ -41,7 +47,7 @@ def _announced(request: Request) -> int:
 
 
 def lenient_json(text: str | bytes) -> Any:
-    """JSON that may have raw line breaks inside its strings; ValueError where it is not even that."""
+    """Read JSON that may have raw line breaks inside its strings, as in the documentation of the original."""
     try:
         value = json.loads(text, strict=False, parse_constant=_refuse)
         json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text
@@ -58,3 +64,46 @@ def bearer(authorization: str) -> str | None:
     """The token in an `Authorization` header."""
     scheme, _, token = authorization.partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+PIECE = 32 << 10
+"""Bytes that are sent at a time."""
+JSON = "application/json; charset=utf-8"
+
+
+class ResponseHead(Struct, frozen=True):
+    length: int
+    status: int
+    media: str
+    headers: Mapping[str, str] = {}
+
+
+class PieceSource(Protocol):
+    def pieces(self) -> AsyncGenerator[bytes, None]: ...
+
+    def drop(self) -> None:
+        """The rest is not needed."""
+
+
+def pieces_of(body: bytes) -> list[bytes]:
+    return [body[start : start + PIECE] for start in range(0, len(body), PIECE)]
+
+
+class PiecewiseResponse(Response):
+    """Sends each piece when the client has read most of the one before."""
+
+    def __init__(self, head: ResponseHead, source: PieceSource) -> None:
+        self._head, self._source = head, source
+        self.status_code, self.background = head.status, None
+        self.raw_headers = Headers({"content-length": str(head.length), "content-type": head.media, **head.headers}).raw
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            if scope["method"] != "HEAD":
+                async with aclosing(self._source.pieces()) as pieces:
+                    async for piece in pieces:
+                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            self._source.drop()

@@ -11,12 +11,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from botdrome.api.dates import iso
+from botdrome.api.arguments import iso
 from botdrome.api.pages import CSP
 from botdrome.api.problems import Problem
-from botdrome.api.rest.answers import Moment
-from botdrome.api.rest.endpoint import Asked
-from botdrome.api.rest.reach import Reach
+from botdrome.api.rest.endpoint import Moment, Page, RestRequest
+from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena
 from botdrome.server.duel.lines import BOARDS, DuelBoard, DuelLine, board_name
 from botdrome.server.duel.table import DuelTable
@@ -42,11 +41,8 @@ class DuelPlayer(Struct):
     seconds: Annotated[float, Meta(description="Online.")]
 
 
-class DuelPlayers(Struct):
+class DuelPlayers(Page):
     players: list[DuelPlayer]
-    total: int
-    limit: int
-    offset: int
 
 
 class PlayerBoard(Struct):
@@ -66,11 +62,8 @@ class DuelProfile(Struct):
     boards: Annotated[list[PlayerBoard], Meta(description="The last hundred, the latest first.")]
 
 
-class DuelBoards(Struct):
+class DuelBoards(Page):
     boards: list[PlayerBoard]
-    total: int
-    limit: int
-    offset: int
 
 
 class NumberedBoard(Struct):
@@ -78,35 +71,35 @@ class NumberedBoard(Struct):
     number: Annotated[int, Meta(description="Which board of its match it is, from 0.")]
 
 
-async def duelboards(reach: Reach, asked: Asked) -> DuelBoards:
-    found, total = await reach.store.reports.latest_notes(BOARDS, asked.limit, asked.offset)
+async def duelboards(context: ReadContext, request: RestRequest) -> DuelBoards:
+    found, total = await context.store.reports.latest_notes(BOARDS, request.limit, request.offset)
     boards = [_board(msgspec.convert(value, DuelBoard)) for value in found]
-    return DuelBoards(boards, total, asked.limit, asked.offset)
+    return DuelBoards(boards, **request.page(total))
 
 
-async def duelboard(reach: Reach, asked: Asked) -> NumberedBoard:
-    board_id = asked.path("id")
-    board = await _noted(reach, board_id)
+async def duelboard(context: ReadContext, request: RestRequest) -> NumberedBoard:
+    board_id = request.path("id")
+    board = await _noted(context, board_id)
     if board is None:
         raise Problem(f"there is no board {board_id}; boards are numbered by the server, and told when they end", 404)
     number = 0
-    while (before := await _noted(reach, board_id - number - 1)) is not None and before.match == board.match:
+    while (before := await _noted(context, board_id - number - 1)) is not None and before.match == board.match:
         number += 1
     return NumberedBoard(_board(board), number)
 
 
-async def _noted(reach: Reach, board_id: int) -> DuelBoard | None:
-    found = await reach.store.reports.note(BOARDS, board_name(board_id))
+async def _noted(context: ReadContext, board_id: int) -> DuelBoard | None:
+    found = await context.store.reports.note(BOARDS, board_name(board_id))
     return None if found is None else msgspec.convert(found, DuelBoard)
 
 
-async def duellists(arena: Arena, asked: Asked) -> DuelPlayers:
-    page = arena.duel.lines(asked.offset, asked.limit)
-    return DuelPlayers([_player(arena.duel, *entry) for entry in page], arena.duel.players, asked.limit, asked.offset)
+async def duellists(arena: Arena, request: RestRequest) -> DuelPlayers:
+    page = arena.duel.lines(request.offset, request.limit)
+    return DuelPlayers([_player(arena.duel, *entry) for entry in page], **request.page(arena.duel.players))
 
 
-async def duellist(arena: Arena, asked: Asked) -> DuelProfile:
-    name = asked.path("name")
+async def duellist(arena: Arena, request: RestRequest) -> DuelProfile:
+    name = request.path("name")
     line = arena.duel.line(name)
     if line is None:
         raise Problem(f"nobody has played over duel arena as {name!r}", 404)

@@ -19,7 +19,7 @@ from botdrome.server import metrics
 from botdrome.server.network.door import HEAD_LIMIT, LONGEST_HEAD, Crowd
 from botdrome.server.workers.asker import source_of
 from botdrome.server.workers.jobs import JobFailed
-from botdrome.server.workers.places import Places
+from botdrome.server.workers.limits import SharedSlots
 from botdrome.wire.safe_headers import plain_answer
 
 MOST_FIELDS = 100
@@ -63,7 +63,7 @@ class Place:
 
 
 class HttpGuest(HttpToolsProtocol):
-    def __init__(self, crowd: Crowd, door: Callable[[], asyncio.Protocol], room: Places, *args: Any) -> None:
+    def __init__(self, crowd: Crowd, door: Callable[[], asyncio.Protocol], room: SharedSlots, *args: Any) -> None:
         """`room` is for what has come of long bodies."""
         super().__init__(*args)
         self._place, self._door, self._luggage = Place(crowd), door, Luggage(room)

@@ -1,8 +1,7 @@
-"""Leaderboard: the ratings of the bots of a game, kept up to date in each worker process.
+"""The ratings of the bots of a game, kept up to date in each worker process.
 
-A match is counted once: what began after the last look is read, and what ran then and is over now. To rate everybody anew
-takes a time that grows with the number of bots, so that is done for a twentieth of the time at most; until then, the ratings
-of the last time stand.
+Each match is counted once: an update reads the matches that began since the last one, and those that have ended since. Rating
+all bots anew takes longer the more there are, so it may take a twentieth of the time; meanwhile the last ratings stand.
 """
 
 import re
@@ -19,24 +18,24 @@ from botdrome.store.tallies import Seating
 AT_ONCE = 20_000
 """Matches that are read at once."""
 PAUSES = 20
-"""So many times as long as a rating took, nobody is rated anew."""
+"""After a rating that took a second, the next follows 20 seconds later."""
 HOUSE = "house:"
 _COPY = re.compile(r"(house:.+) \d+")
 
 
-class Line(Struct):
-    """A bot's rated matches: those at which another rated bot sat."""
+class RatedRecord(Struct):
+    """A bot's matches against other rated bots."""
 
     games: int = 0
     wins: int = 0
     draws: int = 0
     losses: int = 0
     crowded: bool = False
-    """It sat at tables of more than two, whose results are not independent of each other: they make no interval."""
+    """It has played matches of more than two bots: their results depend on each other, so there is no interval."""
 
 
 def rated_name(name: str) -> str:
-    """Copies of a house bot at one table are one bot."""
+    """Copies of a house bot at one table count as one bot."""
     copy = _COPY.fullmatch(name)
     return copy[1] if copy else name
 
@@ -45,18 +44,18 @@ class GameResults:
     def __init__(self, game: str) -> None:
         self.game = game
         self.bots: dict[str, BotEntry] = {}
-        self.lines: dict[str, Line] = {}
+        self.lines: dict[str, RatedRecord] = {}
         self.matches = 0
         self.rated_at: Epoch = 0
         self._scores: dict[tuple[str, str], Score] = {}
         self._last = 0
-        """All matches up to this number are counted, but for those that ran."""
+        """All matches up to this number are counted, except those still running."""
         self._running: set[str] = set()
         self._strengths: dict[str, Strength] = {}
         self._rated_matches, self._rest_until = 0, 0.0
 
     async def refresh(self, store: Store) -> None:
-        """A request may be cancelled wherever it waits: between two such places, what is counted agrees with what is noted."""
+        """A request may be cancelled at any await: in between, the counts and `_last` and `_running` agree."""
         reports, game = store.reports, self.game
         last = await reports.last_number()
         running = await reports.running(game, last)
@@ -89,7 +88,7 @@ class GameResults:
         self.matches += 1
         alone = sum(seat.place == 1 for seat in seats) == 1
         for name, place in places.items():
-            line = self.lines.setdefault(name, Line())
+            line = self.lines.setdefault(name, RatedRecord())
             line.games += 1
             line.wins += place == 1 and alone
             line.draws += place == 1 and not alone
@@ -101,7 +100,7 @@ class GameResults:
             self._scores[one, two] = wins + (first < second), draws + (first == second), losses + (first > second)
 
     def _is_rated(self, name: str, started: Epoch) -> bool:
-        """A name may have been a guest's before it was registered."""
+        """Matches before the registration may be those of a guest."""
         bot = self.bots.get(name)
         return name.startswith(HOUSE) if bot is None else bot.registered <= started
 
@@ -119,7 +118,7 @@ _store: Store | None = None
 
 
 async def results_of(game: str, store: Store) -> GameResults:
-    """Up to date. A process has the results of one store."""
+    """Up to date. A process keeps the results of one store."""
     global _store
     if store is not _store:
         _kept.clear()

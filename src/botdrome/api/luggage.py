@@ -1,6 +1,6 @@
 """Luggage: what has come of a request whose body is not whole. It takes room, of which nobody can have all."""
 
-from botdrome.server.workers.places import Places
+from botdrome.server.workers.limits import SharedSlots
 
 BAG = 16 << 10
 """Bytes that go into one place. What is smaller is not counted: the connections are."""
@@ -8,8 +8,8 @@ ROOM = 64 << 20
 """Bytes for everybody: one address can have half."""
 
 
-def luggage_room() -> Places:
-    return Places(ROOM // BAG)
+def luggage_room() -> SharedSlots:
+    return SharedSlots(ROOM // BAG)
 
 
 class Luggage:
@@ -17,7 +17,7 @@ class Luggage:
 
     __slots__ = ("_bags", "_owner", "_room", "_size")
 
-    def __init__(self, room: Places) -> None:
+    def __init__(self, room: SharedSlots) -> None:
         self._room, self._owner = room, ""
         self._size = self._bags = 0
 
@@ -32,5 +32,5 @@ class Luggage:
 
     def drop(self) -> None:
         for _ in range(self._bags):
-            self._room.leave(self._owner)
+            self._room.release(self._owner)
         self._size = self._bags = 0

@@ -1,10 +1,19 @@
-"""Problems: what cannot be done, in words for whoever asked."""
+"""Problems: what a client is told when a request cannot be answered."""
 
 from collections.abc import Mapping
 
+from botdrome.server.arena import BadName
+from botdrome.server.calling.answer import CallFailed
+from botdrome.server.failures import STORE_AWAY
+from botdrome.server.lobby.guesses import TooMany
+from botdrome.server.workers.jobs import JobFailed
+from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
+
+TAKEN = "Bot already registered with that name"
+
 
 class Problem(Exception):
-    """Something that cannot be done. The status is the one of HTTP."""
+    """An error for the client, with the status of HTTP."""
 
     def __init__(self, words: str, status: int = 400, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(words)
@@ -17,3 +26,22 @@ def no_match(match_id: str) -> Problem:
 
 def no_bot(name: str) -> Problem:
     return Problem(f"there is no bot {name!r}", 404)
+
+
+def known_problem(error: BaseException | None) -> Problem | None:
+    """The problem that the client is told; None: an error in the server, whose words are for the log."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, LooksAlike):
+        return Problem(f"{TAKEN}, or one that looks like it: {error}", 409)
+    if isinstance(error, NameTaken):
+        return Problem(TAKEN, 409)
+    if isinstance(error, TooMany):
+        return Problem(str(error), 429)
+    if isinstance(error, CallFailed):
+        return Problem(f"The bot cannot be called: {error}", 422)
+    if isinstance(error, StoreUnavailable):
+        return Problem(STORE_AWAY, 503)
+    if isinstance(error, JobFailed):
+        return Problem(str(error), 503)
+    return Problem(str(error)) if isinstance(error, BadName) else None

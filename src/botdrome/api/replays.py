@@ -1,26 +1,30 @@
-"""Replays: a match that is over, played again from its record."""
+"""Replays: matches that are over, and match files, for spectators and as films."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from time import process_time
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
-from botdrome.api.pieces import PIECE
+from botdrome.api.bodies import PIECE
 from botdrome.api.problems import Problem, no_match
 from botdrome.formats import restored
 from botdrome.games.game import Raw
 from botdrome.match.course import News
 from botdrome.match.events import Played, Player, meant_for
+from botdrome.match.film import FilmHeader, FilmPlayer, film_lines, frames, header_of
 from botdrome.match.record import BadRecord, replay
 from botdrome.match.terms import Milliseconds
-from botdrome.server.tables.audience import Audience, header_of
-from botdrome.server.workers.jobs import Home, Reply
+from botdrome.server.tables.audience import Audience
+from botdrome.server.tables.audience import header_of as audience_header
+from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store.reading import reader
 from botdrome.store.store import MatchEntry, Source
 
 
-class Turn(Struct, frozen=True):
-    """A step that was played. Secret moves are left out."""
+class PlayedStep(Struct, frozen=True):
+    """A step of a match, without secret moves."""
 
     t: Milliseconds
     step: int
@@ -28,19 +32,21 @@ class Turn(Struct, frozen=True):
 
 
 def replayed(data: bytes) -> Iterator[tuple[Milliseconds, News]]:
-    """The news of a match file, each with its time."""
+    """The news of a match file, with their times."""
     try:
         yield from replay(*restored(data))
     except BadRecord as error:
         raise Problem(f"the record cannot be played again: {error}", 500) from error
 
 
-def turns(data: bytes) -> list[Turn]:
-    return [Turn(t, event.step, event.moves) for t, news in replayed(data) for event, _ in news if isinstance(event, Played)]
+def steps_of(data: bytes) -> list[PlayedStep]:
+    return [
+        PlayedStep(t, event.step, event.moves) for t, news in replayed(data) for event, _ in news if isinstance(event, Played)
+    ]
 
 
-class _Shown:
-    """A spectator that keeps what it was shown until it is fetched."""
+class _Recorder:
+    """A spectator that keeps its messages until they are fetched."""
 
     def __init__(self) -> None:
         self._messages: list[bytes] = []
@@ -56,19 +62,19 @@ class _Shown:
         return messages
 
 
-def performance(entry: MatchEntry, data: bytes) -> Iterator[bytes]:
-    """All that a spectator who was there from the first moment was shown."""
-    shown = _Shown()
-    audience = Audience(header_of(entry))
+def spectator_messages(entry: MatchEntry, data: bytes) -> Iterator[bytes]:
+    """The messages for a spectator that watched from the start."""
+    recorder = _Recorder()
+    audience = Audience(audience_header(entry))
     for number, (t, news) in enumerate(replayed(data)):
         if not number:
-            audience.join(shown, 0, entry.players, news[0][1].view(None))
+            audience.join(recorder, 0, entry.players, news[0][1].view(None))
         audience.see(t, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
-        yield from shown.fetched()
+        yield from recorder.fetched()
 
 
-async def perform(_home: Home, source: Source, match_id: str) -> Reply | bool:
-    """The job of a worker: a match that is over, in lists of messages. False: it is not over yet."""
+async def replay_job(_server: ServerCaller, source: Source, match_id: str) -> PiecewiseResult | bool:
+    """A job of a worker process: the messages of a match that is over, in lists. False: it is not over yet."""
     store = await reader(source)
     entry = await store.match(match_id)
     if entry is None:
@@ -78,7 +84,7 @@ async def perform(_home: Home, source: Source, match_id: str) -> Reply | bool:
     record = await store.record(match_id)
     if record is None:
         raise Problem(f"match {entry.id} cannot be shown: it was {entry.status}, and nothing was recorded", 404)
-    return Reply(True, list(_in_pieces(performance(entry, record))))
+    return PiecewiseResult(True, list(_in_pieces(spectator_messages(entry, record))))
 
 
 def _in_pieces(messages: Iterator[bytes]) -> Iterator[bytes]:
@@ -91,3 +97,65 @@ def _in_pieces(messages: Iterator[bytes]) -> Iterator[bytes]:
             yield msgspec.msgpack.encode(some)
             some, size = [], 0
     yield msgspec.msgpack.encode(some)
+
+
+ELSEWHERE = "`botdrome replay FILE --html film.html` makes it on your machine, without a limit"
+
+
+class FilmLimits(Struct, frozen=True):
+    """How much work one film may be. Match files come from strangers, and may be made to take hours."""
+
+    inputs: int = 250_000
+    seconds: float = 15.0
+    """Of processor time."""
+    size: int = 64 << 20
+    """Bytes, before compression."""
+
+
+LIMITS = FilmLimits()
+
+
+def film_of_file(data: bytes, limits: FilmLimits = LIMITS) -> bytes:
+    """The film of a match file; Problem with the line and the reason where it cannot be played."""
+    return _film(data, None, (), limits)
+
+
+def film_of_match(entry: MatchEntry, owners: Iterable[str | None], record: bytes, limits: FilmLimits = LIMITS) -> bytes:
+    """The film of a stored match. `owners` has the owner of each player that is a registered bot."""
+    return _film(record, entry, owners, limits)
+
+
+def _film(data: bytes, entry: MatchEntry | None, owners: Iterable[str | None], limits: FilmLimits) -> bytes:
+    try:
+        record, game = restored(data)
+        if len(record.lines) > limits.inputs:
+            raise _too_much(f"has {len(record.lines)} inputs, and {limits.inputs} are the most; {ELSEWHERE}")
+        header = header_of(record)
+        if entry is not None:
+            header = _with_owners(header, entry, owners)
+        return b"".join(_bounded(film_lines(header, frames(record, game)), limits))
+    except BadRecord as problem:
+        raise Problem(f"the match file cannot be played again: {problem}", 422) from None
+
+
+def _with_owners(header: FilmHeader, entry: MatchEntry, owners: Iterable[str | None]) -> FilmHeader:
+    """With the names, owners and result that the store has."""
+    players = tuple(FilmPlayer(name, owner or UNSET) for name, owner in zip(entry.players, owners, strict=True))
+    return replace(
+        header, match=entry.id, players=players, contest=entry.contest, started=entry.started, result=entry.result
+    )  # fmt: skip
+
+
+def _bounded(lines: Iterable[bytes], limits: FilmLimits) -> Iterator[bytes]:
+    until, size = process_time() + limits.seconds, 0
+    for line in lines:
+        size += len(line)
+        if size > limits.size:
+            raise _too_much(f"makes a film of more than {limits.size} bytes; {ELSEWHERE}")
+        if process_time() > until:
+            raise _too_much(f"takes more than {limits.seconds:g} s to play again; {ELSEWHERE}")
+        yield line
+
+
+def _too_much(words: str) -> Problem:
+    return Problem(f"this match {words}", 422)

@@ -15,18 +15,18 @@ import msgspec
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.away import Away
 from botdrome.api.gallery import Gallery
-from botdrome.api.live import glance
+from botdrome.api.live_tables import glance
 from botdrome.api.problems import Problem, no_match
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import POLICY, TRY_LATER, Connection
 from botdrome.server.network.door import Welcome
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
-from botdrome.server.workers.worker_link import Result
+from botdrome.server.workers.link import JobResult
 
 PREFIX = "/watch/"
+REPLAY = "botdrome.api.replays:replay_job"
 LONGEST_MESSAGE = 64 << 10
 """Bytes of a message from a spectator."""
 BACKLOG_BYTES = 1 << 20
@@ -93,10 +93,10 @@ Ending = Literal["over", "cut", "gone"]
 class Viewing:
     """One spectator of one match: call `enter`, then `attend` or `messages`, and `leave` in any case."""
 
-    def __init__(self, away: Away, match_id: str) -> None:
-        self._away, self._arena, self._match_id = away, away.arena, match_id
+    def __init__(self, arena: Arena, match_id: str) -> None:
+        self._arena, self._match_id = arena, match_id
         self._backlog = Backlog()
-        self._replay: Result | None = None
+        self._replay: JobResult | None = None
         self._live = False
 
     async def enter(self) -> None:
@@ -111,7 +111,10 @@ class Viewing:
         self._live = self._arena.tables.watch(self._match_id, self._backlog)
         if self._live:
             return True
-        self._replay = await self._away.have_done("botdrome.api.replays:perform", self._match_id)
+        try:
+            self._replay = await self._arena.workers.read(self._arena.store, REPLAY, self._match_id)
+        except JobFailed as failed:
+            raise Problem(str(failed), 503) from None
         return bool(self._replay.value)
 
     async def _found_after_a_change(self) -> bool:
@@ -168,16 +171,16 @@ class Viewing:
 # WebSockets: every message is a text frame; closed when the match is over.
 
 
-def watch_socket(away: Away, target: str, rate_refusal: Callable[[str], bytes] | None = None) -> Welcome:
+def watch_socket(arena: Arena, target: str, rate_refusal: Callable[[str], bytes] | None = None) -> Welcome:
     """The sessions of /watch/ (many matches) and /watch/MATCH. Only replays are work, and count as requests."""
     path, _, _ = target.partition("?")
     match_id = unquote(path.removeprefix(PREFIX))
     if not match_id:
-        return Welcome(lambda connection: Gallery(away.arena, connection), LONGEST_MESSAGE, Socket, player=False)
-    if glance(away.arena.tables, match_id) is not None:
-        live = lambda connection: LiveSpectator(away.arena, match_id, connection)  # noqa: E731
+        return Welcome(lambda connection: Gallery(arena, connection), LONGEST_MESSAGE, Socket, player=False)
+    if glance(arena.tables, match_id) is not None:
+        live = lambda connection: LiveSpectator(arena, match_id, connection)  # noqa: E731
         return Welcome(live, LONGEST_MESSAGE, Socket, player=False)
-    replay = lambda connection: ReplaySpectator(Viewing(away, match_id), connection)  # noqa: E731
+    replay = lambda connection: ReplaySpectator(Viewing(arena, match_id), connection)  # noqa: E731
     return Welcome(replay, LONGEST_MESSAGE, PacedSocket, player=False, refusal=rate_refusal)
 
 
@@ -240,11 +243,11 @@ class ReplaySpectator:
 class WatchEvents:
     """`/watch/{match}/events`: every message is an event's data; an event `end` says how the stream ended."""
 
-    def __init__(self, away: Away) -> None:
-        self._away = away
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        viewing = Viewing(self._away, scope["path_params"]["match"])
+        viewing = Viewing(self._arena, scope["path_params"]["match"])
         stream = EventStream(receive, send)
         try:
             await viewing.enter()

@@ -18,7 +18,7 @@ from botdrome.server.network.peer import PEER
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.settings import Settings
 from botdrome.server.workers.asker import ASKER, source_of
-from botdrome.server.workers.turns import Turns
+from botdrome.server.workers.turns import FairTurns
 from botdrome.wire.safe_headers import plain_answer
 
 TOO_FAST = "Too many requests from your address: try again in a moment."
@@ -70,7 +70,7 @@ class Turnstile:
     def __init__(self, app: ASGIApp, rate: RequestRate, has_session: Callable[[str], bool] = lambda _: False) -> None:
         """`has_session`: whether somebody is known to socket.io by this id."""
         self._app, self._rate, self._has_session = app, rate, has_session
-        self._turns: Turns[asyncio.Future[None]] = Turns(1.0)
+        self._turns: FairTurns[asyncio.Future[None]] = FairTurns(1.0)
         self._loop = asyncio.get_running_loop()
         self._turning = False
 

@@ -15,20 +15,19 @@ import msgspec
 import structlog
 from msgspec import Raw, Struct
 
-from botdrome.api.bodies import LARGEST_BODY, bearer
-from botdrome.api.graphql.bulletins import Bulletins
-from botdrome.api.graphql.clerk import Clerk
-from botdrome.api.graphql.replies import Plan
-from botdrome.api.pieces import Head
-from botdrome.api.problems import Problem
-from botdrome.api.registration import refusal
+from botdrome.api.bodies import LARGEST_BODY, ResponseHead, bearer
+from botdrome.api.graphql.endpoint import EXECUTOR
+from botdrome.api.graphql.query import Subscription
+from botdrome.api.live_tables import TableLists
+from botdrome.api.problems import Problem, known_problem
 from botdrome.api.spectators import TooSlow, Viewing
 from botdrome.server import metrics
+from botdrome.server.arena import Arena
 from botdrome.server.network.connection import NORMAL, POLICY, Connection
 from botdrome.server.network.door import Welcome
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import PacedSocket
-from botdrome.server.workers.worker_link import Result
+from botdrome.server.workers.link import JobResult
 
 log = structlog.get_logger()
 
@@ -91,8 +90,8 @@ class QueryFailed(Exception):
 class GraphQLSockets:
     """All open WebSockets of GraphQL."""
 
-    def __init__(self, clerk: Clerk) -> None:
-        self._clerk, self._bulletins = clerk, Bulletins(clerk.away.arena.tables)
+    def __init__(self, arena: Arena) -> None:
+        self._arena, self._lists = arena, TableLists(arena.tables)
         self._open: set[GraphQLSession] = set()
 
     def receive(self, head: bytes, rate_refusal: Callable[[str], bytes] | None) -> Welcome | None:
@@ -120,26 +119,29 @@ class GraphQLSockets:
 
     async def results(self, token: str | None, payload: bytes) -> AsyncGenerator[Raw, None]:
         """The results of one operation, as they are sent."""
-        result = await self._clerk.have_done("begin", payload, token)
+        result = await self._run("begin", payload, token)
         if isinstance(result.value, list):
             raise QueryFailed(result.value)
-        if isinstance(result.value, Head):
+        if isinstance(result.value, ResponseHead):
             yield Raw(await _whole(result))
             return
-        plan: Plan = result.value.plan
-        make = partial(self._tables, payload)
-        results = self._bulletins.follow(result.value.words, make) if plan.match is None else self._match(plan.key, plan.match)
+        found: Subscription = result.value
+        plan, make = found.plan, partial(self._tables, payload)
+        results = self._lists.follow(found.key, make) if plan.match is None else self._match(plan.field, plan.match)
         async with aclosing(results):
             async for message in results:
                 yield Raw(message)
 
     async def _tables(self, payload: bytes) -> bytes:
-        issue: bytes = (await self._clerk.have_done("tables", payload)).value
-        return issue
+        tables: bytes = (await self._run("tables", payload)).value
+        return tables
 
-    async def _match(self, key: str, match_id: str) -> AsyncGenerator[bytes, None]:
-        begin = b'{"data":{' + msgspec.json.encode(key) + b":"
-        viewing = Viewing(self._clerk.away, match_id)
+    async def _run(self, job: str, *args: Any) -> JobResult:
+        return await self._arena.workers.read(self._arena.store, f"{EXECUTOR}:{job}", *args)
+
+    async def _match(self, field: str, match_id: str) -> AsyncGenerator[bytes, None]:
+        begin = b'{"data":{' + msgspec.json.encode(field) + b":"
+        viewing = Viewing(self._arena, match_id)
         try:
             await viewing.enter()
             async with aclosing(viewing.messages()) as messages:
@@ -149,7 +151,7 @@ class GraphQLSockets:
             viewing.leave()
 
 
-async def _whole(result: Result) -> bytes:
+async def _whole(result: JobResult) -> bytes:
     length = result.value.length
     if length > LARGEST_MESSAGE:
         result.drop()
@@ -271,7 +273,7 @@ def _errors(error: Exception) -> Errors:
         return error.errors
     if isinstance(error, TooSlow):
         return [{"message": str(error)}]
-    problem = refusal(error)
+    problem = known_problem(error)
     if problem is None:
         log.error("a subscription failed", exc_info=error)
     return [{"message": problem.words if problem else "Something went wrong in the server."}]

@@ -1,71 +1,111 @@
 """Bots over REST."""
 
-from botdrome.api.dates import iso
-from botdrome.api.games import game_called
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from botdrome.api.arguments import check_contest, check_owner, game_called, iso
 from botdrome.api.problems import Problem, no_bot
-from botdrome.api.registration import check_contest, check_owner
-from botdrome.api.rest.answers import Address, Bot, Bots, Entrant, Entry, NewBot, RegisteredBot
-from botdrome.api.rest.endpoint import Asked
-from botdrome.api.rest.reach import Reach
+from botdrome.api.rest.endpoint import GameName, GameType, Moment, Page, RestRequest
+from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena
 from botdrome.store.store import BotEntry
 from botdrome.wire.battlebot.messages import game_type
 
 
-def shown(bot: BotEntry) -> Bot:
-    return Bot(bot.name, bot.game, game_type(bot.game), bot.owner, iso(bot.registered), bot.url is not None)
+class RestBot(Struct):
+    name: str
+    game: GameName
+    gameType: GameType  # noqa: N815
+    owner: str
+    registered: Moment
+    called: Annotated[bool, Meta(description="Whether it has an address at which the server calls it.")] = False
 
 
-async def bots(reach: Reach, asked: Asked) -> Bots:
-    wanted, owner = asked.text("game"), asked.text("owner")
+class Bots(Page):
+    bots: list[RestBot]
+
+
+class NewBot(Struct, forbid_unknown_fields=True):
+    game: GameName
+    name: str
+    owner: str = ""
+    url: Annotated[str | None, Meta(description="Where the server calls it; the bot must repeat a challenge there.")] = None
+
+
+class Address(Struct, forbid_unknown_fields=True):
+    url: Annotated[str | None, Meta(description="Where the server calls the bot; null: it connects by itself.")]
+
+
+class Entrant(Struct, forbid_unknown_fields=True):
+    bot: Annotated[str, Meta(description="The name of a bot that the server can call.")]
+
+
+class RestEntry(Struct):
+    contest: str
+    bot: str
+    entered: bool
+
+
+class RegisteredBot(Struct):
+    bot: RestBot
+    password: Annotated[str, Meta(description="The bot's token. It is shown this once.")]
+
+
+def shown(bot: BotEntry) -> RestBot:
+    return RestBot(bot.name, bot.game, game_type(bot.game), bot.owner, iso(bot.registered), bot.url is not None)
+
+
+async def bots(context: ReadContext, request: RestRequest) -> Bots:
+    wanted, owner = request.text("game"), request.text("owner")
     game = None if wanted is None else game_called(wanted)
-    order, falling = asked.order("registered")
-    page = await reach.store.bots(game, owner, asked.limit, asked.offset, order, falling)  # type: ignore[arg-type]
-    return Bots([shown(bot) for bot in page], await reach.store.count_bots(game, owner), asked.limit, asked.offset)
+    order, falling = request.order("registered")
+    page = await context.store.bots(game, owner, request.limit, request.offset, order, falling)  # type: ignore[arg-type]
+    return Bots([shown(bot) for bot in page], **request.page(await context.store.count_bots(game, owner)))
 
 
-async def bot(reach: Reach, asked: Asked) -> Bot:
-    name = asked.path("name")
-    found = await reach.store.bot(name)
+async def bot(context: ReadContext, request: RestRequest) -> RestBot:
+    name = request.path("name")
+    found = await context.store.bot(name)
     if found is None:
         raise no_bot(name)
     return shown(found)
 
 
-async def register(arena: Arena, asked: Asked) -> RegisteredBot:
-    new: NewBot = await asked.body(NewBot)
+async def register(arena: Arena, request: RestRequest) -> RegisteredBot:
+    new: NewBot = await request.body(NewBot)
     check_owner(new.owner)
     registered, token = await arena.register(game_called(new.game), new.name, new.owner, new.url)
     return RegisteredBot(shown(registered), token)
 
 
-async def move(arena: Arena, asked: Asked) -> Bot:
-    new: Address = await asked.body(Address)
-    return shown(await arena.move(await _held(arena, asked, asked.path("name")), new.url))
+async def move(arena: Arena, request: RestRequest) -> RestBot:
+    new: Address = await request.body(Address)
+    return shown(await arena.move(await _held(arena, request, request.path("name")), new.url))
 
 
-async def enter(arena: Arena, asked: Asked) -> Entry:
-    return await _entry(arena, asked, entered=True)
+async def enter(arena: Arena, request: RestRequest) -> RestEntry:
+    return await _entry(arena, request, entered=True)
 
 
-async def withdraw(arena: Arena, asked: Asked) -> Entry:
-    return await _entry(arena, asked, entered=False)
+async def withdraw(arena: Arena, request: RestRequest) -> RestEntry:
+    return await _entry(arena, request, entered=False)
 
 
-async def _entry(arena: Arena, asked: Asked, entered: bool) -> Entry:
-    game, contest = game_called(asked.path("game")), asked.path("name")
+async def _entry(arena: Arena, request: RestRequest, entered: bool) -> RestEntry:
+    game, contest = game_called(request.path("game")), request.path("name")
     check_contest(contest)
-    entrant: Entrant = await asked.body(Entrant)
-    bot = await _held(arena, asked, entrant.bot)
+    entrant: Entrant = await request.body(Entrant)
+    bot = await _held(arena, request, entrant.bot)
     if bot.game != game:
         raise Problem(f"{bot.name} is registered for {bot.game}")
     await (arena.outreach.enter if entered else arena.outreach.withdraw)(bot, contest)
-    return Entry(contest, bot.name, entered)
+    return RestEntry(contest, bot.name, entered)
 
 
-async def _held(arena: Arena, asked: Asked, name: str) -> BotEntry:
+async def _held(arena: Arena, request: RestRequest, name: str) -> BotEntry:
     """The bot of that name, if its token came with the request."""
-    token = asked.token
+    token = request.token
     if "\0" in name or await arena.store.bot(name) is None:
         raise no_bot(name)
     bot = await arena.holder(name, token)

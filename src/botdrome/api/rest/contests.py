@@ -2,60 +2,105 @@
 
 from collections import defaultdict
 from math import comb
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta, Struct
 
-from botdrome.api.dates import iso
-from botdrome.api.games import game_called
+from botdrome.api.arguments import game_called, iso
 from botdrome.api.problems import Problem
-from botdrome.api.rankings import Method, ranked
-from botdrome.api.rest.answers import Contests
-from botdrome.api.rest.endpoint import Asked
-from botdrome.api.rest.reach import Reach
-from botdrome.api.rest.reports import AllContests, Contest, ContestLine, Crosstable, Standing, Standings
+from botdrome.api.rest.endpoint import GameName, GameType, Moment, Page, RestRequest
+from botdrome.api.results import Method, Rank, ranked
+from botdrome.api.server_calls import ReadContext
 from botdrome.store.store import Meetings, Wanted
 from botdrome.wire.battlebot.messages import game_type
+
+
+class Contests(Page):
+    contests: list[str]
+
+
+class RestContestLine(Struct):
+    game: GameName
+    gameType: GameType  # noqa: N815
+    name: str
+    matches: int
+    first: Moment
+    last: Moment
+
+
+class AllContests(Page):
+    contests: list[RestContestLine]
+
+
+class Contest(Struct):
+    name: str
+    game: GameName
+    gameType: GameType  # noqa: N815
+    matches: Annotated[int, Meta(description="How many have ended.")]
+    running: int
+    planned: Annotated[int, Meta(description="How many there will be, if nobody else comes.")]
+    rankings: list[Rank]
+
+
+class RestStanding(Rank, frozen=True):
+    place: int
+
+
+class RestStandings(Page):
+    bots: list[RestStanding]
+
+
+class Crosstable(Struct):
+    bots: Annotated[list[str], Meta(description="The best first; 100 at most.")]
+    total: Annotated[int, Meta(description="How many bots there are.")]
+    rows: Annotated[
+        list[list[list[int] | None]], Meta(description="Wins, draws and losses of each against each; null: they have not met.")
+    ]
+
 
 MOST_ROWS = 100
 """Of a crosstable."""
 
 
-async def contestlist(reach: Reach, asked: Asked) -> AllContests:
-    wanted = asked.text("game")
+async def contestlist(context: ReadContext, request: RestRequest) -> AllContests:
+    wanted = request.text("game")
     game = None if wanted is None else game_called(wanted)
-    order, falling = asked.order("-last")
-    found, total = await reach.store.reports.contests(game, order, falling, asked.limit, asked.offset)  # type: ignore[arg-type]
-    lines = [ContestLine(one.game, game_type(one.game), one.name, one.matches, iso(one.first), iso(one.last)) for one in found]
-    return AllContests(lines, total, asked.limit, asked.offset)
+    order, falling = request.order("-last")
+    found, total = await context.store.reports.contests(game, order, falling, request.limit, request.offset)  # type: ignore[arg-type]
+    lines = [
+        RestContestLine(one.game, game_type(one.game), one.name, one.matches, iso(one.first), iso(one.last)) for one in found
+    ]
+    return AllContests(lines, **request.page(total))
 
 
-async def contests(reach: Reach, asked: Asked) -> Contests:
-    names = await reach.store.contests(game_called(asked.path("game")))
-    return Contests(names[asked.offset : asked.offset + asked.limit], len(names), asked.limit, asked.offset)
+async def contests(context: ReadContext, request: RestRequest) -> Contests:
+    names = await context.store.contests(game_called(request.path("game")))
+    return Contests(list(request.part(names)), **request.page(len(names)))
 
 
-async def contest(reach: Reach, asked: Asked) -> Contest:
-    game, name = await _known(reach, asked)
-    method = Method[(asked.text("method") or "ambitious").upper()]
-    rankings = ranked(await reach.store.contest_lines(game, name), method)
-    ended, running = await reach.store.meetings(game, name)
-    planned = _planned([ended, running], await reach.contest_games())
+async def contest(context: ReadContext, request: RestRequest) -> Contest:
+    game, name = await _known(context, request)
+    method = Method[(request.text("method") or "ambitious").upper()]
+    rankings = ranked(await context.store.contest_lines(game, name), method)
+    ended, running = await context.store.meetings(game, name)
+    planned = _planned([ended, running], await context.contest_games())
     return Contest(name, game, game_type(game), sum(ended.values()), sum(running.values()), planned, rankings)
 
 
-async def standings(reach: Reach, asked: Asked) -> Standings:
-    game, name = await _known(reach, asked)
-    method = Method[(asked.text("method") or "ambitious").upper()]
-    ranks = ranked(await reach.store.contest_lines(game, name), method)
-    lines = [Standing(place, **msgspec.structs.asdict(rank)) for place, rank in enumerate(ranks, 1)]
-    order, falling = asked.order("place")
+async def standings(context: ReadContext, request: RestRequest) -> RestStandings:
+    game, name = await _known(context, request)
+    method = Method[(request.text("method") or "ambitious").upper()]
+    ranks = ranked(await context.store.contest_lines(game, name), method)
+    lines = [RestStanding(place, **msgspec.structs.asdict(rank)) for place, rank in enumerate(ranks, 1)]
+    order, falling = request.order("place")
     lines.sort(key=lambda line: getattr(line, order), reverse=falling)
-    return Standings(lines[asked.offset : asked.offset + asked.limit], len(lines), asked.limit, asked.offset)
+    return RestStandings(list(request.part(lines)), **request.page(len(lines)))
 
 
-async def _known(reach: Reach, asked: Asked) -> tuple[str, str]:
-    game, name = game_called(asked.path("game")), asked.path("name")
-    if not await reach.store.count(Wanted(game=game, contest=name)):
+async def _known(context: ReadContext, request: RestRequest) -> tuple[str, str]:
+    game, name = game_called(request.path("game")), request.path("name")
+    if not await context.store.count(Wanted(game=game, contest=name)):
         raise Problem(f"nobody has played in a contest {name!r} of {game}", 404)
     return game, name
 
@@ -69,10 +114,10 @@ def _planned(met: list[Meetings], each_way: int) -> int:
     return sum(comb(len(names), seats) * seats * each_way for seats, names in players.items())
 
 
-async def crosstable(reach: Reach, asked: Asked) -> Crosstable:
-    game, name = await _known(reach, asked)
-    rankings = ranked(await reach.store.contest_lines(game, name))
+async def crosstable(context: ReadContext, request: RestRequest) -> Crosstable:
+    game, name = await _known(context, request)
+    rankings = ranked(await context.store.contest_lines(game, name))
     names = [rank.bot for rank in rankings[:MOST_ROWS]]
-    scores = await reach.store.reports.crosstable(game, name)
+    scores = await context.store.reports.crosstable(game, name)
     rows = [[list(scores[one, two]) if (one, two) in scores else None for two in names] for one in names]
     return Crosstable(names, len(rankings), rows)

@@ -1,28 +1,50 @@
-"""Endpoint: one thing that REST can be asked, from which both its route and its page in the OpenAPI document are made."""
+"""Endpoints of REST. The routes and the OpenAPI document are made from them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import structlog
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
-from botdrome.api.away import Away
-from botdrome.api.bodies import bearer, whole_body
-from botdrome.api.dates import epoch
-from botdrome.api.paging import LONGEST_LIST, SHORT_LIST
-from botdrome.api.pieces import InPieces
-from botdrome.api.problems import Problem
-from botdrome.api.registration import refusal
+from botdrome.api.arguments import LONGEST_LIST, SHORT_LIST, epoch
+from botdrome.api.bodies import PiecewiseResponse, bearer, whole_body
+from botdrome.api.problems import Problem, known_problem
+from botdrome.match.terms import PaceName
+from botdrome.server.arena import Arena
+from botdrome.server.workers.asker import ASKER
+from botdrome.server.workers.limits import SharedSlots
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 NDJSON = "application/x-ndjson"
+EXECUTOR = "botdrome.api.rest.executor:answer"
+MOST_FILES = 8
+"""Files that wait for a worker process or are read by one. One client can have half of these slots."""
+TOO_MANY_FILES = "Too many files are being read already; try again in a moment."
+
+Moment = Annotated[str, Meta(description="A moment in UTC, as in ISO 8601.", examples=["2026-11-15T02:27:15.123Z"])]
+GameName = Annotated[str, Meta(description="A game.", examples=["noughts-and-crosses"])]
+GameType = Annotated[str, Meta(description="The same game as the native protocol calls it.", examples=["NOUGHTS_AND_CROSSES"])]
+Pace = Annotated[PaceName, Meta(description="usual, or for people slow or stepped: such a match is unrated.")]
+
+
+class Page(Struct, kw_only=True):
+    """A part of a list."""
+
+    total: int
+    limit: int
+    offset: int
+
+
+class Error(Struct):
+    error: str
 
 
 class Parameter(Struct, frozen=True):
@@ -40,30 +62,30 @@ PAGING = (
 
 
 def sorted_by(*columns: str) -> Parameter:
-    """The parameter by which a list is sorted."""
+    """The parameter that sorts a list."""
     choices = tuple(sign + column for column in columns for sign in ("", "-"))
     return Parameter("sort", "By which column; with a minus, the largest or latest first.", choices=choices)
 
 
-class Call(Struct, frozen=True):
-    """A request as it came. Its body is here only where the endpoint takes a file."""
+class RawRequest(Struct, frozen=True):
+    """A request as it came, with the body where the endpoint takes a file."""
 
     endpoint: str
     query: str
     path: dict[str, Any]
     authorization: str
-    packed: bool = False
-    """Whether the client takes answers that are packed with gzip."""
+    gzip: bool = False
+    """Whether the client accepts compressed answers."""
     file: bytes = b""
 
 
-class Asked:
-    """A request, read as the endpoint says that it may be made."""
+class RestRequest:
+    """A request whose parameters are those of the endpoint."""
 
-    def __init__(self, call: Call, parameters: tuple[Parameter, ...], request: Request | None = None) -> None:
-        """`request` is for those with a body."""
-        self._call, self._request = call, request
-        self._query = QueryParams(call.query)
+    def __init__(self, raw: RawRequest, parameters: tuple[Parameter, ...], request: Request | None = None) -> None:
+        """`request` is needed to read a body."""
+        self._raw, self._request = raw, request
+        self._query = QueryParams(raw.query)
         known = {parameter.name: parameter for parameter in parameters}
         for name in self._query:
             if name not in known:
@@ -71,17 +93,17 @@ class Asked:
             choices = known[name].choices
             if choices and self._query[name] not in choices:
                 raise Problem(f"{name} is one of {', '.join(choices)}, not {self._query[name]!r}")
-        for text in (*self._query.values(), *call.path.values()):
+        for text in (*self._query.values(), *raw.path.values()):
             if "\0" in str(text):
                 raise Problem("a text must not contain the character NUL")
 
     @property
-    def request(self) -> Request:
+    def http(self) -> Request:
         assert self._request is not None
         return self._request
 
     def path(self, name: str) -> Any:
-        return self._call.path[name]
+        return self._raw.path[name]
 
     def text(self, name: str) -> str | None:
         return self._query.get(name)
@@ -100,7 +122,7 @@ class Asked:
             raise Problem(f"{name} is a date or a moment as in ISO 8601, such as 2026-11-15T02:27:15Z, not {text!r}") from None
 
     def order(self, default: str) -> tuple[str, bool]:
-        """By which column, and whether the largest comes first."""
+        """The column that sorts the list, and whether the largest comes first."""
         sort = self._query.get("sort", default)
         return sort.removeprefix("-"), sort.startswith("-")
 
@@ -120,26 +142,34 @@ class Asked:
             raise Problem(f"{name} is a number from {least} to {most}, not {text!r}")
         return int(text)
 
+    def part(self, whole: Sequence[T]) -> Sequence[T]:
+        """The part of a list that is asked for."""
+        return whole[self.offset : self.offset + self.limit]
+
+    def page(self, total: int) -> dict[str, int]:
+        """The fields of a Page."""
+        return {"total": total, "limit": self.limit, "offset": self.offset}
+
     @property
     def token(self) -> str:
-        token = bearer(self._call.authorization)
+        token = bearer(self._raw.authorization)
         if token is None:
             raise Problem("the bot's token is needed: Authorization: Bearer TOKEN", 401, {"www-authenticate": "Bearer"})
         return token
 
     @property
     def file(self) -> bytes:
-        return self._call.file
+        return self._raw.file
 
     async def body(self, kind: Any) -> Any:
         try:
-            return msgspec.json.decode(await whole_body(self.request), type=kind)
+            return msgspec.json.decode(await whole_body(self.http), type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Problem(f"the body is not what it should be: {error}") from None
 
 
-Handler = Callable[[Any, Asked], Awaitable[Any]]
-"""Given the arena, the operator, or a `Reach` where it is called in a worker process."""
+Handler = Callable[[Any, RestRequest], Awaitable[Any]]
+"""Given the arena, the operator, or a `ReadContext` where it is called in a worker process."""
 
 
 class Endpoint(Struct, frozen=True):
@@ -154,14 +184,14 @@ class Endpoint(Struct, frozen=True):
     private: bool = False
     status: int = HTTPStatus.OK
     problems: tuple[tuple[int, str], ...] = ()
-    away: bool = False
-    """It only reads, and is answered by a worker process."""
+    in_worker: bool = False
+    """It only reads, and a worker process answers it."""
     file: int = 0
-    """Bytes of a file that it takes at most, instead of a body in JSON."""
+    """The most bytes of a file that it takes instead of a body in JSON."""
     lasting: bool = False
-    """A good answer stays the same: it depends on nothing but the path."""
+    """A successful answer never changes: it depends on the path alone."""
     lines: tuple[Any, ...] = ()
-    """What the lines of an answer in NDJSON are, where they are described."""
+    """The types of the lines of an answer in NDJSON."""
 
     @property
     def media(self) -> str:
@@ -171,9 +201,9 @@ class Endpoint(Struct, frozen=True):
     def name(self) -> str:
         return self.handler.__name__
 
-    async def respond(self, away: Away, subject: Any, request: Request) -> Response:
-        """`subject` is what the handler is given, unless it is called in a worker process."""
-        call = Call(
+    async def respond(self, arena: Arena, files: SharedSlots, subject: Any, request: Request) -> Response:
+        """`subject` is given to the handler, unless a worker process calls it."""
+        raw = RawRequest(
             self.name,
             request.url.query,
             request.path_params,
@@ -182,36 +212,36 @@ class Endpoint(Struct, frozen=True):
         )
         try:
             if self.file:
-                return await self._take_in(away, request, call)
-            if self.away:
-                result = await away.have_done("botdrome.api.rest.work:respond", call)
-                return InPieces(result.value, result)
-            answer = await self.handler(subject, Asked(call, self.parameters, request))
+                file = await whole_body(request, self.file)
+                with files.held(ASKER.get(), TOO_MANY_FILES):  # each takes much memory
+                    return await _answered_by_worker(arena, replace(raw, file=file))
+            if self.in_worker:
+                return await _answered_by_worker(arena, raw)
+            answer = await self.handler(subject, RestRequest(raw, self.parameters, request))
         except Exception as error:
             return error_response(problem_of(error))
         if isinstance(answer, Response):
             return answer
         return Response(msgspec.json.encode(answer), self.status, media_type=self.media)
 
-    async def _take_in(self, away: Away, request: Request, call: Call) -> Response:
-        """Few files wait for a worker at a time: each takes much room."""
-        file = await whole_body(request, self.file)
-        with away.file_place():
-            result = await away.have_done("botdrome.api.rest.work:respond", replace(call, file=file))
-        return InPieces(result.value, result)
+
+async def _answered_by_worker(arena: Arena, raw: RawRequest) -> Response:
+    result = await arena.workers.read(arena.store, EXECUTOR, raw)
+    return PiecewiseResponse(result.value, result)
 
 
 def problem_of(error: Exception) -> Problem:
-    problem = refusal(error)
+    """The problem that the client is told. An unexpected error is logged."""
+    problem = known_problem(error)
     if problem is None:
         log.error("a request failed", exc_info=error)
         problem = Problem("something went wrong in the server", 500)
     return problem
 
 
-def worded(problem: Problem) -> bytes:
+def error_body(problem: Problem) -> bytes:
     return msgspec.json.encode({"error": problem.words})
 
 
 def error_response(problem: Problem) -> Response:
-    return Response(worded(problem), problem.status, problem.headers, "application/json")
+    return Response(error_body(problem), problem.status, problem.headers, "application/json")

@@ -1,59 +1,125 @@
 """Matches and live tables over REST."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from botdrome.api.dates import iso
-from botdrome.api.films import filmed as film_of
-from botdrome.api.films import stored_film
-from botdrome.api.games import game_called
-from botdrome.api.live import live_tables
-from botdrome.api.outcomes import first_view, native_state
+from msgspec import Meta, Struct
+
+from botdrome.api.arguments import game_called, iso
+from botdrome.api.leaderboard import HOUSE, rated_name, results_of
+from botdrome.api.live_tables import live_tables
 from botdrome.api.problems import Problem, no_match
-from botdrome.api.rest.answers import Live, Match, Matches, MatchInFull, Outcome, Seat, Table
-from botdrome.api.rest.endpoint import Asked
-from botdrome.api.rest.reach import Reach
+from botdrome.api.replays import film_of_file, film_of_match
+from botdrome.api.rest.endpoint import GameName, GameType, Moment, Pace, Page, RestRequest
+from botdrome.api.results import first_view, native_state
+from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena, LiveTable
 from botdrome.server.lobby.owners import is_bots
 from botdrome.server.tables.flight_lines import written
 from botdrome.store.store import MatchEntry, Status, Wanted
 from botdrome.wire.battlebot.messages import game_type
 
+
+class Seat(Struct):
+    seat: Annotated[int, Meta(description="From 0, in the order of the players.")]
+    bot: str
+    place: Annotated[int | None, Meta(description="1 for the winner; those that tie share a place.")] = None
+    score: float | None = None
+    cause: Annotated[str | None, Meta(description="Why it ended for this bot.")] = None
+
+
+class RestOutcome(Struct):
+    victor: Annotated[str | None, Meta(description="null: a draw.")]
+    reason: str
+
+
+class RestMatch(Struct):
+    id: str
+    game: GameName
+    gameType: GameType  # noqa: N815
+    players: list[str]
+    contest: str | None
+    pace: Pace
+    status: Annotated[str, Meta(description="running, ended or aborted.")]
+    started: Moment
+    ended: Moment | None
+    result: RestOutcome | None
+    seats: list[Seat]
+
+
+class MatchInFull(RestMatch):
+    options: dict[str, Any]
+    reason: Annotated[str | None, Meta(description="Why it was aborted.")]
+    view: Annotated[dict[str, Any] | None, Meta(description="The public view of the present or last position.")]
+
+
+class Matches(Page):
+    matches: list[RestMatch]
+
+
+class RestTable(Struct):
+    id: str
+    game: GameName
+    gameType: GameType  # noqa: N815
+    players: list[str]
+    contest: str | None
+    started: Moment
+    steps: int
+    spectators: int
+    pace: Pace
+
+
+class Live(Struct):
+    tables: list[RestTable]
+    total: int
+
+
+class MatchPlayer(Struct):
+    name: str
+    owner: Annotated[str | None, Meta(description="Of a registered bot.")]
+    rating: Annotated[float | None, Meta(description="Its present rating; null: it has none.")]
+    protocol: Annotated[str | None, Meta(description="By which it is connected now, while the match runs; null: it is not.")]
+
+
+class MatchPlayers(Struct):
+    players: Annotated[list[MatchPlayer], Meta(description="In the order of the seats.")]
+
+
 STATUSES: dict[str, Status] = {"running": "running", "ended": "ended", "aborted": "aborted"}
 
 
-async def matches(reach: Reach, asked: Asked) -> Matches:
+async def matches(context: ReadContext, request: RestRequest) -> Matches:
     wanted = Wanted(
-        game=_game(asked.text("game")),
-        contest=asked.text("contest"),
-        all_of=asked.texts("bot"),
-        any_of=asked.texts("any_bot"),
-        status=STATUSES.get(asked.text("status") or ""),
-        winner=asked.text("winner"),
-        since=asked.moment("since"),
-        until=asked.moment("until"),
-        oldest_first=asked.order("-started") == ("started", False),
-        limit=asked.limit,
-        offset=asked.offset,
+        game=_game(request.text("game")),
+        contest=request.text("contest"),
+        all_of=request.texts("bot"),
+        any_of=request.texts("any_bot"),
+        status=STATUSES.get(request.text("status") or ""),
+        winner=request.text("winner"),
+        since=request.moment("since"),
+        until=request.moment("until"),
+        oldest_first=request.order("-started") == ("started", False),
+        limit=request.limit,
+        offset=request.offset,
     )
-    found = await reach.store.matches(wanted)
-    total = await reach.store.count(wanted)
-    return Matches([Match(**_common(entry)) for entry in found], total, asked.limit, asked.offset)
+    found = await context.store.matches(wanted)
+    total = await context.store.count(wanted)
+    return Matches([RestMatch(**_common(entry)) for entry in found], **request.page(total))
 
 
 def _game(name: str | None) -> str | None:
     return None if name is None else game_called(name)
 
 
-async def match(reach: Reach, asked: Asked) -> MatchInFull:
-    entry = await match_entry(reach, asked)
-    view = entry.view if entry.status != "running" else await reach.present_view(entry.id)
+async def match(context: ReadContext, request: RestRequest) -> MatchInFull:
+    entry = await match_entry(context, request)
+    view = entry.view if entry.status != "running" else await context.present_view(entry.id)
     return MatchInFull(**_common(entry), options=entry.options, reason=entry.reason or None, view=view)
 
 
-async def match_entry(reach: Reach, asked: Asked) -> MatchEntry:
-    entry = await reach.store.match(asked.path("id"))
+async def match_entry(context: ReadContext, request: RestRequest) -> MatchEntry:
+    entry = await context.store.match(request.path("id"))
     if entry is None:
-        raise no_match(asked.path("id"))
+        raise no_match(request.path("id"))
     return entry
 
 
@@ -73,11 +139,11 @@ def _common(entry: MatchEntry) -> dict[str, Any]:
     }
 
 
-def _outcome(entry: MatchEntry) -> Outcome | None:
+def _outcome(entry: MatchEntry) -> RestOutcome | None:
     if entry.result is None:
         return None
     result = native_state(entry, entry.view or first_view(entry))["result"]
-    return Outcome(result["victor"], result["reason"])
+    return RestOutcome(result["victor"], result["reason"])
 
 
 def _seats(entry: MatchEntry) -> list[Seat]:
@@ -88,57 +154,68 @@ def _seats(entry: MatchEntry) -> list[Seat]:
     return [Seat(seat, *line) for seat, line in enumerate(lines)]
 
 
-async def record(reach: Reach, asked: Asked) -> bytes:
-    entry = await match_entry(reach, asked)
-    found = await reach.store.record(entry.id)
+async def record(context: ReadContext, request: RestRequest) -> bytes:
+    entry = await match_entry(context, request)
+    found = await context.store.record(entry.id)
     if found is None:
         words = "runs still; its record comes when it is over" if entry.status == "running" else "left no record"
         raise Problem(f"match {entry.id} {words}", 404)
     return found
 
 
-async def film(reach: Reach, asked: Asked) -> bytes:
-    entry = await match_entry(reach, asked)
+async def film(context: ReadContext, request: RestRequest) -> bytes:
+    entry = await match_entry(context, request)
     if entry.status == "running":
         raise Problem(f"match {entry.id} is still running: watch it at /watch/{entry.id}; its film comes when it is over", 409)
-    record = await reach.store.record(entry.id)
+    record = await context.store.record(entry.id)
     if record is None:
         raise Problem(f"match {entry.id} left no record, so that there is no film of it", 404)
-    return stored_film(entry, await owners_of(entry, reach), record)
+    return film_of_match(entry, await owners_of(entry, context), record)
 
 
-async def owners_of(entry: MatchEntry, reach: Reach) -> list[str | None]:
+async def owners_of(entry: MatchEntry, context: ReadContext) -> list[str | None]:
     """Player by player, of those that are registered bots."""
-    bots = [await reach.store.bot(name) for name in entry.players]
+    bots = [await context.store.bot(name) for name in entry.players]
     return [bot.owner if bot and is_bots(entry, seat, bot) else None for seat, bot in enumerate(bots)]
 
 
-async def filmed(_: Reach, asked: Asked) -> bytes:
-    return film_of(asked.file)
+async def filmed(_: ReadContext, request: RestRequest) -> bytes:
+    return film_of_file(request.file)
 
 
-async def flight(reach: Reach, asked: Asked) -> bytes:
+async def flight(context: ReadContext, request: RestRequest) -> bytes:
     """Private: what a bot was sent and sent itself, with the verdicts."""
-    token, seat = asked.token, asked.path("seat")
-    entry = await match_entry(reach, asked)
+    token, seat = request.token, request.path("seat")
+    entry = await match_entry(context, request)
     if seat >= len(entry.players):
         raise Problem(f"match {entry.id} has the seats 0 to {len(entry.players) - 1}", 404)
-    if not await reach.owns(entry, seat, token):
+    if not await context.owns(entry, seat, token):
         raise Problem(f"this is not the token of the bot at seat {seat}", 403)
-    found = await reach.store.flight(entry.id, seat)
+    found = await context.store.flight(entry.id, seat)
     if found is None:
         words = "runs still; its flight records come when it is over" if entry.status == "running" else "left no flight records"
         raise Problem(f"match {entry.id} {words}", 404)
     return written(found, entry.reason)
 
 
-async def live(arena: Arena, asked: Asked) -> Live:
-    tables, _ = live_tables(arena.tables, _game(asked.text("game")))
+async def live(arena: Arena, request: RestRequest) -> Live:
+    tables, _ = live_tables(arena.tables, _game(request.text("game")))
     return Live([_table(table) for table in tables], arena.tables.count())
 
 
-def _table(table: LiveTable) -> Table:
-    return Table(
+def _table(table: LiveTable) -> RestTable:
+    return RestTable(
         table.id, table.game, game_type(table.game), list(table.players), table.contest, iso(table.started), table.steps,
         table.spectators, table.pace,
     )  # fmt: skip
+
+
+async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
+    entry = await match_entry(context, request)
+    strengths = (await results_of(entry.game, context.store)).strengths()
+    protocols = await context.protocols(entry.id) if entry.status == "running" else {}
+    found = []
+    for name, owner in zip(entry.players, await owners_of(entry, context), strict=True):
+        strength = strengths.get(rated_name(name)) if owner is not None or name.startswith(HOUSE) else None
+        found.append(MatchPlayer(name, owner, None if strength is None else strength.rating, protocols.get(name)))
+    return MatchPlayers(found)

@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 
 from botdrome import __version__
-from botdrome.api.rest.answers import Error
-from botdrome.api.rest.endpoint import NDJSON, Endpoint, Parameter
+from botdrome.api.rest.endpoint import NDJSON, Endpoint, Error, Parameter
 
 Schema = dict[str, Any]
+REST_PREFIX = re.compile(rb'("(?:#/components/schemas/)?)Rest(?=[A-Z]\w*")')
+"""Of the names of classes, where another class has the plain name. The document shows plain names."""
 
 
 def document(base: str, endpoints: Sequence[Endpoint]) -> bytes:
@@ -29,7 +30,7 @@ def document(base: str, endpoints: Sequence[Endpoint]) -> bytes:
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }
-    return msgspec.json.encode(about)
+    return REST_PREFIX.sub(rb"\1", msgspec.json.encode(about))
 
 
 def _operation(endpoint: Endpoint, known: dict[Any, Schema]) -> Schema:

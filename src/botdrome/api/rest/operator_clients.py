@@ -1,31 +1,93 @@
-"""What the operator sees and does: clients, bans, matches and the audit log."""
+"""The operator's view of clients, bans and matches, and the audit log."""
 
 from collections.abc import Callable
 from operator import attrgetter, methodcaller
 from time import time
-from typing import Any
+from typing import Annotated, Any
 
-from botdrome.api.dates import epoch, iso
+from msgspec import Meta, Struct
+
+from botdrome.api.arguments import epoch, iso
 from botdrome.api.problems import Problem
-from botdrome.api.rest.endpoint import Asked
-from botdrome.api.rest.operator_answers import (
-    AuditEntry,
-    AuditShown,
-    BannedSubject,
-    BanShown,
-    BansShown,
-    ClientShown,
-    ClientsShown,
-    EndedMatch,
-    EndOfMatch,
-    NewBan,
-    Removal,
-    Removed,
-)
+from botdrome.api.rest.endpoint import GameName, Moment, Page, RestRequest
 from botdrome.api.rest.operator_session import json_body, private
-from botdrome.server.lobby.bans import BadBan, Ban
+from botdrome.server.lobby.bans import BadBan, Ban, Kind
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.operator.operator import Operator
+
+
+class ClientShown(Struct):
+    number: Annotated[int, Meta(description="Names this connection, as long as the server runs.")]
+    protocol: str
+    name: str
+    game: GameName
+    address: Annotated[str, Meta(description="Where it comes from; for bots that the server calls, the host and port.")]
+    since: Moment
+    received: Annotated[int, Meta(description="Messages that it sent.")]
+    sent: Annotated[int, Meta(description="Messages that it was sent.")]
+    answerMs: Annotated[float | None, Meta(description="Milliseconds to an answer, on average.")]  # noqa: N815
+    match: Annotated[str | None, Meta(description="The match that it plays.")]
+
+
+class ClientsShown(Page):
+    clients: list[ClientShown]
+
+
+class Removal(Struct, forbid_unknown_fields=True):
+    name: Annotated[str | None, Meta(description="All connections of this name are closed.")] = None
+    number: Annotated[int | None, Meta(description="Only this connection is closed.")] = None
+    reason: str = ""
+
+
+class Removed(Struct):
+    removed: Annotated[int, Meta(description="How many connections were closed.")]
+
+
+class NewBan(Struct, forbid_unknown_fields=True):
+    kind: Kind
+    subject: Annotated[str, Meta(description="A name; or an address or a network (192.0.2.0/24).")]
+    reason: str = ""
+    until: Annotated[Moment | None, Meta(description="null: until it is lifted.")] = None
+
+
+class BannedSubject(Struct, forbid_unknown_fields=True):
+    kind: Kind
+    subject: str
+
+
+class BanShown(Struct):
+    kind: Kind
+    subject: str
+    reason: str
+    made: Moment
+    until: Moment | None
+
+
+class BansShown(Page):
+    bans: list[BanShown]
+
+
+class EndOfMatch(Struct, forbid_unknown_fields=True):
+    reason: str = ""
+
+
+class EndedMatch(Struct):
+    id: str
+    ended: bool
+
+
+class AuditEntry(Struct):
+    at: Moment
+    who: str
+    address: str
+    action: str
+    target: str
+    detail: str
+
+
+class AuditShown(Page):
+    entries: list[AuditEntry]
+
 
 SORTS: dict[str, Callable[[ConnectedClient], Any]] = {
     "number": attrgetter("number"),
@@ -42,17 +104,17 @@ SORTS: dict[str, Callable[[ConnectedClient], Any]] = {
 
 
 @private
-async def clients(operator: Operator, asked: Asked) -> ClientsShown:
+async def clients(operator: Operator, request: RestRequest) -> ClientsShown:
     """There may be many thousands: only those of the page are looked at closely."""
     found = operator.clients
-    if words := (asked.text("search") or "").lower():
+    if words := (request.text("search") or "").lower():
         found = [one for one in found if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}".lower()]
-    column, falling = asked.order("number")
+    column, falling = request.order("number")
     value = SORTS[column]
     known = sorted([one for one in found if value(one) is not None], key=value, reverse=falling)
     ordered = known + [one for one in found if value(one) is None]
-    page = [_client(one) for one in ordered[asked.offset : asked.offset + asked.limit]]
-    return ClientsShown(page, len(found), asked.limit, asked.offset)
+    page = [_client(one) for one in request.part(ordered)]
+    return ClientsShown(page, **request.page(len(found)))
 
 
 def _client(client: ConnectedClient) -> ClientShown:
@@ -65,8 +127,8 @@ def _client(client: ConnectedClient) -> ClientShown:
 
 
 @private
-async def removeclients(operator: Operator, asked: Asked) -> Removed:
-    wanted: Removal = await json_body(asked, Removal)
+async def removeclients(operator: Operator, request: RestRequest) -> Removed:
+    wanted: Removal = await json_body(request, Removal)
     if (wanted.name is None) == (wanted.number is None):
         raise Problem("say either name or number")
     removed = await operator.remove(wanted.name, wanted.number, wanted.reason)
@@ -76,10 +138,9 @@ async def removeclients(operator: Operator, asked: Asked) -> Removed:
 
 
 @private
-async def bans(operator: Operator, asked: Asked) -> BansShown:
+async def bans(operator: Operator, request: RestRequest) -> BansShown:
     found = operator.bans.all
-    page = found[asked.offset : asked.offset + asked.limit]
-    return BansShown([_ban(ban) for ban in page], len(found), asked.limit, asked.offset)
+    return BansShown([_ban(ban) for ban in request.part(found)], **request.page(len(found)))
 
 
 def _ban(ban: Ban) -> BanShown:
@@ -87,8 +148,8 @@ def _ban(ban: Ban) -> BanShown:
 
 
 @private
-async def ban(operator: Operator, asked: Asked) -> BanShown:
-    new: NewBan = await json_body(asked, NewBan)
+async def ban(operator: Operator, request: RestRequest) -> BanShown:
+    new: NewBan = await json_body(request, NewBan)
     try:
         return _ban(await operator.ban(new.kind, new.subject, new.reason, _moment(new.until)))
     except BadBan as problem:
@@ -108,8 +169,8 @@ def _moment(text: str | None) -> int | None:
 
 
 @private
-async def liftban(operator: Operator, asked: Asked) -> BanShown:
-    given: BannedSubject = await json_body(asked, BannedSubject)
+async def liftban(operator: Operator, request: RestRequest) -> BanShown:
+    given: BannedSubject = await json_body(request, BannedSubject)
     try:
         lifted = await operator.lift(given.kind, given.subject)
     except BadBan as problem:
@@ -120,16 +181,16 @@ async def liftban(operator: Operator, asked: Asked) -> BanShown:
 
 
 @private
-async def endmatch(operator: Operator, asked: Asked) -> EndedMatch:
-    wanted: EndOfMatch = await json_body(asked, EndOfMatch)
-    match_id = asked.path("id")
+async def endmatch(operator: Operator, request: RestRequest) -> EndedMatch:
+    wanted: EndOfMatch = await json_body(request, EndOfMatch)
+    match_id = request.path("id")
     if not await operator.end_match(match_id, wanted.reason):
         raise Problem(f"no match {match_id!r} runs", 404)
     return EndedMatch(match_id, True)
 
 
 @private
-async def audit(operator: Operator, asked: Asked) -> AuditShown:
-    lines, total = await operator.audit.newest(asked.limit, asked.offset)
+async def audit(operator: Operator, request: RestRequest) -> AuditShown:
+    lines, total = await operator.audit.newest(request.limit, request.offset)
     shown = [AuditEntry(iso(one.at), one.who, one.address, one.action, one.target, one.detail) for one in lines]
-    return AuditShown(shown, total, asked.limit, asked.offset)
+    return AuditShown(shown, **request.page(total))

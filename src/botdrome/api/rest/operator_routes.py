@@ -1,42 +1,9 @@
 """The operator's endpoints: /api/v1/operator/..."""
 
+from botdrome.api.rest import operator_clients as clients
+from botdrome.api.rest import operator_games as games
 from botdrome.api.rest.endpoint import PAGING, Endpoint, Parameter, sorted_by
-from botdrome.api.rest.operator_answers import (
-    AuditShown,
-    BannedSubject,
-    BanShown,
-    BansShown,
-    BoatOrder,
-    BoatOrderDone,
-    BoatRoomChange,
-    BoatRoomShown,
-    BoatRoomsShown,
-    ClientsShown,
-    CubeRunChange,
-    CubeRunShown,
-    CubeRunsShown,
-    EndedMatch,
-    EndOfMatch,
-    NewBan,
-    NewCubeRun,
-    Removal,
-    Removed,
-    SignedIn,
-    SignIn,
-)
-from botdrome.api.rest.operator_clients import SORTS, audit, ban, bans, clients, endmatch, liftban, removeclients
-from botdrome.api.rest.operator_games import (
-    boatrooms,
-    changeboats,
-    changecube,
-    cuberun,
-    cuberuns,
-    openboats,
-    orderboats,
-    startcube,
-    stopcube,
-)
-from botdrome.api.rest.operator_session import session, signin, signout
+from botdrome.api.rest.operator_session import SignedIn, SignIn, session, signin, signout
 from botdrome.server.boats.plan import RoomPlan
 
 ROOT = "/operator"
@@ -58,67 +25,78 @@ OPERATOR_ENDPOINTS = (
     ),
     Endpoint("DELETE", f"{ROOT}/session", "Sign out.", signout, SignedIn),
     Endpoint(
-        "GET", f"{ROOT}/clients", "Who is connected, by any protocol.", clients, ClientsShown,
+        "GET", f"{ROOT}/clients", "Who is connected, by any protocol.", clients.clients, clients.ClientsShown,
         (
-            sorted_by(*SORTS),
+            sorted_by(*clients.SORTS),
             Parameter("search", "Part of the name, address, protocol or game."),
             *PAGING,
         ), private=True, problems=LIMITS,
     ),
     Endpoint(
-        "DELETE", f"{ROOT}/clients", "Close connections. Their bots may come back.", removeclients, Removed, body=Removal,
+        "DELETE", f"{ROOT}/clients", "Close connections. Their bots may come back.", clients.removeclients, clients.Removed,
+        body=clients.Removal,
         private=True, problems=(*LIMITS, (404, "There is no such client."), MEDIA),
     ),
     Endpoint(
-        "GET", f"{ROOT}/bans", "The bans in force, the newest first.", bans, BansShown, PAGING,
+        "GET", f"{ROOT}/bans", "The bans in force, the newest first.", clients.bans, clients.BansShown, PAGING,
         private=True, problems=LIMITS,
     ),
     Endpoint(
-        "POST", f"{ROOT}/bans", "Ban a name or an address. Clients that are here go.", ban, BanShown, body=NewBan,
+        "POST", f"{ROOT}/bans", "Ban a name or an address. Clients that are here go.", clients.ban, clients.BanShown,
+        body=clients.NewBan,
         private=True, status=201, problems=(*LIMITS, MEDIA),
     ),
     Endpoint(
-        "DELETE", f"{ROOT}/bans", "Lift a ban.", liftban, BanShown, body=BannedSubject,
+        "DELETE", f"{ROOT}/bans", "Lift a ban.", clients.liftban, clients.BanShown, body=clients.BannedSubject,
         private=True, problems=(*LIMITS, (404, "There is no such ban."), MEDIA),
     ),
     Endpoint(
-        "POST", f"{ROOT}/matches/{{id}}/end", "Abort a match that runs.", endmatch, EndedMatch, body=EndOfMatch,
+        "POST", f"{ROOT}/matches/{{id}}/end", "Abort a match that runs.", clients.endmatch, clients.EndedMatch,
+        body=clients.EndOfMatch,
         private=True, problems=(*LIMITS, (404, "No such match runs."), MEDIA),
     ),
     Endpoint(
-        "GET", f"{ROOT}/audit", "What the operator did, the last first.", audit, AuditShown, PAGING,
+        "GET", f"{ROOT}/audit", "What the operator did, the last first.", clients.audit, clients.AuditShown, PAGING,
         private=True, problems=LIMITS,
     ),
     Endpoint(
-        "GET", f"{ROOT}/cube", "Runs of Battlecube games, the newest first.", cuberuns, CubeRunsShown,
+        "GET", f"{ROOT}/cube", "Runs of Battlecube games, the newest first.", games.cuberuns, games.CubeRunsShown,
         private=True, problems=LIMITS,
     ),
     Endpoint(
-        "POST", f"{ROOT}/cube", "Start one Battlecube game, or many in a row.", startcube, CubeRunShown, body=NewCubeRun,
+        "POST", f"{ROOT}/cube", "Start one Battlecube game, or many in a row.", games.startcube, games.CubeRunShown,
+        body=games.NewCubeRun,
         private=True, status=201, problems=(*LIMITS, MEDIA),
     ),
     Endpoint(
-        "GET", f"{ROOT}/cube/{{id}}", "A run with the scores of its games.", cuberun, CubeRunShown,
+        "GET", f"{ROOT}/cube/{{id}}", "A run with the scores of its games.", games.cuberun, games.CubeRunShown,
         private=True, problems=(*LIMITS, NO_RUN),
     ),
     Endpoint(
-        "PUT", f"{ROOT}/cube/{{id}}", "Change, pause or resume a run.", changecube, CubeRunShown, body=CubeRunChange,
+        "PUT", f"{ROOT}/cube/{{id}}", "Change, pause or resume a run.", games.changecube, games.CubeRunShown,
+        body=games.CubeRunChange,
         private=True, problems=(*LIMITS, NO_RUN, NOT_NOW, MEDIA),
     ),
     Endpoint(
-        "DELETE", f"{ROOT}/cube/{{id}}", "Stop a run.", stopcube, CubeRunShown, private=True, problems=(*LIMITS, NO_RUN),
+        "DELETE", f"{ROOT}/cube/{{id}}", "Stop a run.", games.stopcube, games.CubeRunShown, private=True, problems=(*LIMITS,
+        NO_RUN),
     ),
-    Endpoint("GET", f"{ROOT}/boats", "The rooms for boat games.", boatrooms, BoatRoomsShown, private=True, problems=LIMITS),
     Endpoint(
-        "POST", f"{ROOT}/boats", "Open a room for boat games.", openboats, BoatRoomShown, body=RoomPlan,
+        "GET", f"{ROOT}/boats", "The rooms for boat games.", games.boatrooms, games.BoatRoomsShown, private=True,
+        problems=LIMITS,
+    ),
+    Endpoint(
+        "POST", f"{ROOT}/boats", "Open a room for boat games.", games.openboats, games.BoatRoomShown, body=RoomPlan,
         private=True, status=201, problems=(*LIMITS, MEDIA),
     ),
     Endpoint(
-        "PUT", f"{ROOT}/boats", "Change a room while nobody waits in it.", changeboats, BoatRoomShown, body=BoatRoomChange,
+        "PUT", f"{ROOT}/boats", "Change a room while nobody waits in it.", games.changeboats, games.BoatRoomShown,
+        body=games.BoatRoomChange,
         private=True, problems=(*LIMITS, NO_ROOM, NOT_NOW, MEDIA),
     ),
     Endpoint(
-        "POST", f"{ROOT}/boats/orders", "Have something done in a room, as a host.", orderboats, BoatOrderDone, body=BoatOrder,
+        "POST", f"{ROOT}/boats/orders", "Have something done in a room, as a host.", games.orderboats, games.BoatOrderDone,
+        body=games.BoatOrder,
         private=True, problems=(*LIMITS, NO_ROOM, NOT_NOW, MEDIA),
     ),
 )  # fmt: skip

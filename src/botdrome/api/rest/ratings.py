@@ -1,21 +1,81 @@
-"""Ratings over REST: the leaderboard of a game, and a bot in full."""
+"""Ratings over REST: the leaderboard of a game, and the profile of a bot."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Annotated, Any
 
-from botdrome.api.dates import iso
-from botdrome.api.games import game_called
-from botdrome.api.leaderboard import HOUSE, GameResults, Line, rated_name, results_of
+from msgspec import Meta, Struct
+
+from botdrome.api.arguments import game_called, iso
+from botdrome.api.leaderboard import HOUSE, GameResults, RatedRecord, rated_name, results_of
 from botdrome.api.problems import Problem
-from botdrome.api.rest.bots import shown
-from botdrome.api.rest.endpoint import Asked
-from botdrome.api.rest.reach import Reach
-from botdrome.api.rest.reports import Leaderboard, LeaderboardLine, OpponentLine, Opponents, Profile, RatingPoint
+from botdrome.api.rest.bots import RestBot, shown
+from botdrome.api.rest.endpoint import GameName, GameType, Moment, Page, RestRequest
+from botdrome.api.server_calls import ReadContext
 from botdrome.contest.strength import Score, Strength, performance
 from botdrome.store.store import BotEntry, Wanted
 from botdrome.store.tallies import Meeting
 from botdrome.wire.battlebot.messages import game_type
+
+Rating = Annotated[float, Meta(description="In Elo points; 1500 is the mean of all who have met, directly or through others.")]
+Low = Annotated[float | None, Meta(description="The lower end of the 95 % interval; null: there is none.")]
+High = Annotated[float | None, Meta(description="The upper end of the 95 % interval; null: there is none.")]
+
+
+class LeaderboardLine(Struct):
+    place: Annotated[int | None, Meta(description="null: it has played no rated match.")]
+    name: str
+    owner: str
+    house: Annotated[bool, Meta(description="A bot of the house.")]
+    rating: Rating | None
+    low: Low
+    high: High
+    group: Annotated[int | None, Meta(description="Ratings of different groups cannot be compared: they have never met.")]
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class Leaderboard(Page):
+    game: GameName
+    gameType: GameType  # noqa: N815
+    bots: list[LeaderboardLine]
+    matches: Annotated[int, Meta(description="Rated matches: those between registered bots or bots of the house.")]
+    rated: Annotated[Moment | None, Meta(description="When the ratings were computed.")]
+
+
+class RatingPoint(Struct):
+    at: Moment
+    games: Annotated[int, Meta(description="Rated matches until then.")]
+    rating: Rating
+    low: Low
+    high: High
+
+
+class Profile(Struct):
+    name: str
+    bot: Annotated[RestBot | None, Meta(description="null: the name is not registered.")]
+    rating: LeaderboardLine | None
+    history: Annotated[
+        list[RatingPoint], Meta(description="Its results up to then against the present ratings of its opponents; 100 at most.")
+    ]
+    matches: Annotated[int, Meta(description="All of its matches.")]
+    causes: Annotated[dict[str, int], Meta(description="Why its matches ended for it; all but `complete` are faults.")]
+
+
+class OpponentLine(Struct):
+    name: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    last: Moment
+
+
+class Opponents(Page):
+    opponents: list[OpponentLine]
+
 
 MOST_MEETINGS = 20_000
 """The last ones, of which the history of a rating is made."""
@@ -32,16 +92,16 @@ ORDERS: dict[str, Callable[[LeaderboardLine], Any]] = {
 }
 
 
-async def leaderboard(reach: Reach, asked: Asked) -> Leaderboard:
-    results = await results_of(game_called(asked.path("game")), reach.store)
+async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard:
+    results = await results_of(game_called(request.path("game")), context.store)
     lines = lines_of(results)
-    order, falling = asked.order("-rating")
+    order, falling = request.order("-rating")
     if (order, falling) != ("rating", True):
         lines.sort(key=ORDERS[order], reverse=falling)
-    page = lines[asked.offset : asked.offset + asked.limit]
+    page = list(request.part(lines))
     rated = iso(results.rated_at) if results.rated_at else None
     game = results.game
-    return Leaderboard(game, game_type(game), page, results.matches, rated, len(lines), asked.limit, asked.offset)
+    return Leaderboard(game, game_type(game), page, results.matches, rated, **request.page(len(lines)))
 
 
 def lines_of(results: GameResults) -> list[LeaderboardLine]:
@@ -53,7 +113,7 @@ def lines_of(results: GameResults) -> list[LeaderboardLine]:
 
 
 def _line(results: GameResults, name: str, found: Strength | None = None, place: int | None = None) -> LeaderboardLine:
-    bot, counts = results.bots.get(name), results.lines.get(name, Line())
+    bot, counts = results.bots.get(name), results.lines.get(name, RatedRecord())
     margin = None if found is None or counts.crowded else found.margin
     rating = None if found is None else found.rating
     return LeaderboardLine(
@@ -66,13 +126,13 @@ def _interval(rating: float | None, margin: float | None) -> tuple[float | None,
     return (None, None) if rating is None or margin is None else (rating - margin, rating + margin)
 
 
-async def profile(reach: Reach, asked: Asked) -> Profile:
-    name, store = asked.path("name"), reach.store
+async def profile(context: ReadContext, request: RestRequest) -> Profile:
+    name, store = request.path("name"), context.store
     bot = await store.bot(name)
     matches = await store.count(Wanted(all_of=[name]))
     if bot is None and not matches:
         raise Problem(f"there is no bot {name!r}, and nobody of that name has played", 404)
-    rating, history = (None, []) if bot is None else await _rating(reach, bot)
+    rating, history = (None, []) if bot is None else await _rating(context, bot)
     causes = await store.reports.causes(name, _since(bot))
     return Profile(name, None if bot is None else shown(bot), rating, history, matches, causes)
 
@@ -82,10 +142,10 @@ def _since(bot: BotEntry | None) -> int:
     return 0 if bot is None else bot.registered
 
 
-async def _rating(reach: Reach, bot: BotEntry) -> tuple[LeaderboardLine | None, list[RatingPoint]]:
-    results = await results_of(bot.game, reach.store)
+async def _rating(context: ReadContext, bot: BotEntry) -> tuple[LeaderboardLine | None, list[RatingPoint]]:
+    results = await results_of(bot.game, context.store)
     line = next(line for line in lines_of(results) if line.name == bot.name)
-    meetings = await reach.store.reports.meetings_of(bot.name, bot.registered, MOST_MEETINGS)
+    meetings = await context.store.reports.meetings_of(bot.name, bot.registered, MOST_MEETINGS)
     return line, list(_history(results, bot.name, meetings[::-1]))
 
 
@@ -94,7 +154,7 @@ def _history(results: GameResults, name: str, meetings: Sequence[Meeting]) -> It
     ratings = {other: strength.rating for other, strength in results.strengths().items() if other != name}
     rated = [meeting for meeting in meetings if rated_name(meeting.opponent) in ratings]
     matches = [list(group) for _, group in groupby(rated, lambda meeting: meeting.number)]
-    every, crowded = -(-len(matches) // POINTS) or 1, results.lines.get(name, Line()).crowded
+    every, crowded = -(-len(matches) // POINTS) or 1, results.lines.get(name, RatedRecord()).crowded
     scores: dict[str, Score] = {}
     for played, match in enumerate(matches, 1):
         for meeting in match:
@@ -108,10 +168,10 @@ def _history(results: GameResults, name: str, meetings: Sequence[Meeting]) -> It
             yield RatingPoint(iso(match[0].started), played, point.rating, *interval)
 
 
-async def opponents(reach: Reach, asked: Asked) -> Opponents:
-    name = asked.path("name")
-    order, falling = asked.order("-games")
-    since = _since(await reach.store.bot(name))
-    found, total = await reach.store.reports.opponents(name, since, order, falling, asked.limit, asked.offset)  # type: ignore[arg-type]
+async def opponents(context: ReadContext, request: RestRequest) -> Opponents:
+    name = request.path("name")
+    order, falling = request.order("-games")
+    since = _since(await context.store.bot(name))
+    found, total = await context.store.reports.opponents(name, since, order, falling, request.limit, request.offset)  # type: ignore[arg-type]
     lines = [OpponentLine(one.name, one.games, one.wins, one.draws, one.losses, iso(one.last)) for one in found]
-    return Opponents(lines, total, asked.limit, asked.offset)
+    return Opponents(lines, **request.page(total))

@@ -7,31 +7,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from botdrome.api import duel
-from botdrome.api.away import Away
 from botdrome.api.pages import page
-from botdrome.api.rankings import Method
-from botdrome.api.rest import bots, catalogue, contests, hall, match_players, matches, ratings, reports
-from botdrome.api.rest.answers import (
-    Address,
-    Bot,
-    Bots,
-    Contests,
-    Entrant,
-    Entry,
-    GameInFull,
-    Games,
-    Live,
-    Matches,
-    MatchInFull,
-    NewBot,
-    RegisteredBot,
-)
-from botdrome.api.rest.endpoint import NDJSON, PAGING, Endpoint, Parameter, sorted_by
+from botdrome.api.rest import bots, contests, games, matches, ratings, server
+from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, PAGING, Endpoint, Parameter, sorted_by
 from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
+from botdrome.api.results import Method
 from botdrome.formats import FORMATS
 from botdrome.match.film import FilmFrame, FilmHeader
+from botdrome.server.arena import Arena
 from botdrome.server.operator.operator import Operator
+from botdrome.server.workers.limits import SharedSlots
 from botdrome.store.tallies import CONTEST_ORDERS, OPPONENT_ORDERS
 
 BASE = "/api/v1"
@@ -46,28 +32,31 @@ LARGEST_FILE = 8 << 20
 CALLED = ((422, "The bot cannot be called, or does not repeat the challenge."),)
 
 ENDPOINTS = (
-    Endpoint("GET", "/games", "The games on offer, with their options and terms.", catalogue.games, Games),
+    Endpoint("GET", "/games", "The games on offer, with their options and terms.", games.games, games.Games),
     Endpoint(
-        "GET", "/games/{game}", "A game, with a position by example.", catalogue.game, GameInFull,
-        problems=((404, "There is no such game."),), away=True,
+        "GET", "/games/{game}", "A game, with a position by example.", games.game, games.GameInFull,
+        problems=((404, "There is no such game."),), in_worker=True,
     ),
     Endpoint(
-        "GET", "/bots", "The registered bots, by the time of their registration.", bots.bots, Bots,
-        (GAME, Parameter("owner", "Whose bots."), sorted_by("registered", "name", "owner", "game"), *PAGING), away=True,
+        "GET", "/bots", "The registered bots, by the time of their registration.", bots.bots, bots.Bots,
+        (GAME, Parameter("owner", "Whose bots."), sorted_by("registered", "name", "owner", "game"), *PAGING), in_worker=True,
     ),
     Endpoint(
-        "POST", "/bots", "Register a bot.", bots.register, RegisteredBot, body=NewBot, status=201,
+        "POST", "/bots", "Register a bot.", bots.register, bots.RegisteredBot, body=bots.NewBot, status=201,
         problems=(
             (404, "There is no such game."), (409, "There is a bot of that name."), (413, "The body is too large."), *CALLED,
         ),
     ),
-    Endpoint("GET", "/bots/{name:path}", "A bot.", bots.bot, Bot, problems=((404, "There is no such bot."),), away=True),
     Endpoint(
-        "PUT", "/bots/{name:path}", "Give a bot an address, another one, or none.", bots.move, Bot,
-        body=Address, private=True, problems=(*PRIVATE, *CALLED),
+        "GET", "/bots/{name:path}", "A bot.", bots.bot, bots.RestBot, problems=((404, "There is no such bot."),),
+        in_worker=True,
     ),
     Endpoint(
-        "GET", "/matches", "Matches, the newest first.", matches.matches, Matches,
+        "PUT", "/bots/{name:path}", "Give a bot an address, another one, or none.", bots.move, bots.RestBot,
+        body=bots.Address, private=True, problems=(*PRIVATE, *CALLED),
+    ),
+    Endpoint(
+        "GET", "/matches", "Matches, the newest first.", matches.matches, matches.Matches,
         (
             GAME,
             Parameter("contest", "The name of a contest."),
@@ -79,82 +68,83 @@ ENDPOINTS = (
             Parameter("until", "Before when they started."),
             sorted_by("started"),
             *PAGING,
-        ), away=True,
+        ), in_worker=True,
     ),
-    Endpoint("GET", "/matches/{id}", "A match.", matches.match, MatchInFull, problems=(NO_MATCH,), away=True),
+    Endpoint("GET", "/matches/{id}", "A match.", matches.match, matches.MatchInFull, problems=(NO_MATCH,), in_worker=True),
     Endpoint(
-        "GET", "/matches/{id}/players", "The players of a match: owner, rating and protocol.", match_players.players,
-        match_players.MatchPlayers, problems=(NO_MATCH,), away=True,
+        "GET", "/matches/{id}/players", "The players of a match: owner, rating and protocol.", matches.players,
+        matches.MatchPlayers, problems=(NO_MATCH,), in_worker=True,
     ),
     Endpoint(
         "GET", "/matches/{id}/record", "The match file, from which the match can be played again.", matches.record, NDJSON,
-        problems=((404, "There is no such match, or it is not over."),), away=True,
+        problems=((404, "There is no such match, or it is not over."),), in_worker=True,
     ),
     Endpoint(
         "GET", "/matches/{id}/film", "The match frame by frame, as a viewer shows it.", matches.film, NDJSON, lines=FILM,
-        problems=(NO_MATCH, (409, "The match is still running: watch it."), (422, "It takes too long to play again.")), away=True,
+        problems=(NO_MATCH, (409, "The match is still running: watch it."), (422, "It takes too long to play again.")),
+        in_worker=True,
         lasting=True,
     ),
     Endpoint(
-        "POST", "/films", "The film of a match file.", matches.filmed, NDJSON, away=True, file=LARGEST_FILE, lines=FILM,
+        "POST", "/films", "The film of a match file.", matches.filmed, NDJSON, in_worker=True, file=LARGEST_FILE, lines=FILM,
         problems=((413, "The file is too large."), (422, "The file is broken, or takes too long to play again.")),
     ),
     Endpoint(
         "GET", "/matches/{id}/seats/{seat:int}/log", "The flight record: what passed between the server and one bot.",
         matches.flight, NDJSON, private=True,
-        problems=((401, "There is no token."), (403, "It is not the token of the bot at that seat."), NO_MATCH), away=True,
+        problems=((401, "There is no token."), (403, "It is not the token of the bot at that seat."), NO_MATCH), in_worker=True,
     ),
     Endpoint(
         "GET", "/games/{game}/leaderboard", "The bots of a game with their ratings, the best first.",
-        ratings.leaderboard, reports.Leaderboard, (sorted_by(*ratings.ORDERS), *PAGING),
-        problems=((404, "There is no such game."),), away=True,
+        ratings.leaderboard, ratings.Leaderboard, (sorted_by(*ratings.ORDERS), *PAGING),
+        problems=((404, "There is no such game."),), in_worker=True,
     ),
     Endpoint(
         "GET", "/profiles/{name:path}", "A bot in full: its rating over time, and why its matches ended.",
-        ratings.profile, reports.Profile, problems=((404, "Nobody of that name has played."),), away=True,
+        ratings.profile, ratings.Profile, problems=((404, "Nobody of that name has played."),), in_worker=True,
     ),
     Endpoint(
         "GET", "/opponents/{name:path}", "What a player has to show against each of its opponents.",
-        ratings.opponents, reports.Opponents, (sorted_by(*OPPONENT_ORDERS), *PAGING), away=True,
+        ratings.opponents, ratings.Opponents, (sorted_by(*OPPONENT_ORDERS), *PAGING), in_worker=True,
     ),
     Endpoint(
         "GET", "/contests", "The contests of all games, the one with the latest match first.",
-        contests.contestlist, reports.AllContests, (GAME, sorted_by(*CONTEST_ORDERS), *PAGING), away=True,
+        contests.contestlist, contests.AllContests, (GAME, sorted_by(*CONTEST_ORDERS), *PAGING), in_worker=True,
     ),
     Endpoint(
-        "GET", "/contests/{game}", "The contests of a game, by their first match.", contests.contests, Contests, PAGING,
-        problems=((404, "There is no such game."),), away=True,
+        "GET", "/contests/{game}", "The contests of a game, by their first match.", contests.contests, contests.Contests, PAGING,
+        problems=((404, "There is no such game."),), in_worker=True,
     ),
     Endpoint(
-        "GET", "/contests/{game}/{name:path}", "A contest and its ranking.", contests.contest, reports.Contest,
+        "GET", "/contests/{game}/{name:path}", "A contest and its ranking.", contests.contest, contests.Contest,
         (METHOD,),
-        problems=((404, "There is no such contest."),), away=True,
+        problems=((404, "There is no such contest."),), in_worker=True,
     ),
     Endpoint(
         "GET", "/standings/{game}/{name:path}", "The ranking of a contest, a page at a time.",
-        contests.standings, reports.Standings, (METHOD, sorted_by(*reports.Standing.__struct_fields__), *PAGING),
-        problems=((404, "There is no such contest."),), away=True,
+        contests.standings, contests.RestStandings, (METHOD, sorted_by(*contests.RestStanding.__struct_fields__), *PAGING),
+        problems=((404, "There is no such contest."),), in_worker=True,
     ),
     Endpoint(
         "GET", "/crosstables/{game}/{name:path}", "The results of each against each in a contest.",
-        contests.crosstable, reports.Crosstable, problems=((404, "There is no such contest."),), away=True,
+        contests.crosstable, contests.Crosstable, problems=((404, "There is no such contest."),), in_worker=True,
     ),
     Endpoint(
         "GET", "/search", "Bots, other players, contests and matches by the beginning of their names or ids.",
-        hall.search, reports.SearchResult, (Parameter("q", "What they begin with."),), away=True,
+        server.search, server.SearchResult, (Parameter("q", "What they begin with."),), in_worker=True,
     ),
     Endpoint(
         "GET", "/next", "Those who wait for an opponent, and what contests still have to see.",
-        hall.upcoming, reports.NextMatches,
+        server.upcoming, server.NextMatches,
     ),
-    Endpoint("GET", "/server", "Where the server is reached, by protocol.", hall.server, reports.ServerAddress),
+    Endpoint("GET", "/server", "Where the server is reached, by protocol.", server.server, server.ServerAddress),
     Endpoint(
         "GET", "/duel/boards", "Boards that were played over duel arena, the latest first.", duel.duelboards, duel.DuelBoards,
-        PAGING, away=True,
+        PAGING, in_worker=True,
     ),
     Endpoint(
         "GET", "/duel/boards/{id:int}", "One of them.", duel.duelboard, duel.NumberedBoard,
-        problems=((404, "There is no such board."),), away=True,
+        problems=((404, "There is no such board."),), in_worker=True,
     ),
     Endpoint(
         "GET", "/duel/players", "Those who play over duel arena, the most boards won first.", duel.duellists, duel.DuelPlayers,
@@ -165,34 +155,34 @@ ENDPOINTS = (
         problems=((404, "Nobody of that name has played."),),
     ),
     Endpoint(
-        "POST", "/contests/{game}/{name:path}", "Enter a bot that the server can call.", bots.enter, Entry,
-        body=Entrant, private=True, problems=(*PRIVATE, *CALLED),
+        "POST", "/contests/{game}/{name:path}", "Enter a bot that the server can call.", bots.enter, bots.RestEntry,
+        body=bots.Entrant, private=True, problems=(*PRIVATE, *CALLED),
     ),
     Endpoint(
-        "DELETE", "/contests/{game}/{name:path}", "Withdraw a bot that was entered.", bots.withdraw, Entry,
-        body=Entrant, private=True, problems=PRIVATE,
+        "DELETE", "/contests/{game}/{name:path}", "Withdraw a bot that was entered.", bots.withdraw, bots.RestEntry,
+        body=bots.Entrant, private=True, problems=PRIVATE,
     ),
-    Endpoint("GET", "/live", "The matches that run, the longest running first.", matches.live, Live, (GAME,)),
+    Endpoint("GET", "/live", "The matches that run, the longest running first.", matches.live, matches.Live, (GAME,)),
 )  # fmt: skip
 
 
-def rest_routes(away: Away, operator: Operator | None) -> list[BaseRoute]:
-    office = () if operator is None else OPERATOR_ENDPOINTS
-    described = document(BASE, (*ENDPOINTS, *office))
+def rest_routes(arena: Arena, operator: Operator | None) -> list[BaseRoute]:
+    operators = () if operator is None else OPERATOR_ENDPOINTS
+    described = document(BASE, (*ENDPOINTS, *operators))
+    files = SharedSlots(MOST_FILES)
+
+    def route(subject: Any, endpoint: Endpoint) -> Route:
+        async def respond(request: Request) -> Response:
+            return await endpoint.respond(arena, files, subject, request)
+
+        return Route(BASE + endpoint.path, respond, methods=[endpoint.method])
 
     async def openapi(_: Request) -> Response:
         return Response(described, media_type="application/json")
 
     return [
-        *(_route(away, away.arena, endpoint) for endpoint in ENDPOINTS),
-        *(_route(away, operator, endpoint) for endpoint in office),
+        *(route(arena, endpoint) for endpoint in ENDPOINTS),
+        *(route(operator, endpoint) for endpoint in operators),
         Route(f"{BASE}/openapi.json", openapi),
         Route(f"{BASE}/docs", page("rest.html")),
     ]
-
-
-def _route(away: Away, subject: Any, endpoint: Endpoint) -> Route:
-    async def respond(request: Request) -> Response:
-        return await endpoint.respond(away, subject, request)
-
-    return Route(BASE + endpoint.path, respond, methods=[endpoint.method])

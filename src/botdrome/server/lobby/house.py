@@ -16,7 +16,7 @@ from botdrome.server.workers.pool import Workers
 
 log = structlog.get_logger()
 
-THOUGHT = "botdrome.server.workers.thinking:thought"
+THOUGHT = "botdrome.server.workers.jobs:house_bot_move"
 ATTEMPTS = 3
 """To think about one move."""
 

@@ -21,7 +21,7 @@ from botdrome.server.lobby.invitations import Callee, Invitations, NotComing
 from botdrome.server.lobby.url_seat import UrlGuest
 from botdrome.server.network.connection import Connection
 from botdrome.server.workers.asker import ASKER
-from botdrome.server.workers.places import Places
+from botdrome.server.workers.limits import SharedSlots
 from botdrome.store.store import BotEntry, StoreUnavailable
 
 log = structlog.get_logger()
@@ -39,7 +39,7 @@ class UrlBots:
         self._attending: dict[tuple[Wish, str], UrlGuest | None] = {}
         self._resting: dict[str, float] = {}
         self._invitations = Invitations(desk, callers)
-        self._challenges = Places(MOST_CHALLENGES)
+        self._challenges = SharedSlots(MOST_CHALLENGES)
         self._loop = asyncio.get_running_loop()
         desk.on_wait(self._somebody_waits)
 
@@ -71,7 +71,7 @@ class UrlBots:
         try:
             await challenge(self._caller, url, name, game)
         finally:
-            self._challenges.leave(asker)
+            self._challenges.release(asker)
 
     async def enter(self, bot: BotEntry, contest: str) -> None:
         """CallFailed if it has no address, or does not answer there."""

@@ -1,18 +1,18 @@
-"""Asker: for whom the server is working just now, so that what is shared can be shared fairly."""
+"""The client address that the server works for at the moment, so that shared things can be shared fairly."""
 
 from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv4Address, ip_address, ip_network
 
 ASKER: ContextVar[str] = ContextVar("asker", default="")
-"""Where the request came from that is being answered; nothing: from nowhere. Work that it starts inherits it."""
+"""The source (see below) of the request that is being answered. Tasks that it starts inherit it."""
 NETWORK = 64
-"""Bits of an IPv6 address that tell one subscriber from another: the others are as many as anybody likes."""
+"""Bits of an IPv6 address that identify a subscriber, who can use any address below them."""
 
 
 @lru_cache(10_000)
 def source_of(address: str) -> tuple[str, bool]:
-    """Whom an address stands for, and whether that is the server's own machine."""
+    """The address, or the network of an IPv6 address, and whether it is the server's own machine."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Jobs: what the server and its worker processes say to each other."""
+"""Jobs: the messages between the server and its worker processes."""
 
 import pickle
 import struct
@@ -7,29 +7,33 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from botdrome.bots.house import HouseBot
+from botdrome.games.chance import Chance
+from botdrome.games.game import Raw, View
+
 _LENGTH = struct.Struct("!I")
 
 
-class Reply(Struct, frozen=True):
-    """A result with a body that is too large for one message: it is sent piece by piece, as fast as it is taken."""
+class PiecewiseResult(Struct, frozen=True):
+    """A large result: the server fetches the pieces one by one."""
 
     head: Any
     pieces: Sequence[bytes]
 
 
-class Home(Protocol):
-    """The server, as a job in a worker sees it."""
+class ServerCaller(Protocol):
+    """Calls functions of the server from a job in a worker process."""
 
-    async def ask(self, errand: str, *args: Any, waits: bool = False) -> Any:
-        """Have the server do something. `waits`: it takes long, and the worker does other jobs meanwhile."""
+    async def call(self, name: str, *args: Any, waits: bool = False) -> Any:
+        """`waits`: the call takes long, and the worker does other jobs meanwhile."""
 
 
 class JobFailed(Exception):
-    """A job that came to no result, with the reason."""
+    """A job without a result, with the reason."""
 
 
 class WorkersBusy(JobFailed):
-    """More is being done than is allowed at once."""
+    """Too many jobs, calls or unread results at once."""
 
 
 class WorkersClosed(JobFailed):
@@ -45,15 +49,15 @@ def frame(*message: Any) -> bytes:
 
 
 def portable(problem: Exception) -> Exception:
-    """An exception that can be sent, and read at the other end."""
+    """An exception that can be pickled and unpickled."""
     try:
-        list(Frames().feed(frame(problem)))
+        list(MessageReader().feed(frame(problem)))
     except Exception:
         return JobFailed(f"{type(problem).__name__}: {problem}")
     return problem
 
 
-class Frames:
+class MessageReader:
     """Cuts a stream of bytes into messages."""
 
     def __init__(self) -> None:
@@ -70,3 +74,8 @@ class Frames:
             yield pickle.loads(memoryview(buffer)[start + _LENGTH.size : end].tobytes())
             start = end
         del buffer[:start]
+
+
+def house_bot_move(bot: HouseBot, view: View, chance: Chance) -> tuple[Raw, Chance]:
+    """A job: the move of a house bot, and the chance that it has used."""
+    return bot(view, chance), chance

@@ -1,8 +1,7 @@
-"""Turns: who is next, where one who wants much must not keep others waiting.
+"""Fair turns: a queue in which clients share the work by its cost, so that one with many requests does not delay the others.
 
-Guests stand in line, each with all its wishes, and whoever has had little goes before whoever has had much. What a turn will
-cost is not known before it is over, so it is taken to cost what the last one of the same guest did, and set right afterwards.
-Who comes after a rest has no credit: nobody can save up turns, and nobody is owed any for having been away.
+Each client has a queue of its own. The client that was charged least comes next. The cost of a turn is known only when it is
+over, so it is charged like the last turn of the same client, and corrected afterwards. A client that was idle gets no credit.
 """
 
 from collections import deque
@@ -12,70 +11,70 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 REMEMBERED = 1000
-"""Guests that are remembered though they may be level with everybody else."""
+"""Clients that are remembered though they may have no debt."""
 
 
-class Account(Generic[T]):
-    """What one guest has had, on a clock that goes on with the turns that are given, and what it still wants."""
+class ClientQueue(Generic[T]):
+    """The requests of one client, and what it was charged, on a clock that advances with the turns."""
 
-    __slots__ = ("cost", "had", "wishes")
+    __slots__ = ("charged", "cost", "requests")
 
-    def __init__(self, had: float, cost: float) -> None:
-        self.had, self.cost = had, cost
-        self.wishes: deque[T] = deque()
+    def __init__(self, charged: float, cost: float) -> None:
+        self.charged, self.cost = charged, cost
+        self.requests: deque[T] = deque()
 
 
-class Turns(Generic[T]):
+class FairTurns(Generic[T]):
     def __init__(self, first_cost: float = 0.0) -> None:
-        """`first_cost` is what the first turn of a guest is taken to cost."""
+        """`first_cost` is charged for the first turn of a client."""
         self._first_cost = first_cost
-        self._line: list[tuple[float, int, str]] = []
-        """A heap of the guests who want something, by what they have had."""
-        self._accounts: dict[str, Account[T]] = {}
-        self._now, self._tickets, self._waiting = 0.0, 0, 0
+        self._heap: list[tuple[float, int, str]] = []
+        """A heap of the clients with requests, by what they were charged."""
+        self._queues: dict[str, ClientQueue[T]] = {}
+        self._now, self._order, self._waiting = 0.0, 0, 0
         self._most = REMEMBERED
 
     def __len__(self) -> int:
         return self._waiting
 
-    def wait(self, guest: str, wish: T) -> None:
-        account = self._accounts.get(guest)
-        if account is None:
-            account = self._accounts[guest] = Account(self._now, self._first_cost)
-        account.wishes.append(wish)
+    def wait(self, client: str, request: T) -> None:
+        queue = self._queues.get(client)
+        if queue is None:
+            queue = self._queues[client] = ClientQueue(self._now, self._first_cost)
+        queue.requests.append(request)
         self._waiting += 1
-        if len(account.wishes) == 1:
-            self._line_up(guest, account)
+        if len(queue.requests) == 1:
+            self._enqueue(client, queue)
 
-    def _line_up(self, guest: str, account: Account[T]) -> None:
-        account.had = max(self._now, account.had)
-        self._tickets += 1
-        heappush(self._line, (account.had, self._tickets, guest))
+    def _enqueue(self, client: str, queue: ClientQueue[T]) -> None:
+        queue.charged = max(self._now, queue.charged)
+        self._order += 1
+        heappush(self._heap, (queue.charged, self._order, client))
 
     def next(self) -> tuple[str, float, T]:
-        """Whose turn it is, what it is taken to cost, and the wish."""
-        since, _, guest = heappop(self._line)
-        account = self._accounts[guest]
-        while account.had > since:  # its last turn has cost more than was thought
-            self._line_up(guest, account)
-            since, _, guest = heappop(self._line)
-            account = self._accounts[guest]
+        """The next client, what its turn is charged, and its request."""
+        since, _, client = heappop(self._heap)
+        queue = self._queues[client]
+        while queue.charged > since:  # its last turn cost more than it was charged
+            self._enqueue(client, queue)
+            since, _, client = heappop(self._heap)
+            queue = self._queues[client]
         self._now, self._waiting = since, self._waiting - 1
-        wish, cost = account.wishes.popleft(), account.cost
-        account.had = since + cost
-        if account.wishes:
-            self._line_up(guest, account)
-        if len(self._accounts) > self._most:
+        request, cost = queue.requests.popleft(), queue.cost
+        queue.charged = since + cost
+        if queue.requests:
+            self._enqueue(client, queue)
+        if len(self._queues) > self._most:
             self._forget()
-        return guest, cost, wish
+        return client, cost, request
 
     def _forget(self) -> None:
-        kept = {guest: account for guest, account in self._accounts.items() if account.wishes or account.had > self._now}
-        self._accounts, self._most = kept, max(REMEMBERED, 2 * len(kept))
+        kept = {client: queue for client, queue in self._queues.items() if queue.requests or queue.charged > self._now}
+        self._queues, self._most = kept, max(REMEMBERED, 2 * len(kept))
 
-    def settle(self, guest: str, taken: float, cost: float) -> None:
-        """A turn that was taken to cost so much has cost something else."""
-        account = self._accounts.get(guest)
-        if account is not None:
-            account.had += cost - taken
-            account.cost = cost
+    def settle(self, client: str, charged: float, cost: float) -> None:
+        """Correct what a turn was charged."""
+        queue = self._queues.get(client)
+        if queue is not None:
+            queue.charged += cost - charged
+            queue.cost = cost

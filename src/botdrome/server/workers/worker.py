@@ -1,4 +1,4 @@
-"""Worker: a process that does heavy jobs for the server. It ends when the server does, however that ends.
+"""Worker: a process that runs jobs for the server, and ends when the server ends.
 
 Started as `python -m botdrome.server.workers.worker FILE_DESCRIPTOR`.
 """
@@ -20,94 +20,95 @@ from typing import Any
 
 import structlog
 
-from botdrome.server.workers.jobs import Frames, JobFailed, Reply, frame, portable
-from botdrome.server.workers.unread_results import UnreadResults
+from botdrome.server.workers.jobs import JobFailed, MessageReader, PiecewiseResult, frame, portable
+from botdrome.server.workers.limits import UnreadResults
 
-LESS_URGENT = 5
-"""By so much a worker is less urgent than the server's event loop, as `nice` counts."""
+NICENESS = 5
+"""A worker has a lower priority than the server's event loop."""
 MEMORY = 1 << 30
 """Bytes that a worker may have."""
 MOST_UNREAD = 256 << 20
 """Bytes of results that slow clients have not read yet."""
-TOO_SLOW = "the answer was read too slowly, and others need the room"
+TOO_SLOW = "the answer was read too slowly, and other clients need the memory"
 AHEAD = 4
-"""Pieces that are sent before the first of them was taken."""
+"""Pieces that are sent before the first of them is taken."""
 
 
-class _Errands:
-    """Home, as one job sees it."""
+class _JobCaller:
+    """The ServerCaller of one job."""
 
     def __init__(self, worker: "Worker", job: int) -> None:
         self._worker, self._job = worker, job
 
-    async def ask(self, errand: str, *args: Any, waits: bool = False) -> Any:
-        return await self._worker.ask(self._job, errand, args, waits)
+    async def call(self, name: str, *args: Any, waits: bool = False) -> Any:
+        return await self._worker.call(self._job, name, args, waits)
 
 
 class Worker:
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._loop = connection, asyncio.get_running_loop()
         self._jobs: dict[int, asyncio.Task[None]] = {}
-        self._asked: dict[int, asyncio.Future[Any]] = {}
+        self._calls: dict[int, asyncio.Future[Any]] = {}
         self._numbers = count()
         self._taken: dict[int, asyncio.Semaphore] = {}
         self._unread = UnreadResults(MOST_UNREAD)
 
     def listen(self) -> None:
-        """In a thread of its own: when the server is gone, the process ends, whatever it is doing."""
-        frames = Frames()
+        """In a thread of its own, so that the process ends at once when the server is gone."""
+        reader = MessageReader()
         try:
             while data := self._connection.recv(1 << 16):
-                for message in frames.feed(data):
-                    self._loop.call_soon_threadsafe(self._hear, message)
+                for message in reader.feed(data):
+                    self._loop.call_soon_threadsafe(self._received, message)
         finally:
             os._exit(0)
 
-    def say(self, *message: Any) -> None:
+    def send(self, *message: Any) -> None:
         self._connection.sendall(frame(*message))
 
-    def _hear(self, message: tuple[Any, ...]) -> None:
+    def _received(self, message: tuple[Any, ...]) -> None:
         match message:
-            case "job", job, guest, target, args:
-                self._jobs[job] = task = self._loop.create_task(self._do(job, guest, target, args))
+            case "job", job, client, target, args:
+                self._jobs[job] = task = self._loop.create_task(self._run(job, client, target, args))
                 task.add_done_callback(lambda _: self._jobs.pop(job))
             case "answer", number, answer:
-                _resolve(self._asked.pop(number), answer)
+                _resolve(self._calls.pop(number), answer)
             case "taken", job if job in self._taken:
                 self._taken[job].release()
             case "drop", job if job in self._jobs:
                 self._jobs[job].cancel()
 
-    async def ask(self, job: int, errand: str, args: tuple[Any, ...], waits: bool) -> Any:
+    async def call(self, job: int, name: str, args: tuple[Any, ...], waits: bool) -> Any:
+        """Call a function of the server."""
         number = next(self._numbers)
-        answer = self._asked[number] = self._loop.create_future()
-        self.say("ask", job, number, errand, args, waits)
+        answer = self._calls[number] = self._loop.create_future()
+        self.send("call", job, number, name, args, waits)
         return await answer
 
-    async def _do(self, job: int, guest: str, target: str, args: tuple[Any, ...]) -> None:
+    async def _run(self, job: int, client: str, target: str, args: tuple[Any, ...]) -> None:
         began = process_time()
         try:
             function = _found(target)
-            result = await function(_Errands(self, job), *args) if iscoroutinefunction(function) else function(*args)
-            if isinstance(result, Reply):
-                return await self._deliver(job, guest, result, process_time() - began)
-            self.say("done", job, result, process_time() - began, False)
+            result = await function(_JobCaller(self, job), *args) if iscoroutinefunction(function) else function(*args)
+            if isinstance(result, PiecewiseResult):
+                return await self._deliver(job, client, result, process_time() - began)
+            self.send("done", job, result, process_time() - began, False)
         except MemoryError:
-            self.say("done", job, JobFailed("the job needs more memory than a worker may have"), process_time() - began, False)
+            self.send("done", job, JobFailed("the job needs more memory than a worker may have"), process_time() - began, False)
         except Exception as problem:
-            self.say("done", job, portable(problem), process_time() - began, False)
+            self.send("done", job, portable(problem), process_time() - began, False)
 
-    async def _deliver(self, job: int, guest: str, reply: Reply, cost: float) -> None:
-        for other in self._unread.add(job, guest, sum(map(len, reply.pieces))):
+    async def _deliver(self, job: int, client: str, result: PiecewiseResult, cost: float) -> None:
+        for other in self._unread.add(job, client, sum(map(len, result.pieces))):
             self._jobs[other].cancel()
-            self.say("piece", other, JobFailed(TOO_SLOW))
+            self.send("piece", other, JobFailed(TOO_SLOW))
         taken = self._taken[job] = asyncio.Semaphore(AHEAD)
         try:
-            self.say("done", job, reply.head, cost, True)
-            for piece in reply.pieces:
+            self.send("done", job, result.head, cost, True)
+            for piece in result.pieces:
                 await taken.acquire()
-                self.say("piece", job, piece)
-            self.say("piece", job, None)
+                self.send("piece", job, piece)
+            self.send("piece", job, None)
         finally:
             self._unread.remove(job)
             del self._taken[job]
@@ -129,27 +130,26 @@ def _resolve(future: asyncio.Future[Any], answer: Any) -> None:
         future.set_result(answer)
 
 
-def _to_the_server(worker: Worker, _: Any, level: str, event: MutableMapping[str, Any]) -> str:
-    """What is logged here is logged there."""
+def _log_in_server(worker: Worker, _: Any, level: str, event: MutableMapping[str, Any]) -> str:
     structlog.processors.format_exc_info(None, level, event)
-    worker.say("log", level, {key: value if isinstance(value, str) else repr(value) for key, value in event.items()})
+    worker.send("log", level, {key: value if isinstance(value, str) else repr(value) for key, value in event.items()})
     raise structlog.DropEvent
 
 
-def _give_way() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # meant for the server, which lets running jobs end
+def _limit_process() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):  # the server stops its workers itself, after running jobs
         signal.signal(number, signal.SIG_IGN)
-    os.nice(LESS_URGENT)
+    os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
 async def _work(connection: socket.socket) -> None:
     worker = Worker(connection)
-    structlog.configure(processors=[partial(_to_the_server, worker)])
+    structlog.configure(processors=[partial(_log_in_server, worker)])
     Thread(target=worker.listen, daemon=True).start()
     await asyncio.get_running_loop().create_future()
 
 
 if __name__ == "__main__":
-    _give_way()
+    _limit_process()
     asyncio.run(_work(socket.socket(fileno=int(sys.argv[1]))))

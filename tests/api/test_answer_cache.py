@@ -2,12 +2,12 @@
 
 import pytest
 
-from botdrome.api import films
-from botdrome.api.pieces import Head
-from botdrome.api.rest import matches, work
-from botdrome.api.rest.endpoint import Call
-from botdrome.api.rest.lasting import LastingAnswers
-from botdrome.server.workers.jobs import Reply
+from botdrome.api import replays
+from botdrome.api.bodies import ResponseHead
+from botdrome.api.rest import executor, matches
+from botdrome.api.rest.endpoint import RawRequest
+from botdrome.api.rest.executor import AnswerCache
+from botdrome.server.workers.jobs import PiecewiseResult
 from botdrome.store.store import MatchEntry, Store
 from tests.api.tables import entry_of, played_noughts
 
@@ -15,12 +15,12 @@ pytestmark = pytest.mark.anyio
 
 
 class Nothing:
-    async def ask(self, errand: str, *args: object, waits: bool = False) -> object:
-        raise AssertionError(errand)
+    async def call(self, name: str, *args: object, waits: bool = False) -> object:
+        raise AssertionError(name)
 
 
-def reply(size: int) -> Reply:
-    return Reply(Head(size, 200, "text/plain"), [b"x" * size])
+def reply(size: int) -> PiecewiseResult:
+    return PiecewiseResult(ResponseHead(size, 200, "text/plain"), [b"x" * size])
 
 
 async def test_a_film_is_made_once_for_all_its_viewers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,18 +29,18 @@ async def test_a_film_is_made_once_for_all_its_viewers(store: Store, monkeypatch
 
     def counted(entry: MatchEntry, owners: list[str | None], record: bytes) -> bytes:
         made.append(entry.id)
-        return films.stored_film(entry, owners, record)
+        return replays.film_of_match(entry, owners, record)
 
-    monkeypatch.setattr(matches, "stored_film", counted)
-    call = Call("film", "", {"id": "m"}, "", packed=True)
-    first, second = [await work.respond(Nothing(), store.source, call) for _ in range(2)]
+    monkeypatch.setattr(matches, "film_of_match", counted)
+    call = RawRequest("film", "", {"id": "m"}, "", gzip=True)
+    first, second = [await executor.answer(Nothing(), store.source, call) for _ in range(2)]
     assert (first, made) == (second, ["m"])
-    missing = [await work.respond(Nothing(), store.source, Call("film", "", {"id": "n"}, "")) for _ in range(2)]
+    missing = [await executor.answer(Nothing(), store.source, RawRequest("film", "", {"id": "n"}, "")) for _ in range(2)]
     assert [answer.head.status for answer in missing] == [404, 404]
 
 
 def test_answers_that_nobody_wants_make_room() -> None:
-    answers = LastingAnswers(100)
+    answers = AnswerCache(100)
     for key in ("a", "b"):
         answers.keep(key, reply(40))
     assert answers.find("a") == reply(40)

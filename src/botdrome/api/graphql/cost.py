@@ -1,4 +1,4 @@
-"""Limits: how much one query may ask for, judged before any of it is done."""
+"""The cost of a query, computed before it is executed (see docs/decisions/0026-graphql-off-the-loop.md)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -24,15 +24,15 @@ from graphql import (
     visit,
 )
 
-from botdrome.api.live import MOST_TABLES
-from botdrome.api.paging import LONGEST_LIST
+from botdrome.api.arguments import LONGEST_LIST
+from botdrome.api.live_tables import MOST_TABLES
 
 MOST_TOKENS = 2_000
 DEEPEST = 12
 MOST_ALIASES = 50
 HIGHEST_COST = 250_000
-"""Every field costs 1, once for each entry of the lists that it is in. What the original had can be asked for without limits:
-all that is known of the games, and the games of all contests."""
+"""Every field costs 1 for each entry of the lists that it is in. Queries of the original need no limits: all fields of the games,
+and the games of all contests."""
 
 SIZES = {
     "Query.liveTables": MOST_TABLES,
@@ -50,11 +50,11 @@ SIZES = {
     "__Field.args": 1,
     "__Directive.args": 2,
 }
-"""How long lists are that have no limit of their own."""
+"""The assumed lengths of lists without a limit."""
 A_FEW = 4
 LIMITED = {"Query.bots", "Query.games", "Contest.games", "AnyGame.turns"}
-"""Lists that are as long as they are asked to be. Long ones count as 1000: how long they are is seen when they are read."""
-LABOUR = {
+"""Lists with a limit. Without one, or above 1000, they count as 1000 entries."""
+FIELD_COSTS = {
     "Query.bots": 500,
     "Query.botsCount": 500,
     "Query.contests": 500,
@@ -68,7 +68,7 @@ LABOUR = {
     "Mutation.rotateToken": 1_000,
     "Mutation.revokeToken": 1_000,
 }
-"""What fields cost that are work to find."""
+"""The costs of fields that take work to find."""
 
 
 class Weight(NamedTuple):
@@ -76,16 +76,16 @@ class Weight(NamedTuple):
     depth: int
 
 
-class Scales:
-    """Weighs the operations of one document, which is known to be valid."""
+class QueryCost:
+    """The cost and depth of the operations in one valid document."""
 
     def __init__(self, schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str, Any] | None) -> None:
         self._schema, self._document, self._variables = schema, document, dict(variables or {})
         self._fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-        self._weighed: dict[str, Weight] = {}
+        self._known: dict[str, Weight] = {}
 
     def check(self, operation: OperationDefinitionNode) -> None:
-        """GraphQLError, with words, if the operation is too much."""
+        """GraphQLError where the operation is too expensive or too deep."""
         aliases = _aliases(self._document)
         if aliases > MOST_ALIASES:
             raise GraphQLError(f"The query has {aliases} aliases; {MOST_ALIASES} are allowed.")
@@ -99,7 +99,7 @@ class Scales:
             raise GraphQLError(words)
 
     def _selections(self, selections: SelectionSetNode, parent: GraphQLCompositeType) -> Weight:
-        return _together(self._selection(node, parent) for node in selections.selections)
+        return _sum(self._selection(node, parent) for node in selections.selections)
 
     def _selection(self, node: Any, parent: GraphQLCompositeType) -> Weight:
         if isinstance(node, FragmentSpreadNode):
@@ -111,23 +111,23 @@ class Scales:
         return self._field(node, field, f"{parent.name}.{node.name.value}")
 
     def _fragment(self, name: str) -> Weight:
-        if name not in self._weighed:
+        if name not in self._known:
             node = self._fragments[name]
-            self._weighed[name] = self._selections(node.selection_set, self._narrowed(node, None))
-        return self._weighed[name]
+            self._known[name] = self._selections(node.selection_set, self._narrowed(node, None))
+        return self._known[name]
 
     def _narrowed(self, node: InlineFragmentNode | FragmentDefinitionNode, parent: GraphQLCompositeType | None) -> Any:
         condition = node.type_condition
         return self._schema.get_type(condition.name.value) if condition else parent
 
     def _field(self, node: FieldNode, field: GraphQLField, place: str) -> Weight:
-        labour = LABOUR.get(place, LABOUR.get(node.name.value, 1))
+        cost = FIELD_COSTS.get(place, FIELD_COSTS.get(node.name.value, 1))
         kind = get_named_type(field.type)
         if node.selection_set is None or not is_composite_type(kind):
-            return Weight(labour, 1)
+            return Weight(cost, 1)
         inside = self._selections(node.selection_set, kind)
         deeper = 0 if place.startswith("__") else 1
-        return Weight(labour + self._size(node, field, place) * inside.cost, inside.depth + deeper)
+        return Weight(cost + self._size(node, field, place) * inside.cost, inside.depth + deeper)
 
     def _size(self, node: FieldNode, field: GraphQLField, place: str) -> int:
         if place in LIMITED:
@@ -145,7 +145,7 @@ class Scales:
         return min(abs(limit) or LONGEST_LIST, LONGEST_LIST) if isinstance(limit, int) else LONGEST_LIST
 
 
-def _together(weights: Iterable[Weight]) -> Weight:
+def _sum(weights: Iterable[Weight]) -> Weight:
     cost = depth = 0
     for weight in weights:
         cost, depth = cost + weight.cost, max(depth, weight.depth)

@@ -1,11 +1,11 @@
-"""Bulletins: one list of tables for all who ask for it in the same words."""
+"""Subscriptions to the running tables: one list of tables for all who ask for it in the same words."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
 
-from botdrome.api.graphql.bulletins import GROUP, Bulletins
+from botdrome.api.live_tables import GROUP, TableLists
 from tests.api.serving import until
 from tests.api.tables import HandTables, entry_of
 
@@ -31,9 +31,9 @@ def press(tables: HandTables) -> Press:
     return Press(tables)
 
 
-async def following(bulletins: Bulletins, press: Press, many: int, words: bytes = b"") -> list[AsyncGenerator[bytes, None]]:
+async def following(lists: TableLists, press: Press, many: int, words: bytes = b"") -> list[AsyncGenerator[bytes, None]]:
     """Those who have been told that there are no tables."""
-    followers = [bulletins.follow(words, press) for _ in range(many)]
+    followers = [lists.follow(words, press) for _ in range(many)]
     assert [await anext(one) for one in followers] == [b""] * many
     return followers
 
@@ -44,9 +44,9 @@ async def left(*followers: AsyncGenerator[bytes, None]) -> None:
 
 
 async def test_an_issue_is_made_once_for_all(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
-    followers = await following(Bulletins(tables), press, 3 * GROUP + 1)
+    followers = await following(TableLists(tables), press, 3 * GROUP + 1)
     assert press.made == 1
-    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
+    monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
     news = [asyncio.ensure_future(anext(one)) for one in followers]
     await asyncio.sleep(0)
     tables.open(entry_of("a", "Ann", "Bob"))
@@ -57,25 +57,25 @@ async def test_an_issue_is_made_once_for_all(tables: HandTables, press: Press, m
 
 
 async def test_other_words_are_another_bulletin(tables: HandTables, press: Press) -> None:
-    bulletins = Bulletins(tables)
-    followers = [*await following(bulletins, press, 2), *await following(bulletins, press, 2, b"other")]
+    lists = TableLists(tables)
+    followers = [*await following(lists, press, 2), *await following(lists, press, 2, b"other")]
     assert (press.made, len(tables.tellers)) == (2, 2)
     await left(*followers)
 
 
 async def test_who_comes_late_is_told_how_it_is_now(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
-    bulletins = Bulletins(tables)
-    first = await following(bulletins, press, 1)
+    lists = TableLists(tables)
+    first = await following(lists, press, 1)
     tables.open(entry_of("a", "Ann", "Bob"))
-    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
-    late = bulletins.follow(b"", press)
+    monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
+    late = lists.follow(b"", press)
     assert await anext(late) == b"a"
     await left(*first, late)
 
 
 async def test_what_has_not_changed_is_not_told(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
-    (one,) = await following(Bulletins(tables), press, 1)
+    monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
+    (one,) = await following(TableLists(tables), press, 1)
     news = asyncio.ensure_future(anext(one))
     for made in (2, 3):
         tables._tell()
@@ -86,8 +86,8 @@ async def test_what_has_not_changed_is_not_told(tables: HandTables, press: Press
 
 
 async def test_who_is_slow_is_told_the_latest(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
-    (slow,) = await following(Bulletins(tables), press, 1)
+    monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
+    (slow,) = await following(TableLists(tables), press, 1)
     for made, name in enumerate("abc", 2):
         tables.open(entry_of(name, "Ann", "Bob"))
         await until(lambda made=made: press.made == made)  # type: ignore[misc]
@@ -96,26 +96,26 @@ async def test_who_is_slow_is_told_the_latest(tables: HandTables, press: Press, 
 
 
 async def test_one_that_cannot_be_made_ends_for_all(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
-    bulletins = Bulletins(tables)
-    followers = await following(bulletins, press, 2)
+    monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
+    lists = TableLists(tables)
+    followers = await following(lists, press, 2)
     news = [asyncio.ensure_future(anext(one)) for one in followers]
     press.problem = ValueError("no")
     tables._tell()
     assert [type(each) for each in await asyncio.gather(*news, return_exceptions=True)] == [ValueError] * 2
     assert not tables.tellers
     with pytest.raises(ValueError, match="no"):
-        await anext(bulletins.follow(b"", press))
+        await anext(lists.follow(b"", press))
     assert not tables.tellers
     press.problem = None
-    await left(*await following(bulletins, press, 1))
+    await left(*await following(lists, press, 1))
 
 
 async def test_who_leaves_while_it_waits_keeps_nobody_waiting(
     tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.api.live.PAUSE", 0)
-    followers = await following(Bulletins(tables), press, 3)
+    monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
+    followers = await following(TableLists(tables), press, 3)
     gone, *others = [asyncio.ensure_future(anext(one)) for one in followers]
     await asyncio.sleep(0)
     gone.cancel()

@@ -1,4 +1,4 @@
-"""The link to a worker process: how it is started, what it is told, and what comes back."""
+"""The link to a worker process: start and stop it, send jobs and receive results."""
 
 import asyncio
 import contextvars
@@ -9,22 +9,22 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, Protocol, cast
 
-from botdrome.server.workers.jobs import Frames, frame
+from botdrome.server.workers.jobs import MessageReader, frame
 
-Errands = Mapping[str, Callable[..., Awaitable[Any]]]
-"""What a job may have the server do."""
+ServerCalls = Mapping[str, Callable[..., Awaitable[Any]]]
+"""Functions of the server that a job may call."""
 
 
-class Hired:
-    """A worker process, and the server's end of the socket to it."""
+class WorkerProcess:
+    """A process, and the server's end of the socket to it."""
 
     def __init__(self, process: subprocess.Popen[bytes], connection: socket.socket) -> None:
         self.process, self.connection = process, connection
-        self.fit = False
-        """It was let go when it had nothing to do, and could go on working."""
+        self.idle = False
+        """It had no job when the link was closed."""
 
 
-def hire() -> Hired:
+def start_process() -> WorkerProcess:
     ours, theirs = socket.socketpair()
     handle = theirs.fileno()
     path = os.pathsep.join(filter(None, sys.path))
@@ -37,18 +37,17 @@ def hire() -> Hired:
             env=os.environ | {"PYTHONPATH": path},
             pass_fds=[handle],
         )
-    return Hired(process, ours)
+    return WorkerProcess(process, ours)
 
 
-def dismiss(hired: Hired) -> None:
-    """The worker is needed no more, or does not do what it should."""
-    hired.connection.close()
-    hired.process.kill()
-    hired.process.wait()
+def stop_process(worker: WorkerProcess) -> None:
+    worker.connection.close()
+    worker.process.kill()
+    worker.process.wait()
 
 
-class Result:
-    """What came of a job. Its pieces are fetched one by one; `drop` them if they are not wanted."""
+class JobResult:
+    """The value of a job, and the pieces of a large result: fetch them, or `drop` them."""
 
     def __init__(self, job: "Job", value: Any) -> None:
         self._job, self.value = job, value
@@ -58,7 +57,7 @@ class Result:
             while (piece := await self._job.pieces.get()) is not None:
                 if isinstance(piece, Exception):
                     raise piece
-                self._job.say("taken")
+                self._job.send("taken")
                 yield piece
         finally:
             self.drop()
@@ -68,78 +67,77 @@ class Result:
 
 
 class Job:
-    def __init__(self, number: int, guest: str, target: str, args: tuple[Any, ...], errands: Errands, long: bool) -> None:
-        self.number, self.guest, self.target, self.args, self.errands, self.long = number, guest, target, args, errands, long
-        self.result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+    def __init__(self, number: int, client: str, target: str, args: tuple[Any, ...], calls: ServerCalls, long: bool) -> None:
+        self.number, self.client, self.target, self.args, self.calls, self.long = number, client, target, args, calls, long
+        self.result: asyncio.Future[JobResult] = asyncio.get_running_loop().create_future()
         self.pieces: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
         self.context = contextvars.copy_context()
-        self.taken = 0.0
-        """What its turn was taken to cost."""
+        self.charged = 0.0
+        """Seconds of processor time that its turn was charged."""
         self.timer: asyncio.TimerHandle | None = None
-        self.link: Link | None = None
+        self.link: WorkerLink | None = None
 
-    def say(self, word: str) -> None:
+    def send(self, word: str) -> None:
         if self.link is not None:
-            self.link.say(word, self.number)
+            self.link.send(word, self.number)
 
     def drop(self) -> None:
-        """Its pieces are not wanted, or were all taken."""
+        """Its pieces are not needed any more."""
         if self.link is not None and self.link.jobs.pop(self.number, None) is not None:
-            self.say("drop")
-            self.link.owner.look()
+            self.send("drop")
+            self.link.owner.job_ended()
 
     def end(self, outcome: Any) -> None:
         if not self.result.done():
             if isinstance(outcome, Exception):
                 self.result.set_exception(outcome)
             else:
-                self.result.set_result(Result(self, outcome))
+                self.result.set_result(JobResult(self, outcome))
         elif isinstance(outcome, Exception):
             self.pieces.put_nowait(outcome)
         else:
-            self.drop()  # nobody wants to know any more
+            self.drop()  # the request was cancelled
 
 
-class Owner(Protocol):
+class LinkOwner(Protocol):
     """The pool that a worker belongs to."""
 
-    def hear(self, link: "Link", kind: str, rest: list[Any]) -> None: ...
+    def received(self, link: "WorkerLink", kind: str, rest: list[Any]) -> None: ...
 
-    def lose(self, link: "Link") -> None: ...
+    def lost(self, link: "WorkerLink") -> None: ...
 
-    def look(self) -> None:
-        """Something is over: there may be something else to do."""
+    def job_ended(self) -> None: ...
 
 
-class Link(asyncio.Protocol):
+class WorkerLink(asyncio.Protocol):
     """The connection to one worker."""
 
-    def __init__(self, owner: Owner, hired: Hired) -> None:
-        self.owner, self.hired = owner, hired
-        self._frames = Frames()
+    def __init__(self, owner: LinkOwner, worker: WorkerProcess) -> None:
+        self.owner, self.worker = owner, worker
+        self._reader = MessageReader()
         self._transport: asyncio.Transport
         self.jobs: dict[int, Job] = {}
-        """Those that are not over, with those whose pieces are still being sent."""
+        """Jobs that run, and jobs whose pieces are still being fetched."""
         self.running: set[int] = set()
-        self.lost = False
+        self.ended = False
         self.why = "a worker process has ended unexpectedly: try again"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's are no subclass of it
 
     def data_received(self, data: bytes) -> None:
-        for kind, *rest in self._frames.feed(data):
-            self.owner.hear(self, kind, rest)
+        for kind, *rest in self._reader.feed(data):
+            self.owner.received(self, kind, rest)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.lost = True
-        self.owner.lose(self)
+        self.ended = True
+        self.owner.lost(self)
 
-    def say(self, *message: Any) -> None:
+    def send(self, *message: Any) -> None:
         if not self._transport.is_closing():
             self._transport.write(frame(*message))
 
     def close(self, why: str = "") -> None:
         self.why = why or self.why
-        self.hired.fit = not self.jobs
+        self.worker.idle = not self.jobs
         self._transport.abort()

@@ -1,0 +1,83 @@
+"""The executor of REST requests that only read. Its functions are jobs of the worker processes."""
+
+import gzip
+from collections import OrderedDict
+from collections.abc import Hashable
+
+import msgspec
+
+from botdrome.api.bodies import ResponseHead, pieces_of
+from botdrome.api.rest.endpoint import Endpoint, RawRequest, RestRequest, error_body, problem_of
+from botdrome.api.rest.routes import ENDPOINTS
+from botdrome.api.server_calls import ReadContext
+from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
+from botdrome.store.reading import reader
+from botdrome.store.store import Source
+
+COMPRESSED = 2048
+"""Bytes from which on an answer is compressed."""
+LEVEL = 5
+"""Of compression: films of 1 MB take about 30 ms."""
+CACHE = 32 << 20
+"""Bytes, in each worker process."""
+READS = {endpoint.name: endpoint for endpoint in ENDPOINTS if endpoint.in_worker}
+
+
+class AnswerCache:
+    """Answers that never change, the least recently used dropped first. When a match ends, all spectators want its film."""
+
+    def __init__(self, room: int = CACHE) -> None:
+        self._room = self._free = room
+        self._kept: OrderedDict[Hashable, PiecewiseResult] = OrderedDict()
+
+    def find(self, key: Hashable) -> PiecewiseResult | None:
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+        return found
+
+    def keep(self, key: Hashable, answer: PiecewiseResult) -> None:
+        if _size(answer) > self._room:
+            return
+        self._free -= _size(answer)
+        self._kept[key] = answer
+        while self._free < 0:
+            self._free += _size(self._kept.popitem(last=False)[1])
+
+
+def _size(answer: PiecewiseResult) -> int:
+    return sum(map(len, answer.pieces))
+
+
+_cache = AnswerCache()
+
+
+def load_modules() -> bool:
+    """Does nothing: when it runs, its worker process has imported all modules that requests need."""
+    return True
+
+
+async def answer(server: ServerCaller, source: Source, raw: RawRequest) -> PiecewiseResult:
+    endpoint = READS[raw.endpoint]
+    key = (source, raw.endpoint, tuple(raw.path.items()), raw.gzip)
+    if endpoint.lasting and (kept := _cache.find(key)) is not None:
+        return kept
+    try:
+        found = await endpoint.handler(ReadContext(server, await reader(source)), RestRequest(raw, endpoint.parameters))
+    except Exception as error:
+        problem = problem_of(error)
+        body = error_body(problem)
+        head = ResponseHead(len(body), problem.status, "application/json", problem.headers or {})
+        return PiecewiseResult(head, [body])
+    result = _encoded(found if isinstance(found, bytes) else msgspec.json.encode(found), endpoint, raw.gzip)
+    if endpoint.lasting:
+        _cache.keep(key, result)
+    return result
+
+
+def _encoded(body: bytes, endpoint: Endpoint, compress: bool) -> PiecewiseResult:
+    headers = {"vary": "accept-encoding"}
+    if compress and len(body) >= COMPRESSED:
+        body = gzip.compress(body, LEVEL)
+        headers["content-encoding"] = "gzip"
+    return PiecewiseResult(ResponseHead(len(body), endpoint.status, endpoint.media, headers), pieces_of(body))

@@ -1,0 +1,86 @@
+"""The server over REST: its addresses, the players that wait, and a search by name."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from botdrome import __version__
+from botdrome.api.problems import Problem
+from botdrome.api.rest.endpoint import GameName, RestRequest
+from botdrome.api.server_calls import ReadContext
+from botdrome.formats import FORMATS
+from botdrome.server.arena import Arena
+
+
+class FoundContest(Struct):
+    game: GameName
+    name: str
+
+
+class SearchResult(Struct):
+    bots: list[str]
+    players: Annotated[list[str], Meta(description="Names in matches that are not registered, such as guests'.")]
+    contests: list[FoundContest]
+    matches: Annotated[list[str], Meta(description="Ids.")]
+
+
+class Waiting(Struct):
+    name: str
+    game: GameName
+    contest: str | None
+    players: Annotated[int, Meta(description="At its table, itself among them.")]
+    opponent: Annotated[str | None, Meta(description="The only one that it wants to meet; null: any.")]
+
+
+class RestUnplayed(Struct):
+    game: GameName
+    contest: str
+    players: list[str]
+    left: Annotated[int, Meta(description="Matches that these have still to play.")]
+
+
+class NextMatches(Struct):
+    waiting: Annotated[list[Waiting], Meta(description="Players without an opponent, the longest wait first; 100 at most.")]
+    unplayed: Annotated[
+        list[RestUnplayed], Meta(description="What contests in which somebody waits or plays still have to see; 100 at most.")
+    ]
+
+
+class ServerAddress(Struct):
+    version: str
+    url: Annotated[str | None, Meta(description="Where people and bots reach the server; null: where you did.")]
+    tls: Annotated[bool, Meta(description="HTTP and WebSockets are encrypted; the ports of the other protocols never are.")]
+    ports: Annotated[
+        dict[str, int],
+        Meta(description="By protocol: http (also WebSockets and socket.io), duel, xbs, bomber, cube; others: rooms for boats."),
+    ]
+    house: Annotated[bool, Meta(description="House bots play those who find no opponent.")]
+
+
+MOST_FOUND = 10
+"""Of each kind."""
+MOST_NEXT = 100
+LONGEST_SEARCH = 100
+
+
+async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
+    whereabouts = arena.whereabouts
+    return ServerAddress(__version__, whereabouts.url, whereabouts.tls, whereabouts.ports, whereabouts.house)
+
+
+async def upcoming(arena: Arena, _request: RestRequest) -> NextMatches:
+    queue = arena.queue
+    waiting = [
+        Waiting(one.name, one.wish.game, one.wish.contest, one.wish.players, one.opponent) for one in queue.seekers(MOST_NEXT)
+    ]
+    unplayed = [RestUnplayed(one.game, one.contest, list(one.players), one.left) for one in queue.unplayed(MOST_NEXT)]
+    return NextMatches(waiting, unplayed)
+
+
+async def search(context: ReadContext, request: RestRequest) -> SearchResult:
+    text = (request.text("q") or "").strip()
+    if not 0 < len(text) <= LONGEST_SEARCH:
+        raise Problem(f"q is a text of 1 to {LONGEST_SEARCH} characters, not one of {len(text)}")
+    found = await context.store.reports.search(text, FORMATS, MOST_FOUND)
+    contests = [FoundContest(game, name) for game, name in found.contests]
+    return SearchResult(found.bots, found.players, contests, found.matches)

@@ -1,0 +1,75 @@
+"""Limits that clients share: slots, and the memory of unread results. One client never gets all of it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botdrome.server.workers.jobs import WorkersBusy
+
+
+class SharedSlots:
+    """A client never holds more slots than are free, so that a new client finds one unless many share them all."""
+
+    def __init__(self, slots: int) -> None:
+        self._free = slots
+        self._taken: Counter[str] = Counter()
+
+    def take(self, client: str) -> bool:
+        """False: none is free for this client."""
+        if self._taken[client] >= self._free:
+            if not self._taken[client]:
+                del self._taken[client]
+            return False
+        self._free -= 1
+        self._taken[client] += 1
+        return True
+
+    def release(self, client: str) -> None:
+        self._free += 1
+        self._taken[client] -= 1
+        if not self._taken[client]:
+            del self._taken[client]
+
+    @contextmanager
+    def held(self, client: str, refusal: str) -> Iterator[None]:
+        """Hold a slot; WorkersBusy with these words where none is free."""
+        if not self.take(client):
+            raise WorkersBusy(refusal)
+        try:
+            yield
+        finally:
+            self.release(client)
+
+
+class UnreadResults:
+    """Large results in a worker process that slow clients have not read yet."""
+
+    def __init__(self, most: int) -> None:
+        """`most`: bytes for all clients together."""
+        self._most = most
+        self._kept: dict[int, tuple[str, int]] = {}
+        """For each job its client and the bytes of its result, the oldest first."""
+
+    def add(self, job: int, client: str, size: int) -> list[int]:
+        """Keep a result, and return the jobs whose results must be dropped: the oldest of a client that keeps more than this one.
+
+        WorkersBusy: there is no such client, and no room."""
+        kept, gone = dict(self._kept), list[int]()
+        while sum(size for _, size in kept.values()) + size > self._most:
+            greediest, most = self._greediest(kept)
+            if most <= sum(size for other, size in kept.values() if other == client) + size:
+                raise WorkersBusy("Too many large answers are being sent just now: try again in a moment.")
+            gone.append(next(job for job, (other, _) in kept.items() if other == greediest))
+            del kept[gone[-1]]
+        self._kept = kept | {job: (client, size)}
+        return gone
+
+    def remove(self, job: int) -> None:
+        self._kept.pop(job, None)
+
+    @staticmethod
+    def _greediest(kept: dict[int, tuple[str, int]]) -> tuple[str, int]:
+        sizes = Counter[str]()
+        for client, size in kept.values():
+            sizes[client] += size
+        return sizes.most_common(1)[0] if sizes else ("", 0)
