@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from botdrome import __version__
-from botdrome.cli import boat_trial
-from botdrome.cli.boat_trial import TrialOptions, run_trial
-from botdrome.cli.boat_trial_figures import Figures
-from botdrome.cli.boat_trial_file import trial_file
-from botdrome.runner.boat_trial import Hunt, Trial
+from botdrome.cli.boats import trial as boat_trial
+from botdrome.cli.boats.trial import TrialOptions, run_trial
+from botdrome.cli.boats.trial_figures import Figures, trial_file
+from botdrome.runner.boat_trial import BoardRun, Trial
 from tests.patience import PATIENCE
 from tests.runner.boat_bots import sail, walker
 
@@ -171,16 +170,16 @@ def test_watching_waits_after_every_shot(
 
 def test_bots_over_tcp(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     sailors: list[threading.Thread] = []
-    say = boat_trial.Report.say
+    say = boat_trial.TrialReport.say
 
-    def listening(report: boat_trial.Report, words: str) -> None:
+    def listening(report: boat_trial.TrialReport, words: str) -> None:
         say(report, words)
         if found := re.match(r"listening on 127.0.0.1 port (\d+): let your bot come 2 times", words):
             for _ in range(2):
                 sailors.append(threading.Thread(target=sail, args=(int(found[1]),)))
                 sailors[-1].start()
 
-    monkeypatch.setattr(boat_trial.Report, "say", listening)
+    monkeypatch.setattr(boat_trial.TrialReport, "say", listening)
     assert run_trial(TrialOptions(bot="tcp:127.0.0.1:0", positions=2, seed=1, test_db=tmp_path)) == 0
     for sailor in sailors:
         sailor.join(PATIENCE)
@@ -201,8 +200,8 @@ def test_figures() -> None:
     figures = Figures()
     assert (figures.average, figures.error, figures.spread, figures.seconds_a_shot) == (0, 0, 0, 0)
     for number, (board, shots) in enumerate(((1, 17), (2, 40), (1, 63))):
-        figures.add(Hunt(number, board, shots, 0.1))
-    figures.add(Hunt(3, 4, 30, 0.2, "it left"))
+        figures.add(BoardRun(number, board, shots, 0.1))
+    figures.add(BoardRun(3, 4, 30, 0.2, "it left"))
     assert (figures.hunted, figures.sunk, figures.unique, figures.perfect) == (4, 3, 3, 1)
     assert (figures.least, figures.most, figures.shots, figures.average) == (17, 63, 120, 40)
     assert figures.spread == pytest.approx((2 * 23**2 / 3) ** 0.5)

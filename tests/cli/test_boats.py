@@ -11,17 +11,17 @@ from typer.testing import CliRunner
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.app import app
-from botdrome.cli.boats.account import Account, reason
-from botdrome.cli.boats.command import Options, bot_called, play, voyage_for
-from botdrome.cli.boats.placing import LayingOut, Placing
-from botdrome.cli.boats.playing import Sea
+from botdrome.cli.boats.command import Options, bot_called, client_for, play
+from botdrome.cli.boats.headless import HeadlessGame, reason
+from botdrome.cli.boats.placing import LayoutPage, PlacingPage
+from botdrome.cli.boats.playing import GamePage
 from botdrome.cli.problems import Refusal
-from botdrome.client.boats import Phase
-from botdrome.client.boats_voyage import Voyage, WayBack
+from botdrome.client.boats_client import BoatsClient, Reconnection
+from botdrome.client.boats_game import Phase
 from botdrome.server.boats.plan import RoomPlan
 from tests.cli.test_host import BOTDROME
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
-from tests.client.test_boats_voyage import Logbook
+from tests.client.test_boats_client import Logbook
 from tests.server.boats import BOARD, boat_server, line
 from tests.server.clients import registered, server
 
@@ -39,9 +39,9 @@ def options(**given: Any) -> Options:
 class Told:
     """A game without a screen, and what it wrote."""
 
-    def __init__(self, voyage: Voyage) -> None:
+    def __init__(self, client: BoatsClient) -> None:
         self.lines: list[str] = []
-        self._account = Account(voyage, self.lines.append, WayBack(voyage, (0.0, 0.0)))
+        self._account = HeadlessGame(client, self.lines.append, Reconnection(client, (0.0, 0.0)))
 
     async def run(self) -> bool:
         return await asyncio.wait_for(self._account.run(), PATIENCE)
@@ -96,7 +96,7 @@ def test_bots_are_called_in_any_case() -> None:
 def test_taunts_are_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "taunts.ini"
     file.write_text("hit=ouch\nmiss=ha\n")
-    assert voyage_for(options(taunt_file=file)).charter.taunts == [b"T|hit|ouch\n", b"T|miss|ha\n"]
+    assert client_for(options(taunt_file=file)).options.taunts == [b"T|hit|ouch\n", b"T|miss|ha\n"]
     file.write_text("nonsense\n")
     status, text = boats("--headless", "--bot", "random", "--taunt-file", str(file))
     assert (status, "line 1: a taunt is hit=TEXT" in text) == (2, True)
@@ -112,7 +112,7 @@ async def test_nobody_answers() -> None:
 
 async def test_an_account_of_a_game() -> None:
     async with line_server() as scripted:
-        told = Told(voyage_for(options(port=scripted.port, user="ada", static_board=FLEET)))
+        told = Told(client_for(options(port=scripted.port, user="ada", static_board=FLEET)))
         running = asyncio.create_task(told.run())
         caller = await scripted.caller()
         caller.say(GAME)
@@ -138,7 +138,7 @@ async def test_an_account_of_a_game() -> None:
 
 async def test_an_aborted_game_is_no_success() -> None:
     async with line_server() as scripted:
-        told = Told(voyage_for(options(port=scripted.port)))
+        told = Told(client_for(options(port=scripted.port)))
         running = asyncio.create_task(told.run())
         caller = await scripted.caller()
         caller.say(GAME)
@@ -159,7 +159,7 @@ async def test_an_aborted_game_is_no_success() -> None:
 )
 async def test_who_is_turned_away_says_why(lines: list[str], words: str) -> None:
     async with line_server() as scripted:
-        told = Told(voyage_for(options(port=scripted.port, user="ada")))
+        told = Told(client_for(options(port=scripted.port, user="ada")))
         running = asyncio.create_task(told.run())
         caller = await scripted.caller()
         caller.say(lines[0])
@@ -174,7 +174,7 @@ async def test_who_is_turned_away_says_why(lines: list[str], words: str) -> None
 
 async def test_a_board_that_does_not_suit_is_not_sent() -> None:
     async with line_server() as scripted:
-        told = Told(voyage_for(options(port=scripted.port, static_board="AAA")))
+        told = Told(client_for(options(port=scripted.port, static_board="AAA")))
         running = asyncio.create_task(told.run())
         (await scripted.caller()).say(GAME)
         with pytest.raises(Refusal, match="100 squares, not 3"):
@@ -184,7 +184,7 @@ async def test_a_board_that_does_not_suit_is_not_sent() -> None:
 async def test_the_bot_comes_back_after_a_lost_connection() -> None:
     """At the first attempt its old connection still has the name; at the second it has the seat."""
     async with line_server() as scripted:
-        told = Told(voyage_for(options(port=scripted.port)))
+        told = Told(client_for(options(port=scripted.port)))
         running = asyncio.create_task(told.run())
         caller = await scripted.caller()
         caller.say(GAME)
@@ -213,11 +213,11 @@ THREE = RoomPlan(title="Three", max=3, min=3, width=8, height=9, boats="A3 B2")
 async def test_house_bots_play_whole_games_at_our_server(tmp_path: Path) -> None:
     async with server(tmp_path, xbs_port=-1, boats=(THREE, RoomPlan(title="Two"))) as house:
         port = house.ports["xbs"]
-        three = [Told(voyage_for(options(port=port, bot="random", room="Three", seed=seed))) for seed in range(3)]
+        three = [Told(client_for(options(port=port, bot="random", room="Three", seed=seed))) for seed in range(3)]
         assert await run_all(three) == [True] * 3
         assert {line.split()[1] for line in three[0].lines[-3:]} == {"random", "random2", "random3"}
         for bots in pairwise(HOUSE["battleship"]):
-            pair = [Told(voyage_for(options(port=port, bot=bot, room="Two", user=f"p{at}"))) for at, bot in enumerate(bots)]
+            pair = [Told(client_for(options(port=port, bot=bot, room="Two", user=f"p{at}"))) for at, bot in enumerate(bots)]
             assert await run_all(pair) == [True, True]
 
 
@@ -241,35 +241,35 @@ async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
     async with server(tmp_path, xbs_port=-1) as house:
         port = house.ports["xbs"]
         login = await registered(house, "ada", "battleship")
-        stranger = Told(voyage_for(options(port=port, user="ada")))
+        stranger = Told(client_for(options(port=port, user="ada")))
         with pytest.raises(Refusal, match="ada"):
             await stranger.run()
-        ada = Told(voyage_for(options(port=port, user="ada", token=login["password"])))
-        assert await run_all([ada, Told(voyage_for(options(port=port, user="bob")))]) == [True, True]
+        ada = Told(client_for(options(port=port, user="ada", token=login["password"])))
+        assert await run_all([ada, Told(client_for(options(port=port, user="bob")))]) == [True, True]
 
 
 async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> None:
     """The connection breaks, and the seat is still there."""
     plan = RoomPlan(title="Two", turn_limit=0, absence=0)
     async with server(tmp_path, xbs_port=-1, boats=(plan,)) as house, line(house) as bob:
-        voyage = voyage_for(options(port=house.ports["xbs"], user="ada", bot="", headless=False))
-        log = Logbook(voyage)
-        await voyage.connect()
-        await log.until(Phase.INVITED)
-        voyage.boats.fleet = FLEET
-        await voyage.join("ada")
+        client = client_for(options(port=house.ports["xbs"], user="ada", bot="", headless=False))
+        log = Logbook(client)
+        await client.connect()
+        await log.until(Phase.OFFERED)
+        client.boats.fleet = FLEET
+        await client.join("ada")
         await log.until(Phase.WAITING)
         bob.send(f"J|bob|{BOARD}")
         await log.until(Phase.PLAYING)
-        voyage.close()
+        client.close()
         await log.until_lost()
-        voyage.boats.fleet = ""
-        await voyage.rejoin()
+        client.boats.fleet = ""
+        await client.rejoin()
         await log.until(Phase.PLAYING)
-        assert voyage.boats.fleet == FLEET
-        assert set(voyage.boats.players) == {"ada", "bob"}
+        assert client.boats.fleet == FLEET
+        assert set(client.boats.players) == {"ada", "bob"}
         await bob.until("M||ada reconnected")
-        voyage.leave()
+        client.leave()
 
 
 def test_the_page_names_every_option_and_key() -> None:
@@ -277,5 +277,5 @@ def test_the_page_names_every_option_and_key() -> None:
     command = get_command(app).commands["boats"]  # type: ignore[attr-defined]
     for parameter in command.params:
         assert any(f"`{option}" in page for option in parameter.opts), f"{parameter.opts} is not on the page"
-    for key in Sea.KEYS | LayingOut.KEYS | Placing.KEYS:
+    for key in GamePage.KEYS | LayoutPage.KEYS | PlacingPage.KEYS:
         assert f"`{key.upper()}`" in page or f"`{key.capitalize()}`" in page, f"{key} is not on the page"

@@ -13,8 +13,8 @@ from textual.screen import Screen
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.boats.app import BoatsApp
-from botdrome.client.boats_pilot import Pilot
-from botdrome.client.boats_voyage import Charter, Voyage, WayBack
+from botdrome.client.boats_bot import BotPlayer
+from botdrome.client.boats_client import BoatsClient, ClientOptions, Reconnection
 from botdrome.games.chance import Chance
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, Caller, LineServer, line_server, start
 
@@ -27,8 +27,8 @@ NAMES = {"\r": "enter", "\x1b": "escape", " ": "space", "\x08": "backspace", "\x
 class WatchedApp(BoatsApp):
     """Tells when it has drawn something."""
 
-    def __init__(self, voyage: Voyage) -> None:
-        super().__init__(voyage, WayBack(voyage, (0.0,)))
+    def __init__(self, client: BoatsClient) -> None:
+        super().__init__(client, Reconnection(client, (0.0,)))
         self.drawn = asyncio.Event()
         self.ended = asyncio.Event()
 
@@ -88,12 +88,12 @@ class Desk:
 
 
 @asynccontextmanager
-async def seated(size: tuple[int, int] = (80, 24), bot: str = "", game: str = GAME, **charter: object) -> AsyncIterator[Desk]:
+async def seated(size: tuple[int, int] = (80, 24), bot: str = "", game: str = GAME, **options: object) -> AsyncIterator[Desk]:
     async with line_server() as server:
-        pilot = Pilot(HOUSE["battleship"][bot], 1) if bot else None
-        voyage = Voyage(Charter(port=server.port, **charter), pilot, Chance(1))  # type: ignore[arg-type]
-        voyage.name = voyage.charter.user or bot
-        app = WatchedApp(voyage)
+        bot_player = BotPlayer(HOUSE["battleship"][bot], 1) if bot else None
+        client = BoatsClient(ClientOptions(port=server.port, **options), bot_player, Chance(1))  # type: ignore[arg-type]
+        client.name = client.options.user or bot
+        app = WatchedApp(client)
         running = asyncio.create_task(app.run_async(headless=True, size=size))
         try:
             caller = await server.caller()
@@ -121,7 +121,7 @@ async def test_from_the_invitation_to_the_result() -> None:
     async with seated() as desk:
         await desk.see("title    A game", "2 to 2, 0 have joined", "10 by 10", "A5  B4  C3  D3  E2", "17 points")
         await desk.type("Y")
-        await desk.see("1 your own", "2 by chance", "3 by chance")
+        await desk.see("1 your own", "2 random", "3 random")
         await desk.type("3")
         await desk.see("user name")
         await desk.type("all\r")
@@ -140,7 +140,7 @@ async def test_from_the_invitation_to_the_result() -> None:
         assert "2  ada       9      1     41" in text
         await desk.type("q")
         await desk.ends()
-    assert desk.app.voyage.boats.finished
+    assert desk.app.client.boats.finished
 
 
 async def test_no_means_no() -> None:
@@ -205,17 +205,17 @@ async def test_random_boards_fit_the_screen_and_are_drawn_anew() -> None:
     async with seated((120, 60), border=60) as desk:
         await desk.see("join?")
         await desk.type("y")
-        before = await desk.see("9 by chance")
+        before = await desk.see("9 random")
         assert "1 lay out your own  2-9 take that board" in before
         board = "\n".join(before.split("\n")[4:8])
         await desk.type("r")
-        await desk.see("9 by chance", without=board)
+        await desk.see("9 random", without=board)
         await desk.resize(30, 20)
         await desk.see("own  2 take")
         await desk.type("5")
         await desk.resize(120, 60)
-        await desk.see("9 by chance")
-        await desk.click("5 by chance", 3, 5)
+        await desk.see("9 random")
+        await desk.click("5 random", 3, 5)
         await desk.see("user name")
         await desk.type("\x1b")
         await desk.ends()
@@ -365,7 +365,7 @@ async def test_leaving_is_asked_for() -> None:
         await desk.type("qy")
         assert await desk.caller.hear() == "L"
         await desk.ends()
-        assert not desk.app.voyage.boats.finished
+        assert not desk.app.client.boats.finished
 
 
 async def test_ctrl_c_leaves_at_once() -> None:
@@ -482,7 +482,7 @@ async def test_a_bot_plays_on_the_screen_and_comes_back_by_itself() -> None:
         assert (await caller.hear()).startswith("S|bob|")
         caller.say("F|finished|1|2", "R|random|1|0|1|", "R|bob|0|0|1|")
         await desk.ends()
-        assert desk.app.problem == "" and desk.app.voyage.boats.results
+        assert desk.app.problem == "" and desk.app.client.boats.results
 
 
 @pytest.mark.parametrize("words", ["game is full", ""])
@@ -495,15 +495,15 @@ async def test_a_bot_that_is_turned_away_ends(words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("charter", "problem"),
+    ("options", "problem"),
     [
         ({"fleet": "AAA"}, "the board that was given: this game's boards have 100 squares, not 3"),
         ({"room": "Big sea"}, "the server has no game 'Big sea', only 'A game'"),
     ],
 )
-async def test_what_was_given_and_does_not_suit(charter: dict[str, Any], problem: str) -> None:
-    async with seated(**charter) as desk:
-        if "room" in charter:
+async def test_what_was_given_and_does_not_suit(options: dict[str, Any], problem: str) -> None:
+    async with seated(**options) as desk:
+        if "room" in options:
             assert await desk.caller.hear() == "G|Big sea"
             desk.caller.say(GAME)
         else:

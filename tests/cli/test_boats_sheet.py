@@ -3,7 +3,7 @@
 import pytest
 from rich.text import Text
 
-from botdrome.cli.boats.sheet import Panel, Sheet, Spot
+from botdrome.cli.boats.sheet import BoardSheet, Panel, Spot
 
 SQUARES = "A.X0a" + "." * 15
 """Five columns, four rows."""
@@ -13,13 +13,13 @@ def panel(name: str) -> Panel:
     return Panel((Text(name), Text("(0, 0%)")), SQUARES)
 
 
-def drawn(sheet: Sheet, *names: str) -> list[str]:
+def drawn(sheet: BoardSheet, *names: str) -> list[str]:
     return sheet.draw([panel(name) for name in names]).plain.split("\n")
 
 
 def test_boards_are_wrapped_to_the_width() -> None:
     """A board of five columns takes 13, and two are left free between boards."""
-    sheet = Sheet(3, 5, 4, 28)
+    sheet = BoardSheet(3, 5, 4, 28)
     lines = drawn(sheet, "ada", "a name that is too long", "cy")
     assert lines[:4] == [
         "ada            a name that i",
@@ -35,21 +35,21 @@ def test_boards_are_wrapped_to_the_width() -> None:
     ("width", "per_line", "lines"), [(27, 1, 23), (28, 2, 15), (42, 2, 15), (43, 3, 7), (13, 1, 23), (5, 1, 23)]
 )
 def test_as_many_as_fit(width: int, per_line: int, lines: int) -> None:
-    sheet = Sheet(3, 5, 4, width)
+    sheet = BoardSheet(3, 5, 4, width)
     assert (sheet.per_line, sheet.lines) == (per_line, lines)
 
 
 def test_in_a_narrow_terminal_the_squares_move_together() -> None:
-    assert drawn(Sheet(1, 5, 4, 12), "ada")[2:4] == ["   abcde", " 1 A.X0a"]
+    assert drawn(BoardSheet(1, 5, 4, 12), "ada")[2:4] == ["   abcde", " 1 A.X0a"]
 
 
 def test_no_boards_take_no_lines() -> None:
-    assert Sheet(0, 5, 4, 80).lines == 0
+    assert BoardSheet(0, 5, 4, 80).lines == 0
 
 
 def test_every_square_is_found_where_it_was_drawn() -> None:
     for width in (12, 28, 80):
-        sheet = Sheet(3, 5, 4, width)
+        sheet = BoardSheet(3, 5, 4, width)
         lines = drawn(sheet, "one", "two", "six")
         seen = [
             spot
@@ -82,4 +82,4 @@ def test_every_square_is_found_where_it_was_drawn() -> None:
     ],
 )
 def test_what_is_under_the_mouse(x: int, y: int, spot: Spot | None) -> None:
-    assert Sheet(3, 5, 4, 28).spot(x, y) == spot
+    assert BoardSheet(3, 5, 4, 28).spot(x, y) == spot

@@ -11,7 +11,7 @@ from tests.client.boat_server import BLANK, GAME
 
 pytestmark = pytest.mark.anyio
 
-USUAL = RoomPlan(title="Sea", turn_limit=0)
+USUAL = RoomPlan(title="GamePage", turn_limit=0)
 MANY = [f"player{number}" for number in range(12)]
 
 
@@ -113,7 +113,7 @@ async def test_boats_that_were_laid_out_for_another_game_are_not_kept() -> None:
         await desk.see("choose your board")
         await desk.type("1ea1\r")
         await desk.see("next B4")
-        desk.app.voyage.boats.hear(b"G|1.2.0|Other|N|2|2|0|5|8|8|2|A3|B2")
+        desk.app.client.boats.hear(b"G|1.2.0|Other|N|2|2|0|5|8|8|2|A3|B2")
         await desk.type("\x1b")
         await desk.see("Other: choose your board", without="1 A A A A A")
         await desk.type("1")
@@ -132,19 +132,19 @@ async def test_the_newest_message_stays_in_sight_when_the_terminal_shrinks() -> 
 
 async def test_who_comes_back_is_asked_for_that() -> None:
     async with seated(user="ada", rejoin=True) as desk:
-        await desk.see("come back to your game?  Yes  No", without="join?")
+        await desk.see("rejoin your game?  Yes  No", without="join?")
         await desk.type("y")
         assert await desk.caller.hear() == "J|ada"
 
 
 async def test_who_comes_back_too_late_is_offered_the_next_game() -> None:
     async with seated(user="ada", rejoin=True, taunts=(b"T|hit|ouch\n",)) as desk:
-        await desk.see("come back to your game?")
+        await desk.see("rejoin your game?")
         await desk.type("y")
         assert await desk.caller.hear() == "J|ada"
         desk.caller.say("invalid board")
         await desk.caller.hang_up()
-        await desk.see("the game that you were in is not there any more", "look at the next game?  Yes  No", without="rejoin?")
+        await desk.see("the game that you were in is over", "look at the next game?  Yes  No", without="rejoin?")
         await desk.type("y")
         caller = await desk.server.caller()
         caller.say(GAME)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from botdrome.bots.house import HOUSE
-from botdrome.cli.boats.account import Account
-from botdrome.client.boats_pilot import Pilot
-from botdrome.client.boats_voyage import Charter, Voyage
+from botdrome.cli.boats.headless import HeadlessGame
+from botdrome.client.boats_bot import BotPlayer
+from botdrome.client.boats_client import BoatsClient, ClientOptions
 from botdrome.games.chance import Chance
 from botdrome.server.boats.plan import RoomPlan
 from tests.cli.screens import Terminal
@@ -60,9 +60,9 @@ async def at_sea(
 
 
 def opponent(port: int, user: str = "bob", fleet: str = BOB) -> "asyncio.Task[bool]":
-    voyage = Voyage(Charter(port=port, user=user, fleet=fleet), Pilot(HOUSE["battleship"]["random"], 1), Chance(1))
-    voyage.name = user
-    return asyncio.create_task(Account(voyage, lambda line: None).run())
+    client = BoatsClient(ClientOptions(port=port, user=user, fleet=fleet), BotPlayer(HOUSE["battleship"]["random"], 1), Chance(1))
+    client.name = user
+    return asyncio.create_task(HeadlessGame(client, lambda line: None).run())
 
 
 async def lay_out(ada: Player) -> None:
@@ -89,7 +89,7 @@ async def test_a_whole_game_with_keys_and_mouse_and_a_resize_in_the_middle(tmp_p
     async with at_sea(tmp_path) as (ada, port):
         await ada.see("Small sea", "8 by 8", "A3  B2", "5 points", "join?")
         ada.press("y")
-        await ada.see("1 your own", "2 by chance", "Quit")
+        await ada.see("1 your own", "2 random", "Quit")
         await lay_out(ada)
         await ada.see("user name")
         ada.press("me\r")
@@ -123,7 +123,7 @@ async def test_leaving_is_not_a_regular_end(tmp_path: Path) -> None:
     async with at_sea(tmp_path, "--user", "ada") as (ada, port):
         await ada.see("join?")
         ada.press("y")
-        await ada.see("2 by chance", "Quit")
+        await ada.see("2 random", "Quit")
         ada.press("2")
         await ada.see("waiting for the start")
         bob = opponent(port)

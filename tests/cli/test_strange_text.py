@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.cli import connect, remote
-from botdrome.cli.boats.account import message_line, result_lines
 from botdrome.cli.boats.command import _write
+from botdrome.cli.boats.headless import message_line, result_lines
 from botdrome.cli.host import Bridge
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.pictures.gallery import picture_of
@@ -28,7 +28,7 @@ from botdrome.cli.replay import show_match
 from botdrome.cli.stats import _show_all, _show_one
 from botdrome.cli.terminal import Terminal
 from botdrome.cli.verify import verify_files
-from botdrome.client.boats import Boats, Place, Said
+from botdrome.client.boats_game import LogMessage, ResultRow, TrackedGame
 from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.protocols import load_settings
@@ -193,9 +193,9 @@ def test_stats(capsys: Captured) -> None:
 
 
 def test_boats_without_a_screen(capsys: Captured) -> None:
-    boats = Boats()
-    boats.results = [Place(EVIL, 1, 2, 3, EVIL)]
-    for line in (message_line(Said(EVIL, EVIL, EVIL)), *result_lines(boats)):
+    boats = TrackedGame()
+    boats.results = [ResultRow(EVIL, 1, 2, 3, EVIL)]
+    for line in (message_line(LogMessage(EVIL, EVIL, EVIL)), *result_lines(boats)):
         _write(line)
     harmless(capsys.readouterr().out)
 

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from botdrome.client.boats_fleet import border_of
-from botdrome.client.boats_lines import summary_in
+from botdrome.client.boats_board import border_of
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.games.fleet import Rows, boats_in, check_fleet
-from botdrome.runner.boat_positions import drawn_position
-from botdrome.runner.boat_trial import Trial
+from botdrome.runner.boat_trial import Trial, drawn_position
+from botdrome.wire.boats.offer import offer_in
 
 BOATS = boats_in(Battleship().boats)
 
@@ -19,7 +18,7 @@ BOATS = boats_in(Battleship().boats)
 def free_border(fleet: Rows, boats: Sequence[str]) -> float:
     """As the client measures it: by another way than the trial."""
     size = str(len(fleet[0])), str(len(fleet))
-    return border_of("".join(fleet), summary_in(["G", "", "", "N", "2", "2", "0", "0", *size, str(len(boats)), *boats]))
+    return border_of("".join(fleet), offer_in(["G", "", "", "N", "2", "2", "0", "0", *size, str(len(boats)), *boats]))
 
 
 @pytest.mark.parametrize(("width", "height"), [(10, 10), (8, 22), (22, 8)])

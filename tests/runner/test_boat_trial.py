@@ -6,10 +6,9 @@ import pytest
 
 from botdrome.client.program import CannotStart
 from botdrome.games.game import View
-from botdrome.runner import boat_shell
-from botdrome.runner.boat_shell import introduction
-from botdrome.runner.boat_shooters import entered, hunts
-from botdrome.runner.boat_trial import Hunt, Trial
+from botdrome.runner import boat_bots
+from botdrome.runner.boat_bots import entered, introduction, runs
+from botdrome.runner.boat_trial import BoardRun, Trial
 from tests.runner.boat_bots import walker
 from tests.runner.programs import program
 
@@ -20,44 +19,44 @@ def walked(trial: Trial, number: int) -> int:
     return len(squares.rstrip("."))
 
 
-def results(trial: Trial, jobs: int = 1) -> list[Hunt]:
-    return sorted(hunts(trial, entered(trial), jobs), key=lambda hunt: hunt.number)
+def results(trial: Trial, jobs: int = 1) -> list[BoardRun]:
+    return sorted(runs(trial, entered(trial), jobs), key=lambda run: run.number)
 
 
 def test_a_house_bot_hunts_the_same_with_the_same_seed_in_one_process_or_in_several() -> None:
     trial = Trial("house:gunner", 6, 3)
-    found = [(hunt.number, hunt.board, hunt.turns, hunt.fault) for hunt in results(trial)]
-    assert found == [(hunt.number, hunt.board, hunt.turns, hunt.fault) for hunt in results(trial, jobs=2)]
+    found = [(run.number, run.board, run.turns, run.fault) for run in results(trial)]
+    assert found == [(run.number, run.board, run.turns, run.fault) for run in results(trial, jobs=2)]
     assert [number for number, _, _, _ in found] == list(range(6))
     assert all(17 <= turns <= 100 and not fault for _, _, turns, fault in found)
-    other = [hunt.turns for hunt in results(Trial("house:gunner", 6, 4))]
+    other = [run.turns for run in results(Trial("house:gunner", 6, 4))]
     assert other != [turns for _, _, turns, _ in found]
 
 
 def test_a_bot_that_never_ends_is_told_so() -> None:
-    (hunt,) = results(Trial("house:skipper", 1, 1, 8, 8))
-    assert (hunt.turns, hunt.fault) == (128, "not sunk after 128 turns")
+    (run,) = results(Trial("house:skipper", 1, 1, 8, 8))
+    assert (run.turns, run.fault) == (128, "not sunk after 128 turns")
 
 
 @pytest.mark.parametrize("kind", ["function", "native", "shell"])
 def test_any_bot_can_be_tried(tmp_path: Path, kind: str) -> None:
     trial = Trial(walker(tmp_path, kind), 3, 5, 9, 8)
     found = results(trial)
-    assert [hunt.turns for hunt in found] == [walked(trial, number) for number in range(3)]
-    assert not any(hunt.fault for hunt in found)
-    assert all(hunt.seconds > 0 for hunt in found)
+    assert [run.turns for run in found] == [walked(trial, number) for number in range(3)]
+    assert not any(run.fault for run in found)
+    assert all(run.seconds > 0 for run in found)
 
 
 def test_programs_play_in_several_processes(tmp_path: Path) -> None:
     trial = Trial(walker(tmp_path, "shell"), 4, 5, 9, 8)
-    assert [hunt.turns for hunt in results(trial, jobs=2)] == [walked(trial, number) for number in range(4)]
+    assert [run.turns for run in results(trial, jobs=2)] == [walked(trial, number) for number in range(4)]
 
 
 def test_a_shell_bot_that_ends_after_a_game_is_started_again(tmp_path: Path) -> None:
     trial = Trial(walker(tmp_path, "shell", "--once"), 4, 5, 9, 8)
     found = results(trial)
-    assert [hunt.turns for hunt in found] == [walked(trial, number) for number in range(4)]
-    assert not any(hunt.fault for hunt in found)
+    assert [run.turns for run in found] == [walked(trial, number) for number in range(4)]
+    assert not any(run.fault for run in found)
 
 
 def test_a_bot_is_known_by_what_it_says_of_itself(tmp_path: Path) -> None:
@@ -99,13 +98,13 @@ SHELL = 'import sys\nprint("I|Odd|1|odd", flush=True)\n'
 )
 def test_a_bot_at_fault_sinks_nothing_and_stops_nobody(tmp_path: Path, code: str, fault: str) -> None:
     found = results(Trial(program(tmp_path, code), 2, 1))
-    assert [fault in hunt.fault for hunt in found] == [True, True], found
+    assert [fault in run.fault for run in found] == [True, True], found
 
 
 def test_a_shell_bot_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boat_shell, "PATIENCE", 0.1)
+    monkeypatch.setattr(boat_bots, "PATIENCE", 0.1)
     trial = Trial(program(tmp_path, SHELL + "sys.stdin.read()"), 1, 1)
-    assert [hunt.fault for hunt in results(trial)] == ["no line of it within 0.1 s"]
+    assert [run.fault for run in results(trial)] == ["no line of it within 0.1 s"]
 
 
 def test_a_shell_bot_that_does_not_introduce_itself_again(tmp_path: Path) -> None:
@@ -113,15 +112,15 @@ def test_a_shell_bot_that_does_not_introduce_itself_again(tmp_path: Path) -> Non
     code = (
         f"import pathlib\nhere = pathlib.Path({str(marker)!r})\nif not here.exists():\n    here.touch()\n    print('I|Odd|1|odd')"
     )
-    (hunt,) = results(Trial(program(tmp_path, code), 1, 1))
-    assert hunt.fault == "it ended with status 0"
+    (run,) = results(Trial(program(tmp_path, code), 1, 1))
+    assert run.fault == "it ended with status 0"
 
 
 @pytest.mark.parametrize("kind", ["house", "function", "native", "shell"])
 def test_every_shot_can_be_watched(tmp_path: Path, kind: str) -> None:
     trial = Trial("house:pilot" if kind == "house" else walker(tmp_path, kind), 1, 5, 8, 8)
     seen: list[View] = []
-    (hunt,) = hunts(trial, entered(trial), 2, seen.append)
-    assert len(seen) == hunt.turns
-    assert [sum(mark != "." for row in view["boards"][1] for mark in row) for view in seen] == list(range(1, hunt.turns + 1))
+    (run,) = runs(trial, entered(trial), 2, seen.append)
+    assert len(seen) == run.turns
+    assert [sum(mark != "." for row in view["boards"][1] for mark in row) for view in seen] == list(range(1, run.turns + 1))
     assert "".join(seen[-1]["own"]).upper().replace("0", ".") == "".join(trial.position(0))

@@ -4,6 +4,7 @@ import pytest
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
+from botdrome.games.fleet import boats_in
 from botdrome.wire.boats.crew import TAUNT_BYTES, Taunts, display_name
 from botdrome.wire.boats.lines import (
     NO_SQUARE,
@@ -73,7 +74,7 @@ def test_fields(line: bytes, fields: list[bytes]) -> None:
 
 
 def test_the_offer() -> None:
-    offer = Offer(b"Tea", 2, 4, 5, 9, 8, ("A3", "B2"))
+    offer = Offer("Tea", 2, 4, 5, 9, 8, boats_in("A3 B2"))
     assert offer.info(False, 0) == b"G|1.2.0|Tea|N|2|4|0|5|9|8|2|A3|B2"
     assert offer.info(True, 3) == b"G|1.2.0|Tea|Y|2|4|3|5|9|8|2|A3|B2"
 

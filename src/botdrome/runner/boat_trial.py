@@ -1,27 +1,31 @@
-"""Boat trial: a bot shoots at boards drawn by chance, one after the other, until all boats of each are sunk."""
+"""Boat trial: a bot shoots at random boards, one after the other, until all boats of each are sunk."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
 from msgspec import Struct
 
+from botdrome.bots.boat_chart import Chart, chart_of, squares_in
 from botdrome.games.battleship import Battleship
-from botdrome.games.chance import SplitMix
-from botdrome.games.fleet import Rows, boats_in
+from botdrome.games.chance import Chance, SplitMix
+from botdrome.games.fleet import WATER, Mask, Rows, boats_in, random_fleet, rows_of
 from botdrome.games.game import Raw, View
-from botdrome.runner.boat_positions import drawn_position
 
 GAME = "battleship"
+ATTEMPTS = 400
+"""Draws of whole fleets until no boats overlap; after that many, boats are placed one after the other."""
+DRAFTS = 5000
+"""Fleets drawn until one has enough free border; after that many the best one is taken."""
 FLEET = Battleship().boats
 """The boats of every trial, whatever the size of the board."""
 SKIPPER = "Skipper"
-"""Who owns the boards, and never shoots."""
+"""Name of the opponent, which owns the boards and never shoots."""
 Watch = Callable[[View], None]
-"""Is shown what the owner of a board sees after every shot."""
+"""Called with the opponent's view after every shot."""
 
 
 class Trial(Struct, frozen=True):
-    """Boards by seed. They come from the older generator, so that a seed gives the boards that it always gave."""
+    """Boards by seed, drawn with the older generator, so that a seed always gives the same boards."""
 
     bot: str
     positions: int
@@ -29,10 +33,10 @@ class Trial(Struct, frozen=True):
     width: int = 10
     height: int = 10
     border: int = 0
-    """Percent of their border that the boats have free at least."""
+    """Least percent of their border that the boats have free."""
 
     def game(self) -> Battleship:
-        """Twice as many rounds as squares: a bot that skips more than it shoots never ends."""
+        """At most two rounds per square, so that a bot that only skips comes to an end."""
         return Battleship(self.width, self.height, FLEET, rounds=2 * self.width * self.height)
 
     def position(self, number: int) -> Rows:
@@ -42,21 +46,21 @@ class Trial(Struct, frozen=True):
         return SplitMix(2 * self.seed + 1, number).bits()
 
 
-class Hunt(Struct, frozen=True):
-    """How a bot fared on one board."""
+class BoardRun(Struct, frozen=True):
+    """The result of a bot on one board."""
 
     number: int
     board: int
     """The same for the same boats."""
     turns: int
     seconds: float
-    """That the bot took: of CPU time for bots of the house, by the clock for all others."""
+    """Used by the bot: CPU time of house bots, real time of others."""
     fault: str = ""
     """Why the fleet was not sunk."""
 
 
-class Owner:
-    """Has the board that is shot at, and skips."""
+class SkippingOpponent:
+    """The opponent: places the board and skips."""
 
     def __init__(self, fleet: Rows, watch: Watch | None) -> None:
         self._fleet, self._watch = fleet, watch
@@ -69,9 +73,75 @@ class Owner:
         return {"skip": True}
 
 
-def told(number: int, fleet: Rows, end: Battleship, seconds: float, fault: str = "") -> Hunt:
-    """The hunt that ended with this position."""
+def finished_run(number: int, fleet: Rows, end: Battleship, seconds: float, fault: str = "") -> BoardRun:
+    """Return the run that ended with this position."""
     sunk = bool(end.scores) and end.scores[0] == boats_in(FLEET).squares
     why = "" if sunk else fault or f"not sunk after {end.rounds} turns"
     digest = blake2b("".join(fleet).encode(), digest_size=8).digest()
-    return Hunt(number, int.from_bytes(digest, "big"), (end.turn + 1) // 2, seconds, why)
+    return BoardRun(number, int.from_bytes(digest, "big"), (end.turn + 1) // 2, seconds, why)
+
+
+# The boards.
+
+
+def drawn_position(width: int, height: int, boats: Sequence[str], border: int, chance: Chance) -> Rows:
+    """Draw a fleet with at least `border` percent of its border free."""
+    chart = chart_of(width, height, tuple(sorted(int(name[1:]) for name in boats)))
+    best = _even_masks(chart, boats, chance)
+    most = _border(chart, best) if border else 0.0
+    for _ in range(DRAFTS):
+        if most >= border:
+            break
+        masks = _even_masks(chart, boats, chance)
+        if (found := _border(chart, masks)) > most:
+            best, most = masks, found
+    return _rows(chart, boats, best)
+
+
+def _even_masks(chart: Chart, boats: Sequence[str], chance: Chance) -> list[Mask]:
+    """Draw a fleet so that all fleets are equally likely.
+
+    All boats are drawn independently, and again if two overlap. Placing one boat after the other would prefer some fleets.
+    """
+    choices = [chart.berths[int(name[1:])] for name in boats]
+    for _ in range(ATTEMPTS):
+        masks: list[Mask] = []
+        taken = 0
+        for berths in choices:
+            mask = chance.choice(berths).mask
+            if mask & taken:
+                break
+            taken |= mask
+            masks.append(mask)
+        else:
+            return masks
+    return _masks(random_fleet(chart.width, chart.height, boats, chance), boats)
+
+
+def _rows(chart: Chart, boats: Sequence[str], masks: Sequence[Mask]) -> Rows:
+    squares = [WATER] * chart.squares
+    for name, mask in zip(boats, masks, strict=True):
+        for square in squares_in(mask):
+            squares[square] = name[0]
+    return tuple(row[:-1] for row in rows_of("".join(squares), chart.stride))
+
+
+def _masks(fleet: Rows, boats: Sequence[str]) -> list[Mask]:
+    text = "|".join((*fleet, ""))
+    return [sum(1 << square for square, letter in enumerate(text) if letter == name[0]) for name in boats]
+
+
+def _border(chart: Chart, masks: Sequence[Mask]) -> float:
+    """Return how many percent of their border the boats have free.
+
+    The border of a boat is every square beside it, without corners: at most 2 * length + 2 squares.
+    """
+    free = most = 0
+    water = chart.colours[0] | chart.colours[1]
+    for mask in masks:
+        water ^= mask
+    for mask in masks:
+        beside = mask << 1 | mask >> 1 | mask << chart.stride | mask >> chart.stride
+        free += (beside & water).bit_count()
+        most += 2 * mask.bit_count() + 2
+    return 100 * free / most

@@ -1,4 +1,4 @@
-"""The boat client on a screen: which page is shown, and what becomes of the connection."""
+"""BoatsApp: the boats client on a screen. It chooses the page that is shown and keeps the connection."""
 
 import os
 import select
@@ -8,19 +8,18 @@ from typing import ClassVar
 from textual.app import App
 from textual.binding import Binding, BindingType
 
-from botdrome.cli.boats.account import reason
-from botdrome.cli.boats.pages import Invitation, Knocking, Lost, Naming, Page, Result
-from botdrome.cli.boats.placing import LayingOut, Placing
-from botdrome.cli.boats.playing import Room, Sea
+from botdrome.cli.boats.headless import reason
+from botdrome.cli.boats.pages import ConnectingPage, LostPage, NamePage, OfferPage, Page, ResultPage
+from botdrome.cli.boats.placing import LayoutPage, PlacingPage
+from botdrome.cli.boats.playing import GamePage, WaitingPage
 from botdrome.cli.boats.widgets import Key
-from botdrome.client.boats import Phase, Said
-from botdrome.client.boats_fleet import Layout, given_fleet
-from botdrome.client.boats_lines import Unsuited
-from botdrome.client.boats_voyage import Voyage, WayBack
+from botdrome.client.boats_board import FleetLayout, NotPossible, given_fleet
+from botdrome.client.boats_client import BoatsClient, Reconnection
+from botdrome.client.boats_game import LogMessage, Phase
 
-GLANCE = 2.0
-"""Seconds between two looks whether the terminal is still there."""
-PAGES = {Phase.KNOCKING: Knocking, Phase.WAITING: Room, Phase.PLAYING: Sea, Phase.OVER: Result}
+TERMINAL_CHECK = 2.0
+"""Seconds between checks that the terminal still exists."""
+PAGES = {Phase.CONNECTING: ConnectingPage, Phase.WAITING: WaitingPage, Phase.PLAYING: GamePage, Phase.OVER: ResultPage}
 
 
 class BoatsApp(App[None]):
@@ -31,67 +30,67 @@ class BoatsApp(App[None]):
     #notice { height: 1; }
     #body { height: 1fr; }
     #sea, #words { height: auto; }
-    Placing #sea, LayingOut #sea { height: 1fr; }
-    Naming #words, Invitation #words, Knocking #words, Lost #words { height: 1fr; }
+    PlacingPage #sea, LayoutPage #sea { height: 1fr; }
+    NamePage #words, OfferPage #words, ConnectingPage #words, LostPage #words { height: 1fr; }
     #log { height: 1fr; min-height: 2; border-top: ascii ansi_blue; }
     """
 
-    def __init__(self, voyage: Voyage, way_back: WayBack | None = None) -> None:
+    def __init__(self, client: BoatsClient, reconnection: Reconnection | None = None) -> None:
         super().__init__(ansi_color=True)
         self.animation_level = "none"
-        self.voyage = voyage
+        self.client = client
         self.problem = ""
         """Why the program ends without a game."""
         self.trouble = ""
         """Why the last attempt to connect failed."""
-        self._layout: Layout | None = None
-        self._way_back = way_back or WayBack(voyage)
-        self._step: type[Page] = Invitation
-        """Between the invitation and the joining."""
+        self._layout: FleetLayout | None = None
+        self._way_back = reconnection or Reconnection(client)
+        self._step: type[Page] = OfferPage
+        """The page shown until the player joins."""
         self._ahead: list[Key] | None = None
-        """Keys that were typed while the next page is on its way; None: none is."""
+        """Keys typed while the next page is being opened; None: no page is."""
         self._due = False
         self._leaving = False
 
     async def on_mount(self) -> None:
-        self.voyage.tell, self.voyage.lost = self._tell, self._on_lost
-        await self.push_screen(Knocking(self))
+        self.client.tell, self.client.lost = self._tell, self._on_lost
+        await self.push_screen(ConnectingPage(self))
         if not self.is_headless:
-            self.set_interval(GLANCE, _end_without_terminal)
+            self.set_interval(TERMINAL_CHECK, _end_without_terminal)
         self.run_worker(self._connect(), group="connection")
 
     async def _connect(self) -> None:
         try:
-            await self.voyage.connect()
+            await self.client.connect()
         except OSError as problem:
-            self._give_up(f"{self.voyage.charter.host}:{self.voyage.charter.port}: {reason(problem)}")
+            self._give_up(f"{self.client.options.host}:{self.client.options.port}: {reason(problem)}")
 
     def _give_up(self, words: str) -> None:
         self.problem = words
         self.leave()
 
-    # What the voyage tells.
+    # What the client tells.
 
-    def _tell(self, said: list[Said]) -> None:
-        """However much is heard, it is drawn once."""
+    def _tell(self, said: list[LogMessage]) -> None:
+        """Draw once for many lines."""
         if not self._due and not self._leaving:
             self._due = True
             self.call_later(self._heard)
 
     async def _heard(self) -> None:
         self._due = False
-        boats, voyage = self.voyage.boats, self.voyage
-        if voyage.problem:
-            self._give_up(voyage.problem)
+        boats, client = self.client.boats, self.client
+        if client.problem:
+            self._give_up(client.problem)
             return
-        if boats.phase is Phase.OVER and voyage.pilot:  # nobody has to look: the next game may wait
+        if boats.phase is Phase.OVER and client.bot_player:  # leave at once, so that the bot can play its next game
             self.leave()
             return
         if boats.phase in (Phase.WAITING, Phase.PLAYING):
-            self._way_back.renew()
-        if boats.phase is Phase.INVITED and boats.refusal:
-            self._step = Naming
-        if boats.phase is Phase.INVITED:
+            self._way_back.reset()
+        if boats.phase is Phase.OFFERED and boats.refusal:
+            self._step = NamePage
+        if boats.phase is Phase.OFFERED:
             await self._open(self._step)
         elif boats.phase in PAGES:
             await self._open(PAGES[boats.phase])
@@ -107,54 +106,54 @@ class BoatsApp(App[None]):
             self.call_later(self._lost)
 
     async def _lost(self) -> None:
-        voyage, boats = self.voyage, self.voyage.boats
-        if voyage.connected or boats.phase is Phase.OVER:
+        client, boats = self.client, self.client.boats
+        if client.connected or boats.phase is Phase.OVER:
             return
-        if boats.phase is Phase.INVITED and not boats.last_words:
+        if boats.phase is Phase.OFFERED and not boats.last_words:
             return
-        if voyage.pilot and voyage.has_joined and not boats.last_words:
+        if client.bot_player and client.has_joined and not boats.last_words:
             self.rejoin()
             return
-        if voyage.pilot and not voyage.has_joined:
+        if client.bot_player and not client.has_joined:
             self._give_up(boats.last_words or "the server has closed the connection")
             return
-        await self._open(Lost)
+        await self._open(LostPage)
 
     # What the pages ask for.
 
     def accept(self) -> None:
-        """Join: with the board that was given, or one that is to be chosen; or come back."""
-        boats, charter = self.voyage.boats, self.voyage.charter
+        """Join with the given board, choose one, or rejoin."""
+        boats, options = self.client.boats, self.client.options
         if boats.game.started or boats.returning:
             self._with_name()
-        elif charter.fleet:
+        elif options.fleet:
             try:
-                self.take(given_fleet(charter.fleet, boats.game))
-            except Unsuited as problem:
+                self.take(given_fleet(options.fleet, boats.game))
+            except NotPossible as problem:
                 self._give_up(f"the board that was given: {problem}")
         else:
-            self._go(Placing)
+            self._go(PlacingPage)
 
     def lay_out(self) -> None:
-        self._go(LayingOut)
+        self._go(LayoutPage)
 
     @property
-    def layout(self) -> Layout:
-        """The own board as far as it is laid out: it stays while somebody looks at others, but not for another game."""
-        game = self.voyage.boats.game
+    def layout(self) -> FleetLayout:
+        """The player's unfinished board. It is kept until a game with another board size or other boats is offered."""
+        game = self.client.boats.game
         if self._layout is None or not self._layout.suits(game):
-            self._layout = Layout(game)
+            self._layout = FleetLayout(game)
         return self._layout
 
     def take(self, fleet: str) -> None:
-        self.voyage.boats.fleet = fleet
+        self.client.boats.fleet = fleet
         self._with_name()
 
     def _with_name(self) -> None:
-        if self.voyage.name:
-            self.run_worker(self.join(self.voyage.name), group="connection")
+        if self.client.name:
+            self.run_worker(self.join(self.client.name), group="connection")
         else:
-            self._go(Naming)
+            self._go(NamePage)
 
     def _go(self, page: type[Page]) -> None:
         self._step = page
@@ -168,7 +167,7 @@ class BoatsApp(App[None]):
             self.press(*key)
 
     def press(self, name: str, character: str | None) -> None:
-        """A key is for the page that is to come, if one is: who types ahead is not to lose anything."""
+        """Pass a key to the page, or to the next page if one is being opened."""
         if self._ahead is not None:
             self._ahead.append((name, character))
         elif isinstance(self.screen, Page):
@@ -176,10 +175,10 @@ class BoatsApp(App[None]):
 
     async def join(self, name: str) -> None:
         try:
-            await self.voyage.join(name)
-        except Unsuited as problem:
-            self.voyage.boats.refusal = str(problem)
-            self._go(Naming)
+            await self.client.join(name)
+        except NotPossible as problem:
+            self.client.boats.refusal = str(problem)
+            self._go(NamePage)
         except OSError as problem:
             self._give_up(f"the server is gone: {reason(problem)}")
 
@@ -187,22 +186,22 @@ class BoatsApp(App[None]):
         self.run_worker(self._come_back(), group="connection", exclusive=True)
 
     def join_another(self) -> None:
-        """The game that the server offers now, there being no way back."""
-        self.voyage.forget_seat()
-        self._step = Invitation
+        """Give up the lost seat and look at the game that the server offers now."""
+        self.client.forget_seat()
+        self._step = OfferPage
         self.run_worker(self._connect(), group="connection", exclusive=True)
 
     async def _come_back(self) -> None:
-        """A person is asked again after every failure; a bot tries as long as it makes sense."""
-        if self.voyage.pilot:
-            if not await self._way_back.take():
+        """Reconnect. After a failure a person is asked again; a bot retries."""
+        if self.client.bot_player:
+            if not await self._way_back.retry():
                 self._give_up("the connection to the server is lost")
             return
         try:
-            await self.voyage.rejoin()
+            await self.client.rejoin()
         except OSError as problem:
             self.trouble = reason(problem)
-            await self._open(Lost)
+            await self._open(LostPage)
 
     def redraw(self) -> None:
         self.refresh(repaint=True, layout=True)
@@ -210,7 +209,7 @@ class BoatsApp(App[None]):
 
     def leave(self) -> None:
         self._leaving = True
-        self.voyage.leave()
+        self.client.leave()
         self.exit()
 
     def action_leave(self) -> None:
@@ -218,7 +217,7 @@ class BoatsApp(App[None]):
 
 
 def _end_without_terminal() -> None:
-    """A window that was closed sends no key any more, and takes no farewell."""
+    """Exit when the terminal window was closed."""
     look = select.poll()
     look.register(sys.__stdin__ or 0, select.POLLIN)
     if any(seen & (select.POLLHUP | select.POLLERR) for _, seen in look.poll(0)):

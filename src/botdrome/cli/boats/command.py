@@ -1,4 +1,4 @@
-"""`botdrome boats`: from the options to a voyage, with a screen or without."""
+"""`botdrome boats`: starts the client, with a screen or without."""
 
 import asyncio
 import logging
@@ -9,13 +9,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from botdrome.bots.house import HOUSE, HouseBot
-from botdrome.cli.boats.account import Account, farewell, result_lines
+from botdrome.cli.boats.headless import HeadlessGame, farewell, result_lines
 from botdrome.cli.logs import level_called
 from botdrome.cli.problems import REFUSED, Refusal, complain
-from botdrome.client.boats_lines import Unsuited
+from botdrome.client.boats_board import NotPossible
+from botdrome.client.boats_bot import BotPlayer
+from botdrome.client.boats_client import BoatsClient, ClientOptions
 from botdrome.client.boats_orders import taunts_in
-from botdrome.client.boats_pilot import Pilot
-from botdrome.client.boats_voyage import Charter, Voyage
 from botdrome.client.terminal_text import shown
 from botdrome.games.chance import SEED_BITS, Chance
 
@@ -59,7 +59,7 @@ def test(
     seed: int | None,
     jobs: int | None,
 ) -> int:
-    from botdrome.cli.boat_trial import TrialOptions, run_trial
+    from botdrome.cli.boats.trial import TrialOptions, run_trial
 
     if not bot:
         complain("--test wants --bot")
@@ -82,12 +82,12 @@ def test(
 def play(options: Options) -> int:
     try:
         _open_log(options)
-        voyage = voyage_for(options)
-    except (Refusal, Unsuited) as problem:
+        client = client_for(options)
+    except (Refusal, NotPossible) as problem:
         complain(problem)
         return REFUSED
     try:
-        return 0 if (_without_screen if options.headless else _with_screen)(voyage) else 1
+        return 0 if (_without_screen if options.headless else _with_screen)(client) else 1
     except Refusal as problem:
         complain(problem)
         return 1
@@ -95,16 +95,16 @@ def play(options: Options) -> int:
         return INTERRUPTED
 
 
-def voyage_for(options: Options) -> Voyage:
-    """Or Refusal, Unsuited."""
+def client_for(options: Options) -> BoatsClient:
+    """Or Refusal, NotPossible."""
     if options.headless and not options.bot:
         raise Refusal("without a screen only a bot can play: --headless wants --bot NAME")
     chance = Chance(secrets.randbits(SEED_BITS) if options.seed is None else options.seed)
-    name, pilot = "", None
+    name, bot_player = "", None
     if options.bot:
         name, bot = bot_called(options.bot)
-        pilot = Pilot(bot, chance.bits())
-    charter = Charter(
+        bot_player = BotPlayer(bot, chance.bits())
+    client_options = ClientOptions(
         host=options.host,
         port=options.port,
         user=options.user,
@@ -115,9 +115,9 @@ def voyage_for(options: Options) -> Voyage:
         rejoin=options.rejoin,
         taunts=taunts_in(_text_of(options.taunt_file)) if options.taunt_file else (),
     )
-    voyage = Voyage(charter, pilot, chance)
-    voyage.name = options.user or name
-    return voyage
+    client = BoatsClient(client_options, bot_player, chance)
+    client.name = options.user or name
+    return client
 
 
 def bot_called(name: str) -> tuple[str, HouseBot]:
@@ -150,18 +150,18 @@ def _text_of(file: Path) -> str:
         raise Refusal(f"{file}: {problem.strerror}") from None
 
 
-def _without_screen(voyage: Voyage) -> bool:
-    return asyncio.run(Account(voyage, _write).run())
+def _without_screen(client: BoatsClient) -> bool:
+    return asyncio.run(HeadlessGame(client, _write).run())
 
 
-def _with_screen(voyage: Voyage) -> bool:
+def _with_screen(client: BoatsClient) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refusal("a screen wants a terminal; --headless with --bot NAME plays without one")
     from botdrome.cli.boats.app import BoatsApp
 
-    app = BoatsApp(voyage)
+    app = BoatsApp(client)
     app.run()
-    boats = voyage.boats
+    boats = client.boats
     if app.problem:
         raise Refusal(app.problem)
     if boats.results:

@@ -9,7 +9,7 @@ Host = Annotated[str, typer.Option("-h", "--host", help="Where the server is.")]
 Port = Annotated[int, typer.Option("-p", "--port", min=1, max=65535, help="Its port for boat games.")]
 User = Annotated[str, typer.Option("-u", "--user", help="Your name. Without it you are asked, and a bot takes its own.")]
 Token = Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The token of a registered bot, or to protect your seat.")]
-Room = Annotated[str, typer.Option(metavar="TITLE", help="The game to join, at a server with several.")]
+WaitingPage = Annotated[str, typer.Option(metavar="TITLE", help="The game to join, at a server with several.")]
 Bot = Annotated[str, typer.Option("-b", "--bot", help="A house bot plays for you; with --test any bot.")]
 ListBots = Annotated[bool, typer.Option("--list-bots", help="List the house bots, and end.")]
 Headless = Annotated[bool, typer.Option("--headless", help="The bot plays without a screen.")]
@@ -40,7 +40,7 @@ def boats(
     port: Port = 7948,
     user: User = "",
     token: Token = "",
-    room: Room = "",
+    room: WaitingPage = "",
     bot: Bot = "",
     list_bots: ListBots = False,
     headless: Headless = False,

@@ -1,7 +1,7 @@
-"""Pages: what all boat screens have in common, and those before and after the game itself."""
+"""The base class of all pages of the boats client, and the pages before and after a game."""
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Protocol
 
 from rich.text import Text
 from textual import events
@@ -10,14 +10,13 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from botdrome.cli.boats.account import farewell, result_lines, seat_is_gone
+from botdrome.cli.boats.headless import farewell, result_lines, seat_is_gone
 from botdrome.cli.boats.widgets import Body, Messages, Pane, Prompt
-from botdrome.client.boats import Boats
-from botdrome.client.boats_lines import Summary, Unsuited
+from botdrome.client.boats_board import FleetLayout, NotPossible
+from botdrome.client.boats_client import BoatsClient
+from botdrome.client.boats_game import TrackedGame
 from botdrome.client.terminal_text import shown, shown_lines
-
-if TYPE_CHECKING:
-    from botdrome.cli.boats.app import BoatsApp
+from botdrome.wire.boats.offer import OfferedGame
 
 SCROLLING = {
     "up": "up", "down": "down", "home": "home", "end": "end", "pageup": "pageup", "pagedown": "pagedown",
@@ -28,28 +27,48 @@ SCROLLED = {"sea": "the boards", "words": "the text", "log": "the messages"}
 
 
 def key_line(text: str) -> Text:
-    """`Shoot sKip`: the capital letter of a word is its key."""
+    """Highlight the keys: in `Shoot sKip`, the capital letter of each word."""
     line = Text()
     for letter in text:
         line.append(letter, "bold cyan" if letter.isupper() else "")
     return line
 
 
+class Controller(Protocol):
+    """What pages need from the app. It keeps them from importing it."""
+
+    client: BoatsClient
+    trouble: str
+    """Why the last attempt to connect failed."""
+
+    @property
+    def layout(self) -> FleetLayout: ...
+    def press(self, name: str, character: str | None) -> None: ...
+    def accept(self) -> None: ...
+    def lay_out(self) -> None: ...
+    def take(self, fleet: str) -> None: ...
+    async def join(self, name: str) -> None: ...
+    def rejoin(self) -> None: ...
+    def join_another(self) -> None: ...
+    def redraw(self) -> None: ...
+    def leave(self) -> None: ...
+
+
 class Page(Screen[None]):
-    """A head, a body, a line for notices and a line that asks. KEYS names the method `do_...` of a key."""
+    """A title, a body, a notice and a prompt. KEYS maps a key to the name of its method `do_...`."""
 
     AUTO_FOCUS = ""
     KEYS: ClassVar[dict[str, str]] = {}
 
-    def __init__(self, harbour: "BoatsApp") -> None:
+    def __init__(self, controller: Controller) -> None:
         super().__init__()
-        self.harbour = harbour
+        self.controller = controller
         self._wheel = -1
-        """The pane that the keys scroll: the last one, where the messages are, unless somebody changed it."""
+        """Index of the pane that the keys scroll; at first the last one, with the messages."""
 
     @property
-    def boats(self) -> Boats:
-        return self.harbour.voyage.boats
+    def boats(self) -> TrackedGame:
+        return self.controller.client.boats
 
     def compose(self) -> ComposeResult:
         yield Static(id="head")
@@ -66,7 +85,7 @@ class Page(Screen[None]):
         self.renew()
 
     def renew(self) -> None:
-        """Something was heard."""
+        """Draw the page again."""
 
     @property
     def prompt(self) -> Prompt:
@@ -83,7 +102,7 @@ class Page(Screen[None]):
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
-        self.harbour.press(event.key, event.character)
+        self.controller.press(event.key, event.character)
 
     def press(self, name: str, character: str | None) -> None:
         if self.prompt.press(name, character):
@@ -115,59 +134,59 @@ class Page(Screen[None]):
         self.query(Pane)[self._wheel].move(key)
 
     def dialog(self, questions: Callable[[], Awaitable[None]]) -> None:
-        """Ask, while the game goes on."""
+        """Ask questions while the game goes on."""
         if not self.prompt.busy:
             self.prompt.busy = True
-            self.run_worker(self._heeding(questions), group="dialog")
+            self.run_worker(self._run_dialog(questions), group="dialog")
 
-    async def _heeding(self, questions: Callable[[], Awaitable[None]]) -> None:
+    async def _run_dialog(self, questions: Callable[[], Awaitable[None]]) -> None:
         try:
             await questions()
-        except Unsuited as problem:
+        except NotPossible as problem:
             self.notice(str(problem))
         for key in self.prompt.rest():
-            self.harbour.press(*key)
+            self.controller.press(*key)
 
     def do_leave(self) -> None:
-        self.harbour.leave()
+        self.controller.leave()
 
 
-class Knocking(Page):
+class ConnectingPage(Page):
     KEYS: ClassVar = {"q": "leave"}
 
     def renew(self) -> None:
-        charter = self.harbour.voyage.charter
-        self.head("Boats")
-        self.text(f"\nConnecting to {charter.host}:{charter.port} ...\n{shown(self.boats.last_words)}")
+        options = self.controller.client.options
+        self.head("TrackedGame")
+        self.text(f"\nConnecting to {options.host}:{options.port} ...\n{shown(self.boats.last_words)}")
         self.prompt.hint(key_line("Quit"))
 
 
-def described(game: Summary, joined: int) -> str:
+def described(game: OfferedGame, joined: int) -> str:
     boats = "  ".join(game.boats.names)
-    state = "the game has started, and who was in it may come back" if game.started else f"{joined} have joined"
+    state = "the game has started; its players may rejoin" if game.started else f"{joined} have joined"
     return (
         f"\n  title    {shown(game.title)}\n  players  {game.least} to {game.most}, {state}\n"
         f"  board    {game.width} by {game.height}\n  boats    {boats}\n  goal     {game.goal} points\n"
     )
 
 
-class Invitation(Page):
-    """The game that the server offers: join or not."""
+class OfferPage(Page):
+    """Shows the offered game and asks whether to join."""
 
     KEYS: ClassVar = {"y": "join", "n": "leave", "q": "leave", "enter": "join"}
 
     def renew(self) -> None:
         self.head("A game of boats")
         self.text(described(self.boats.game, self.boats.game.joined))
-        question = "come back to your game?" if self.boats.returning else "join?"
+        question = "rejoin your game?" if self.boats.returning else "join?"
         self.prompt.hint(key_line(f"{question}  Yes  No"))
 
     def do_join(self) -> None:
-        self.harbour.accept()
+        self.controller.accept()
 
 
-class Naming(Page):
-    """Asks for the name until the server takes it."""
+class NamePage(Page):
+    """Asks for the name until the server accepts it."""
 
     def renew(self) -> None:
         self.head("Who are you?")
@@ -179,32 +198,32 @@ class Naming(Page):
     async def _ask(self) -> None:
         name = await self.prompt.ask("user name (Esc: leave):")
         if name is None:
-            self.harbour.leave()
+            self.controller.leave()
         else:
             self.notice("")
-            await self.harbour.join(name)
+            await self.controller.join(name)
 
 
-class Lost(Page):
-    """No connection: come back or not."""
+class LostPage(Page):
+    """The connection is lost: asks whether to rejoin."""
 
     KEYS: ClassVar = {"y": "rejoin", "n": "leave", "q": "leave", "enter": "rejoin"}
 
     def renew(self) -> None:
-        self.head("Boats")
-        self.text(f"\n{farewell(self.boats)}\n{self.harbour.trouble}")
+        self.head("TrackedGame")
+        self.text(f"\n{farewell(self.boats)}\n{self.controller.trouble}")
         question = "look at the next game?" if seat_is_gone(self.boats) else "rejoin?"
         self.prompt.hint(key_line(f"{question}  Yes  No"))
 
     def do_rejoin(self) -> None:
         if seat_is_gone(self.boats):
-            self.harbour.join_another()
+            self.controller.join_another()
         else:
-            self.harbour.rejoin()
+            self.controller.rejoin()
 
 
-class Result(Page):
-    """The table at the end, and what was said."""
+class ResultPage(Page):
+    """Shows the results and the messages."""
 
     KEYS: ClassVar = {"q": "leave", "enter": "leave", "escape": "leave", "r": "redraw"}
 
@@ -220,4 +239,4 @@ class Result(Page):
         self.prompt.hint(key_line("Quit  Redraw"))
 
     def do_redraw(self) -> None:
-        self.harbour.redraw()
+        self.controller.redraw()

@@ -1,34 +1,30 @@
-"""Placing: take one of the boards that chance has laid out, or lay out one's own."""
+"""Pages on which a player chooses a random board or lays out a board by hand."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events
 from textual.geometry import Size
 from textual.widget import Widget
 
-from botdrome.cli.boats.pages import Page, key_line
-from botdrome.cli.boats.sheet import ABOVE, Panel, Sheet
+from botdrome.cli.boats.pages import Controller, Page, key_line
+from botdrome.cli.boats.sheet import ABOVE, BoardSheet, Panel
 from botdrome.cli.boats.widgets import Boards, Pane
-from botdrome.client.boats_fleet import Draft
-from botdrome.client.boats_lines import Unsuited
-
-if TYPE_CHECKING:
-    from botdrome.cli.boats.app import BoatsApp
+from botdrome.client.boats_board import NotPossible, RandomFleets
 
 MOST_BOARDS = 9
 OTHER_LINES, SCROLL_BAR = 3, 1
-"""Of the screen: the head, the notice and the keys; and the column of the scroll bar."""
+"""Lines of the screen for title, notice and keys; columns for the scroll bar."""
 
 
-class Placing(Page):
+class PlacingPage(Page):
     KEYS: ClassVar = {"r": "draw", "q": "leave"}
 
-    def __init__(self, harbour: "BoatsApp") -> None:
-        super().__init__(harbour)
+    def __init__(self, controller: Controller) -> None:
+        super().__init__(controller)
         game = self.boats.game
-        self._draft = Draft(game, harbour.voyage.charter.border or 0)
+        self._draft = RandomFleets(game, controller.client.options.border or 0)
         self._drawn: list[str] = []
         self._shown = 1
 
@@ -46,23 +42,23 @@ class Placing(Page):
         self._show()
 
     def _room(self, size: Size) -> int:
-        """As many boards as the screen has room for."""
+        """Return how many boards fit on the screen."""
         game = self.boats.game
-        per_line = Sheet(MOST_BOARDS, game.width, game.height, size.width - SCROLL_BAR).per_line
+        per_line = BoardSheet(MOST_BOARDS, game.width, game.height, size.width - SCROLL_BAR).per_line
         stacks = (size.height - OTHER_LINES + 1) // (ABOVE + game.height + 1)
         return min(MOST_BOARDS, max(2, per_line * stacks))
 
     def do_draw(self) -> None:
         try:
-            self._drawn = [self._draft.draw(self.harbour.voyage.chance) for _ in range(MOST_BOARDS - 1)]
-        except Unsuited as problem:
+            self._drawn = [self._draft.draw(self.controller.client.chance) for _ in range(MOST_BOARDS - 1)]
+        except NotPossible as problem:
             self.notice(str(problem))
         self._show()
 
     def _show(self) -> None:
         game = self.boats.game
-        boards = [self.harbour.layout.squares, *self._drawn][: self._shown]
-        names = ["your own", *(["by chance"] * len(self._drawn))]
+        boards = [self.controller.layout.squares, *self._drawn][: self._shown]
+        names = ["your own", *(["random"] * len(self._drawn))]
         panels = [
             Panel((Text(f"   {number} {name}", "bold"), Text()), squares)
             for number, (name, squares) in enumerate(zip(names, boards, strict=False), 1)
@@ -81,19 +77,19 @@ class Placing(Page):
 
     def _take(self, number: int) -> None:
         if number == 1:
-            self.harbour.lay_out()
+            self.controller.lay_out()
         elif number <= min(self._shown, len(self._drawn) + 1):
-            self.harbour.take(self._drawn[number - 2])
+            self.controller.take(self._drawn[number - 2])
 
 
-class LayingOut(Page):
-    """Boat by boat: a direction, then the square where it begins."""
+class LayoutPage(Page):
+    """For each boat the player chooses a direction and the first square."""
 
     KEYS: ClassVar = {"s": "south", "e": "east", "u": "undo", "d": "finish", "q": "leave", "escape": "back"}
 
-    def __init__(self, harbour: "BoatsApp") -> None:
-        super().__init__(harbour)
-        self._layout = harbour.layout
+    def __init__(self, controller: Controller) -> None:
+        super().__init__(controller)
+        self._layout = controller.layout
         self._south = False
 
     def body(self) -> Iterator[Widget]:
@@ -129,7 +125,7 @@ class LayingOut(Page):
     def _put(self, x: int, y: int) -> None:
         try:
             self._layout.put(x, y, self._south)
-        except Unsuited as problem:
+        except NotPossible as problem:
             self.notice(str(problem))
         self.renew()
 
@@ -150,7 +146,7 @@ class LayingOut(Page):
         if self._layout.next_boat:
             self.notice(f"{self._layout.next_boat} is not placed yet")
         else:
-            self.harbour.take(self._layout.squares)
+            self.controller.take(self._layout.squares)
 
     def do_back(self) -> None:
-        self.harbour.accept()
+        self.controller.accept()

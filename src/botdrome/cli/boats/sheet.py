@@ -1,12 +1,12 @@
-"""Sheet: boards side by side, wrapped to the width of a terminal, and which square is where on it."""
+"""BoardSheet: boards side by side, wrapped to the width of the terminal; finds the square at a position."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 from rich.text import Text
 
-from botdrome.client.boats_lines import LETTERS
 from botdrome.client.terminal_text import shown
+from botdrome.wire.boats.lines import COLUMNS
 
 HEADS, ABOVE = 2, 3
 """Lines with the title of a board, and with its columns as well."""
@@ -29,7 +29,7 @@ class Spot(Struct, frozen=True):
     square: tuple[int, int] | None
 
 
-class Sheet:
+class BoardSheet:
     def __init__(self, boards: int, columns: int, rows: int, width: int) -> None:
         """`width` is the terminal's; where a board would not fit, its squares move together."""
         self._boards, self._columns, self._rows = boards, columns, rows
@@ -60,7 +60,7 @@ class Sheet:
         return title
 
     def _letters(self) -> Text:
-        letters = "".join(letter.ljust(self._cell) for letter in LETTERS[: self._columns])
+        letters = "".join(letter.ljust(self._cell) for letter in COLUMNS[: self._columns])
         return Text(" " * MARGIN + letters, "dim", end="")
 
     def _row(self, panel: Panel, y: int) -> Text:

@@ -1,4 +1,4 @@
-"""Widgets of the boat screens: boards that can be clicked, messages, and the line at the bottom that asks."""
+"""Widgets of the boats client: boards, messages, and the prompt at the bottom."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from botdrome.cli.boats.account import message_line
-from botdrome.cli.boats.sheet import Panel, Sheet, Spot
-from botdrome.client.boats import Said
+from botdrome.cli.boats.headless import message_line
+from botdrome.cli.boats.sheet import BoardSheet, Panel, Spot
+from botdrome.client.boats_game import LogMessage
 
 Key = tuple[str, str | None]
 """Its name and, if it has one, its character."""
 LEAST_MESSAGES, SHARE_OF_MESSAGES = 2, 6
-"""Lines that messages have, with the line above them: so many at least, and one of so many where that is more."""
+"""Lines for messages: at least 2, or a sixth of the screen."""
 LONGEST_TEXT = 1000
 """Letters of an answer."""
 
@@ -46,8 +46,8 @@ class Boards(Widget):
         self._panels, self._columns, self._rows = panels, columns, rows
         self.refresh(layout=changed)
 
-    def sheet(self, width: int) -> Sheet:
-        return Sheet(len(self._panels), self._columns, self._rows, width)
+    def sheet(self, width: int) -> BoardSheet:
+        return BoardSheet(len(self._panels), self._columns, self._rows, width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self.sheet(width).lines
@@ -62,7 +62,7 @@ class Boards(Widget):
 
 
 class Pane(VerticalScroll, can_focus=False):
-    """Something that scrolls. The place of its scroll bar is kept free: what wraps must not hang on whether it is there."""
+    """A scrolling pane. It always reserves the column of its scroll bar, so that text wraps the same with and without it."""
 
     DEFAULT_CSS = "Pane { scrollbar-gutter: stable; scrollbar-size-vertical: 1; }"
 
@@ -75,7 +75,7 @@ class Pane(VerticalScroll, can_focus=False):
 
 
 class Messages(Pane, can_focus=False):
-    """What was said, the newest at the foot; it stays there unless somebody scrolled up."""
+    """The messages, newest last. It follows new messages unless the player has scrolled up."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="said")
@@ -83,12 +83,12 @@ class Messages(Pane, can_focus=False):
     def on_mount(self) -> None:
         self.anchor()
 
-    def show(self, said: Sequence[Said]) -> None:
+    def show(self, said: Sequence[LogMessage]) -> None:
         self.query_one("#said", Static).update(Text("\n".join(map(message_line, said))))
 
 
 class Body(Vertical):
-    """What is between the head and the bottom of a page. Whatever is above the messages leaves them some lines, and scrolls."""
+    """The part between title and prompt. Panes above the messages scroll and leave them some lines."""
 
     def on_resize(self, event: events.Resize) -> None:
         height = event.size.height
@@ -98,9 +98,9 @@ class Body(Vertical):
 
 
 class Prompt(Static):
-    """The line at the bottom: which keys there are, or a question. It never keeps the game waiting.
+    """The line at the bottom: the keys, or a question. The game goes on while it asks.
 
-    It has no focus to win or lose: the page hands it every key, so that nothing typed ahead is lost.
+    It never has the focus. The page passes every key to it, so keys typed ahead are not lost.
     """
 
     DEFAULT_CSS = "Prompt { height: auto; min-height: 1; max-height: 3; width: 1fr; }"
@@ -111,7 +111,7 @@ class Prompt(Static):
         self._question = self._typed = self._choices = ""
         self._answer: asyncio.Future[str | None] | None = None
         self.busy = False
-        """There are questions to be asked: keys wait for the next one."""
+        """A dialog runs: keys wait for its next question."""
         self._ahead: list[Key] = []
 
     @property
@@ -119,12 +119,12 @@ class Prompt(Static):
         return self._answer is not None and not self._answer.done()
 
     def rest(self) -> list[Key]:
-        """No more questions; the keys that nobody asked for."""
+        """End the dialog and return the keys that it did not use."""
         ahead, self._ahead, self.busy = self._ahead, [], False
         return ahead
 
     def hint(self, text: Text) -> None:
-        """What stands there while nothing is asked."""
+        """Set the text shown while no question is asked."""
         self._hint = text
         self._draw()
 
@@ -140,11 +140,11 @@ class Prompt(Static):
         self.update(line)
 
     async def ask(self, question: str) -> str | None:
-        """A line of text; None: escape was pressed."""
+        """Ask for a line of text; None: the player pressed Escape."""
         return await self._wait(question, "")
 
     async def choose(self, question: str, keys: str) -> str | None:
-        """One of these keys."""
+        """Ask for one of these keys."""
         return await self._wait(question, keys)
 
     async def _wait(self, question: str, choices: str) -> str | None:
@@ -164,7 +164,7 @@ class Prompt(Static):
             self._answer.set_result(answer)
 
     def press(self, key: str, character: str | None) -> bool:
-        """A key; whether it is for a question, that of now or the next one."""
+        """Take a key and return whether a dialog uses it."""
         if self.asking:
             self._press(key, character)
         elif self.busy:

@@ -179,7 +179,7 @@ def game_page(games: Pages, title: str) -> Value:
 def plan_lines(plan: RoomPlan) -> Value:
     offer = plan.offer
     counts = {"minPlayers": plan.min, "maxPlayers": plan.max, "pointGoal": offer.goal}
-    return {"name": plan.title} | counts | {"width": plan.width, "height": plan.height, "boat": list(offer.boats)}
+    return {"name": plan.title} | counts | {"width": plan.width, "height": plan.height, "boat": list(offer.boats.names)}
 
 
 def _game_lines(before: Value, tally: Tally, aborted: bool) -> Value:

@@ -28,7 +28,7 @@ class Harbour:
         return None if self.server is None else int(self.server.sockets[0].getsockname()[1])
 
     def called(self, title: bytes) -> Room | None:
-        return next((room for room in self.rooms if room.offer.title == title), None)
+        return next((room for room in self.rooms if room.offer.title.encode() == title), None)
 
 
 class BadRoom(Exception):

@@ -87,7 +87,7 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def offer(self) -> Offer:
         boats = boats_in(self.boats)
         goal = self.goal or boats.squares
-        return Offer(self.title.encode(), self.min, self.max, goal, self.width, self.height, boats.names)
+        return Offer(self.title, self.min, self.max, goal, self.width, self.height, boats)
 
 
 def pairs_in(text: str) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ def shown(room: Room) -> dict[str, Any]:
         "width": plan.width,
         "height": plan.height,
         "goal": room.offer.goal,
-        "boats": list(room.offer.boats),
+        "boats": list(room.offer.boats.names),
         "autoStart": plan.auto_start,
         "over": room.over,
         "gathering": None if gathering is None else _company(gathering),
@@ -58,6 +58,6 @@ def _game(game: BoatGame) -> dict[str, Any]:
     return {
         "number": game.number,
         "match": game.table.entry.id,
-        "squares": sum(int(boat[1:]) for boat in game.offer.boats),
+        "squares": game.offer.boats.squares,
         "players": rows,
     }

@@ -1,4 +1,7 @@
-"""Xterm Boat Sinker's lines: how they are read, and what they look like. All in bytes, for nothing says what letters they are."""
+"""Xterm Boat Sinker's lines: one reader and one writer for servers and clients.
+
+Servers keep fields as bytes, since the protocol names no encoding. Clients show text: see `text_fields`.
+"""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +12,14 @@ from botdrome.games.fleet import WATER, boats_in, check_fleet
 from botdrome.games.game import IllegalMove, Raw
 
 LONGEST_LINE = 4094
-"""Bytes of a line that is sent."""
+"""Bytes of a line that a server sends."""
+LONGEST_SENT = 4000
+"""Bytes of a line that a client sends; the original server cuts at 4095."""
+LONGEST_HEARD = 1 << 16
+"""Bytes of a line that a client reads."""
+COLUMNS = "abcdefghijklmnopqrstuvwxyz"
+"""Names of the columns of a board: the first square is a1."""
+NEVER_SENT = str.maketrans({"|": "/", "\n": " ", "\r": " "})
 BLANKS = " \t\n\r\v\f"
 """What is cut off at both ends of a field; all other blanks are part of a name."""
 RESERVED = frozenset({b"server", b"all", b"you", b"me"})
@@ -59,6 +69,21 @@ def fields_of(line: bytes) -> list[bytes]:
 
 def value(fields: Sequence[bytes], at: int) -> bytes:
     return fields[at] if at < len(fields) else b""
+
+
+def text_fields(line: bytes) -> list[str]:
+    """The fields as text. Bytes that are not UTF-8 come back as they were when `line_of` sends the field."""
+    return [field.decode("utf-8", "surrogateescape").strip() for field in fields_of(line)]
+
+
+def text_in(fields: Sequence[str], at: int) -> str:
+    return fields[at] if at < len(fields) else ""
+
+
+def number_in(fields: Sequence[str], at: int) -> int:
+    """A count; anything else counts as 0."""
+    text = text_in(fields, at)
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def text_of(name: bytes) -> str:
@@ -150,7 +175,18 @@ def _coordinate(word: bytes, size: int) -> int:
     return place
 
 
+def square_name(x: int, y: int) -> str:
+    """The square as people and the line H name it: a1 is the first."""
+    return f"{COLUMNS[x]}{y + 1}"
+
+
 # Writing.
+
+
+def line_of(*fields: str) -> bytes:
+    """A client's line with its end. No field can contain a separator or a line end, and the line fits every server."""
+    text = "|".join(field.translate(NEVER_SENT).strip() for field in fields)
+    return text.encode("utf-8", "surrogateescape")[:LONGEST_SENT] + b"\n"
 
 
 def joined(name: bytes) -> bytes:

@@ -7,10 +7,9 @@ from botdrome.games.battleship import Battleship, Shot
 from botdrome.match.course import News
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
 from botdrome.wire.boats.crew import Crew
-from botdrome.wire.boats.lines import DISCONNECTED, NOT_YOUR_TURN, joined, results, said
+from botdrome.wire.boats.lines import DISCONNECTED, NOT_YOUR_TURN, joined, results, said, square_name
 from botdrome.wire.standing import Standing
 
-COLUMNS = b"abcdefghijklmnopqrstuvwxyz"
 OUT_OF_TIME = b"out of time"
 
 
@@ -19,9 +18,9 @@ class Speech:
 
     __slots__ = ("ends", "lines", "only")
 
-    def __init__(self, ends: bool) -> None:
-        self.ends = ends
-        """The game ends here: nobody has the next turn."""
+    def __init__(self) -> None:
+        self.ends = False
+        """The game ends with this event: nobody has the next turn."""
         self.lines: list[bytes] = []
         self.only: dict[int, Player] = {}
         """By the number of the line."""
@@ -64,8 +63,9 @@ class BoatTalk:
             event, position = news[0]
             if miss := self._miss(event, position):
                 return dict.fromkeys(players, miss)
-        speech = Speech(ends=any(type(event) is Ended for event, _ in news))
-        for event, position in news:
+        speech = Speech()
+        for at, (event, position) in enumerate(news, 1):
+            speech.ends = at < len(news) and type(news[at][0]) is Ended
             say = self._say.get(type(event))
             if say is not None:
                 say(event, position, speech)
@@ -106,7 +106,7 @@ class BoatTalk:
 
     def _hit(self, shot: Shot, position: Battleship, speech: Speech) -> None:
         shooter = self._shooter(position)
-        square = b"%c%d" % (COLUMNS[shot.x], shot.y + 1)
+        square = square_name(shot.x, shot.y).encode()
         speech.lines.append(b"H|%b|%b|%b" % (self._names[shooter], self._names[shot.target], square))
         self._taunt(shot, position, speech, hit=True)
         speech.lines.append(self.board(shooter, position))

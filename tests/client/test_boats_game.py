@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.client.boats import KEPT_MESSAGES, MOST_PLAYERS, Boats, Phase, Place, Turn
-from botdrome.client.boats_lines import Unsuited
+from botdrome.client.boats_board import NotPossible
+from botdrome.client.boats_game import KEPT_MESSAGES, MOST_PLAYERS, LastTurn, Phase, ResultRow, TrackedGame
 from botdrome.client.boats_orders import join, leave, say, shoot, skip, taunt, taunts_in
 from tests.client.boat_server import BLANK, FLEET, GAME, RUNNING, start
 
@@ -21,9 +21,9 @@ def recorded(name: str, who: str) -> list[tuple[str, str]]:
     return found
 
 
-def replayed(name: str, *connections: str) -> tuple[Boats, list[str]]:
+def replayed(name: str, *connections: str) -> tuple[TrackedGame, list[str]]:
     """The game as this client would have known it: what it says itself is sent by it, and must be what was recorded."""
-    boats, sent = Boats(), []
+    boats, sent = TrackedGame(), []
     for number, who in enumerate(connections):
         if number:
             boats.begin_again()
@@ -36,13 +36,13 @@ def replayed(name: str, *connections: str) -> tuple[Boats, list[str]]:
     return boats, sent
 
 
-def order(boats: Boats, text: str) -> None:
+def order(boats: TrackedGame, text: str) -> None:
     kind, *words = text.split("|")
     if kind == "J":
         boats.fleet = words[1] if len(words) > 1 else boats.fleet
         assert join(boats, words[0]) == f"{text}\n".encode()
     elif kind == "S":
-        target = boats.captain_called(words[0])
+        target = boats.player_called(words[0])
         assert shoot(boats, target, int(words[1]) - 1, int(words[2]) - 1) == f"{text}\n".encode()
 
 
@@ -51,7 +51,7 @@ def test_a_whole_recorded_game(who: str, other: str) -> None:
     boats, sent = replayed("2player", who)
     assert (boats.phase, boats.me, boats.finished, boats.complete) == (Phase.OVER, who, True, True)
     assert (boats.game.title, boats.rounds) == ("Golden two", 62)
-    assert boats.results == [Place("alice", 17, 0, 62, ""), Place("bob", 13, 0, 62, "")]
+    assert boats.results == [ResultRow("alice", 17, 0, 62, ""), ResultRow("bob", 13, 0, 62, "")]
     assert list(boats.players) == ["bob", "alice"]
     assert boats.players[who].board.count("X") == (13 if who == "alice" else 17)
     assert {boats.players["alice"].score, boats.players["bob"].score} == {17, 13}
@@ -84,7 +84,7 @@ def test_recorded_taunts_come_as_messages() -> None:
 
 
 def test_recorded_refusals_of_names() -> None:
-    boats = Boats()
+    boats = TrackedGame()
     for direction, text in recorded("names", "c2"):
         if direction == "<-":
             boats.hear(text.encode())
@@ -94,14 +94,14 @@ def test_recorded_refusals_of_names() -> None:
             assert join(boats, name) == f"J|{name.strip()}|{FLEET}\n".encode()
             assert boats.refusal == ""
         if text.startswith("E|"):
-            assert (boats.phase, boats.refusal) == (Phase.INVITED, text[2:])
+            assert (boats.phase, boats.refusal) == (Phase.OFFERED, text[2:])
     assert (boats.phase, boats.me) == (Phase.WAITING, "TURKEY")
     assert {"turkey", "TURKEY"} <= set(boats.players)
 
 
 def test_a_recorded_rejoin() -> None:
     """The connection breaks; two attempts of another name go before the right one."""
-    boats = Boats()
+    boats = TrackedGame()
     for direction, text in recorded("rejoin", "alice"):
         boats.hear(text.encode()) if direction == "<-" else order(boats, text)
     before = boats.players["bob"].board
@@ -119,15 +119,15 @@ def test_a_recorded_rejoin() -> None:
 
 
 def test_a_stranger_is_turned_away_from_a_running_game() -> None:
-    boats = Boats()
+    boats = TrackedGame()
     for direction, text in recorded("rejoin", "new conn"):
         boats.hear(text.encode()) if direction == "<-" else order(boats, text)
     assert (boats.phase, boats.last_words) == (Phase.JOINING, "game is already started")
 
 
-def aboard(*names: str) -> Boats:
+def aboard(*names: str) -> TrackedGame:
     """Ada in a game that has started, in this order of turns."""
-    boats = Boats()
+    boats = TrackedGame()
     boats.hear(GAME.encode())
     boats.fleet = FLEET
     assert join(boats, "ada") == f"J|ada|{FLEET}\n".encode()
@@ -139,24 +139,24 @@ def aboard(*names: str) -> Boats:
 def test_what_does_not_suit_the_game_is_not_sent() -> None:
     boats = aboard("ada", "bob")
     ada, bob = boats.players["ada"], boats.players["bob"]
-    with pytest.raises(Unsuited, match="yourself"):
+    with pytest.raises(NotPossible, match="yourself"):
         shoot(boats, ada, 0, 0)
     assert shoot(boats, bob, 4, 9) == b"S|bob|5|10\n"
-    with pytest.raises(Unsuited, match="not answered"):
+    with pytest.raises(NotPossible, match="not answered"):
         shoot(boats, bob, 4, 9)
     boats.hear(f"B|bob||{'.' * 94}0{'.' * 5}|0|0".encode())
     boats.hear(b"N|bob")
-    with pytest.raises(Unsuited, match="not your turn"):
+    with pytest.raises(NotPossible, match="not your turn"):
         skip(boats)
     boats.hear(b"N|ada")
-    with pytest.raises(Unsuited, match="e10 of bob has already been shot at"):
+    with pytest.raises(NotPossible, match="e10 of bob has already been shot at"):
         shoot(boats, bob, 4, 9)
     assert skip(boats, " no | idea ") == b"K|no / idea\n"
     boats.hear(b"F|aborted|1|2")
-    with pytest.raises(Unsuited, match="over"):
+    with pytest.raises(NotPossible, match="over"):
         skip(boats)
-    with pytest.raises(Unsuited, match="not started"):
-        skip(Boats())
+    with pytest.raises(NotPossible, match="not started"):
+        skip(TrackedGame())
 
 
 def test_a_refused_shot_may_be_tried_again() -> None:
@@ -174,9 +174,9 @@ def test_messages_taunts_and_farewell() -> None:
     assert say(boats, None, "hello | all\n") == b"M||hello / all\n"
     assert say(boats, boats.players["bob"], "psst") == b"M|bob|psst\n"
     assert [(one.sender, one.to) for one in boats.messages[-2:]] == [("ada", "All"), ("ada", "bob")]
-    with pytest.raises(Unsuited, match="nothing"):
+    with pytest.raises(NotPossible, match="nothing"):
         say(boats, None, "  ")
-    with pytest.raises(Unsuited, match="that is you"):
+    with pytest.raises(NotPossible, match="that is you"):
         say(boats, boats.players["ada"], "hm")
     assert (taunt("hit", "ouch"), taunt("miss", ""), leave()) == (b"T|hit|ouch\n", b"T|miss|\n", b"L\n")
 
@@ -185,13 +185,13 @@ def test_a_file_of_taunts() -> None:
     text = "# mine\n; too\n[taunts]\nhit=ouch = pain\nHIT = again\nmiss=splash|x\nmiss=\n\n"
     assert taunts_in(text) == [b"T|hit|ouch = pain\n", b"T|hit|again\n", b"T|miss|splash/x\n"]
     for bad in ("hit", "sunk=x"):
-        with pytest.raises(Unsuited, match="line 2: a taunt is"):
+        with pytest.raises(NotPossible, match="line 2: a taunt is"):
             taunts_in(f"hit=x\n{bad}\n")
 
 
 def test_names_and_tokens() -> None:
-    boats = Boats()
-    with pytest.raises(Unsuited, match="not shown its game"):
+    boats = TrackedGame()
+    with pytest.raises(NotPossible, match="not offered its game"):
         join(boats, "ada")
     boats.hear(RUNNING.encode())
     assert join(boats, "ada") == b"J|ada\n"
@@ -201,24 +201,24 @@ def test_names_and_tokens() -> None:
     boats.fleet = FLEET
     assert join(boats, " Cap'n R. ", "abc123") == f"J|Cap'n R.|{FLEET}|abc123\n".encode()
     for name in ("", "  ", "a|b", "a\nb", "a\x1bb"):
-        with pytest.raises(Unsuited, match="a name is"):
+        with pytest.raises(NotPossible, match="a name is"):
             join(boats, name)
-    with pytest.raises(Unsuited, match="a token is"):
+    with pytest.raises(NotPossible, match="a token is"):
         join(boats, "ada", "a|b")
 
 
 def test_players_are_called_by_name_beginning_or_number() -> None:
     boats = aboard("Bob", "ada", "bobby", "Cap'n R.", "7up")
     for word, name in [("bobby", "bobby"), ("Bob", "Bob"), ("c", "Cap'n R."), ("2", "ada"), (" A ", "ada"), ("7", "7up")]:
-        assert boats.captain_called(word).name == name
+        assert boats.player_called(word).name == name
     for word in ("bo", "x", "", "0", "6", "99999999999", "²"):
-        with pytest.raises(Unsuited):
-            boats.captain_called(word)
+        with pytest.raises(NotPossible):
+            boats.player_called(word)
     assert boats.square_called("b3") == (1, 2)
 
 
 def test_coming_going_and_skipping() -> None:
-    boats = Boats()
+    boats = TrackedGame()
     boats.hear(GAME.encode())
     join(boats, "ada")
     for line in ("J|ada", "J|bob", "J|bob", "J|eve", "L|bob|bored", "L|nobody|", "J|dan"):
@@ -231,7 +231,7 @@ def test_coming_going_and_skipping() -> None:
     boats.hear(f"B|dan|disconnected|{BLANK}|0|0".encode())
     assert [one.text for one in boats.messages].count("dan is away: disconnected") == 1
     boats.hear(b"K|dan|out of time")
-    assert (boats.players["dan"].skips, boats.last) == (1, Turn("dan"))
+    assert (boats.players["dan"].skips, boats.last) == (1, LastTurn("dan"))
     assert boats.messages[-1].text == "dan skips: out of time"
     boats.hear(b"N|eve")
     boats.hear(b"L|eve")
@@ -245,7 +245,7 @@ def test_shots_are_told_hits_aloud_and_misses_for_the_account() -> None:
     [hit] = boats.hear(b"H|ada|bob|c1")
     assert (hit.text, hit.quiet) == ("ada hits bob at c1", False)
     assert boats.hear(f"B|bob||..X{'.' * 97}|0|0".encode()) == []
-    assert boats.last == Turn("ada", "bob", 2, True)
+    assert boats.last == LastTurn("ada", "bob", 2, True)
     boats.hear(b"N|bob")
     [miss] = boats.hear(f"B|ada||{'.' * 99}0|0|0".encode())
     assert (miss.text, miss.quiet, miss in boats.messages) == ("bob misses ada at j10", True, False)
@@ -272,7 +272,7 @@ def test_a_server_may_say_anything_at_any_time(phase: str) -> None:
         "F|finished|x|9999", "R|a|1|2|3",
     ]  # fmt: skip
     for line in lines:
-        boats = {"knocking": Boats}.get(phase, lambda: aboard("ada", "bob"))()
+        boats = {"knocking": TrackedGame}.get(phase, lambda: aboard("ada", "bob"))()
         if phase == "invited":
             boats.begin_again()
             boats.hear(GAME.encode())
@@ -287,8 +287,8 @@ def test_a_server_may_say_anything_at_any_time(phase: str) -> None:
         for text in (line, *lines):
             boats.hear(text.encode())
             boats.hear(text.encode() + b"\xff\r")
-        if boats.summary:
-            assert all(len(captain.board) == 100 for captain in boats.players.values())
+        if boats.offer:
+            assert all(len(player.board) == 100 for player in boats.players.values())
 
 
 def test_a_server_cannot_fill_the_memory_with_players() -> None:

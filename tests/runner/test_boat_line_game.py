@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.runner.boat_lines import NAMES_IN_VAIN, REFUSALS, LineGame
+from botdrome.runner.boat_line_game import MOST_NAMES, MOST_REFUSALS, LineGame
 from botdrome.runner.boat_trial import Trial
 from tests.runner.boat_bots import boat_rows
 
@@ -46,8 +46,8 @@ def test_a_game_from_the_offer_to_the_results() -> None:
             ),
         ]
     assert game.over
-    hunt = game.hunt()
-    assert (hunt.turns, hunt.fault) == (len(squares.rstrip(".")), "")
+    run = game.run()
+    assert (run.turns, run.fault) == (len(squares.rstrip(".")), "")
 
 
 def test_questions_are_answered_at_any_time() -> None:
@@ -82,7 +82,7 @@ def test_another_name_may_be_tried_some_times() -> None:
     game = LineGame(TRIAL, 0)
     for name, words in (("Skipper", "name in use"), ("me", "invalid name"), ("somebody long", "name too long")):
         assert game.hear(f"J|{name}|{boat_rows(8, 8)}".encode()) == [f"E|{words}".encode()]
-    for _ in range(NAMES_IN_VAIN - 4):
+    for _ in range(MOST_NAMES - 4):
         game.hear(b"J|me")
     assert not game.over
     assert game.hear(b"J|me") == [b"protocol error"]
@@ -108,7 +108,7 @@ def test_a_refused_shot_may_be_made_again(line: str, words: str) -> None:
 def test_a_skip_is_a_turn() -> None:
     game = joined()
     assert lines(game.hear(b"K|thinking")) == ["K|walker|thinking", "N|Skipper", "K|Skipper|", "N|walker"]
-    assert game.hunt().turns == 1
+    assert game.run().turns == 1
 
 
 def test_nobody_talks_back() -> None:
@@ -130,14 +130,14 @@ def test_nobody_talks_back() -> None:
 def test_a_bot_may_leave(line: bytes, answer: list[bytes], fault: str) -> None:
     game = joined()
     assert game.hear(line) == answer
-    assert (game.over, game.hunt().fault) == (True, fault)
+    assert (game.over, game.run().fault) == (True, fault)
 
 
 def test_a_bot_that_never_learns_is_given_up() -> None:
     game = joined()
-    for _ in range(REFUSALS):
+    for _ in range(MOST_REFUSALS):
         game.hear(b"S|Skipper|0|0")
     assert not game.over
     game.hear(b"S|Skipper|0|0")
     assert game.over
-    assert "illegal coordinates" in game.hunt().fault
+    assert "illegal coordinates" in game.run().fault

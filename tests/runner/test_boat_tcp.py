@@ -9,27 +9,27 @@ from queue import Queue
 
 import pytest
 
-from botdrome.runner import boat_harbour
-from botdrome.runner.boat_harbour import Harbour, harbour_hunts
-from botdrome.runner.boat_trial import Hunt, Trial
+from botdrome.runner import boat_tcp
+from botdrome.runner.boat_tcp import TrialServer, tcp_runs
+from botdrome.runner.boat_trial import BoardRun, Trial
 from tests.patience import PATIENCE
 from tests.runner.boat_bots import Sailor, boat_rows, sail
 
 
 @contextmanager
-def harbour(positions: int) -> Iterator[tuple[int, "Queue[Hunt]", Callable[[], None]]]:
-    """Its port, the hunts as they end, and a way to wait until it has closed."""
-    trial, ports, ended = Trial("tcp", positions, 5, 8, 8), Queue[int](), Queue[Hunt]()
+def trial_server(positions: int) -> Iterator[tuple[int, "Queue[BoardRun]", Callable[[], None]]]:
+    """Its port, the runs as they end, and a way to wait until it has closed."""
+    trial, ports, ended = Trial("tcp", positions, 5, 8, 8), Queue[int](), Queue[BoardRun]()
 
     def run() -> None:
         with asyncio.Runner() as runner:
-            opened = Harbour(trial)
+            opened = TrialServer(trial)
             server, port = runner.run(opened.open("127.0.0.1", 0))
             ports.put(port)
-            with closing(harbour_hunts(opened, runner, server, positions)) as coming:
-                for hunt in coming:
-                    if hunt is not None:
-                        ended.put(hunt)
+            with closing(tcp_runs(opened, runner, server, positions)) as coming:
+                for run in coming:
+                    if run is not None:
+                        ended.put(run)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
@@ -39,11 +39,11 @@ def harbour(positions: int) -> Iterator[tuple[int, "Queue[Hunt]", Callable[[], N
 
 
 def test_bots_come_one_after_the_other_and_at_once() -> None:
-    with harbour(4) as (port, ended, _):
+    with trial_server(4) as (port, ended, _):
         one, shots = Sailor(port), sail(port, 8, 8)
         assert one.hear().startswith("G|1.2.0|boat trial|N|2|2|1|17|8|8|5|")
-        hunt = ended.get(timeout=PATIENCE)
-        assert (hunt.number, hunt.turns, hunt.fault) == (1, shots, "")
+        run = ended.get(timeout=PATIENCE)
+        assert (run.number, run.turns, run.fault) == (1, shots, "")
         one.close()
         others = [threading.Thread(target=sail, args=(port, 8, 8)) for _ in range(3)]
         for other in others:
@@ -54,21 +54,21 @@ def test_bots_come_one_after_the_other_and_at_once() -> None:
 
 
 def test_a_bot_that_hangs_up_in_its_game_has_lost_that_board() -> None:
-    with harbour(2) as (port, ended, _):
+    with trial_server(2) as (port, ended, _):
         sailor = Sailor(port)
         sailor.say(f"J|walker|{boat_rows(8, 8)}")
         sailor.hear_until("N|walker")
         sailor.say("S|Skipper|1|1")
         sailor.hear_until("N|walker")
         sailor.close()
-        assert (hunt := ended.get(timeout=PATIENCE)).fault == "it hung up"
-        assert hunt.turns == 1
+        assert (run := ended.get(timeout=PATIENCE)).fault == "it closed the connection"
+        assert run.turns == 1
         sail(port, 8, 8)
         assert not ended.get(timeout=PATIENCE).fault
 
 
 def test_lines_may_come_in_pieces_and_several_at_once() -> None:
-    with harbour(1) as (port, ended, _):
+    with trial_server(1) as (port, ended, _):
         sailor = Sailor(port)
         sailor.hear_until("G")
         for byte in b"P|hello\r\n":
@@ -84,7 +84,7 @@ def test_lines_may_come_in_pieces_and_several_at_once() -> None:
 
 
 def test_who_comes_when_all_boards_are_given_out_is_told_so() -> None:
-    with harbour(1) as (port, ended, _):
+    with trial_server(1) as (port, ended, _):
         first = Sailor(port)
         first.hear_until("G")
         second = Sailor(port)
@@ -98,7 +98,7 @@ def test_who_comes_when_all_boards_are_given_out_is_told_so() -> None:
 
 
 def test_rubbish_before_joining_costs_nothing_but_the_connection() -> None:
-    with harbour(1) as (port, ended, _):
+    with trial_server(1) as (port, ended, _):
         sailor = Sailor(port)
         sailor.hear_until("G")
         sailor.socket.sendall(b"\xff\xfe" * 3000 + b"\n")
@@ -110,8 +110,8 @@ def test_rubbish_before_joining_costs_nothing_but_the_connection() -> None:
 
 
 def test_a_bot_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boat_harbour, "PATIENCE", 0.2)
-    with harbour(1) as (port, ended, _):
+    monkeypatch.setattr(boat_tcp, "PATIENCE", 0.2)
+    with trial_server(1) as (port, ended, _):
         sailor = Sailor(port)
         sailor.say(f"J|walker|{boat_rows(8, 8)}")
         assert ended.get(timeout=PATIENCE).fault == "no line of it within 0.2 s"
@@ -119,21 +119,21 @@ def test_a_bot_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_bot_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boat_harbour, "BACKLOG", 1000)
-    with harbour(1) as (port, ended, _):
+    monkeypatch.setattr(boat_tcp, "BACKLOG", 1000)
+    with trial_server(1) as (port, ended, _):
         sailor = Sailor(port)
         sailor.say(f"J|walker|{boat_rows(8, 8)}")
         sailor.hear_until("N|walker")
         with pytest.raises(OSError):
             while True:
                 sailor.socket.sendall(b"P|%b\n" % (b"x" * 4000) * 20)
-        assert ended.get(timeout=PATIENCE).fault == "it does not read what it is told"
+        assert ended.get(timeout=PATIENCE).fault == "it reads too slowly"
         sailor.close()
 
 
 def test_a_bot_that_does_not_hang_up_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boat_harbour, "LINGER", 0.2)
-    with harbour(1) as (port, ended, closed):
+    monkeypatch.setattr(boat_tcp, "LINGER", 0.2)
+    with trial_server(1) as (port, ended, closed):
         sailor = Sailor(port)
         shots = "".join(f"S|Skipper|{x}|{y}\n" for y in range(1, 9) for x in range(1, 9))
         sailor.say(f"J|walker|{boat_rows(8, 8)}\n{shots}")
@@ -148,4 +148,4 @@ def test_a_bot_that_does_not_hang_up_is_hung_up_on(monkeypatch: pytest.MonkeyPat
 
 def test_a_port_that_is_taken_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, asyncio.Runner() as runner, pytest.raises(OSError):
-        runner.run(Harbour(Trial("tcp", 1, 1)).open("127.0.0.1", taken.getsockname()[1]))
+        runner.run(TrialServer(Trial("tcp", 1, 1)).open("127.0.0.1", taken.getsockname()[1]))

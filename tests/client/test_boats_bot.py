@@ -3,9 +3,9 @@
 import pytest
 
 from botdrome.bots.house import HOUSE
-from botdrome.client.boats import Boats
+from botdrome.client.boats_bot import BotPlayer, line_for, placement_view, view_of
+from botdrome.client.boats_game import TrackedGame
 from botdrome.client.boats_orders import join
-from botdrome.client.boats_pilot import Pilot, line_for, placement_view, view_of
 from botdrome.games.battleship import Battleship, Shot
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
@@ -21,7 +21,7 @@ class Referee:
         self.names = [f"p{number}" for number in range(players)]
         self.seat, self._told = seat, skips_are_told
         self.chance = Chance(seat)
-        self.boats = Boats()
+        self.boats = TrackedGame()
         self.boats.hear(f"G|1.2.0|x|N|{players}|{players}|{players - 1}|17|10|10|5|A5|B4|C3|D3|E2".encode())
         self.position = Battleship(rounds=0).start(players, self.chance)
 
@@ -82,10 +82,10 @@ def test_skips_that_nobody_was_told_of_do_not_confuse_the_rounds() -> None:
 @pytest.mark.parametrize("players", [2, 3])
 def test_every_house_bot_plays_over_lines(bot: str, players: int) -> None:
     referee = Referee(0, players)
-    pilot = Pilot(BOTS[bot], 5)
-    referee.start(pilot.place(referee.boats.game))
+    bot_player = BotPlayer(BOTS[bot], 5)
+    referee.start(bot_player.place(referee.boats.game))
     for _ in range(12):
-        line = pilot.on_line(referee.boats, b"N")
+        line = bot_player.on_line(referee.boats, b"N")
         assert line is not None
         kind, *words = line.decode().strip().split("|")
         move: Raw = {"skip": True}
@@ -93,7 +93,7 @@ def test_every_house_bot_plays_over_lines(bot: str, players: int) -> None:
             move = {"target": referee.names.index(words[0]), "x": int(words[1]) - 1, "y": int(words[2]) - 1}
         referee.play(move)
         while referee.position.to_move != (0,):
-            assert pilot.on_line(referee.boats, b"N") is None
+            assert bot_player.on_line(referee.boats, b"N") is None
             referee.play({"skip": True})
 
 
@@ -102,7 +102,7 @@ def corners(view: View, chance: Chance) -> Raw:
     return {"target": 1, "x": chance.below(10), "y": 0}
 
 
-def started() -> Boats:
+def started() -> TrackedGame:
     referee = Referee(0, 2)
     referee.start(FLEET)
     return referee.boats
@@ -110,38 +110,38 @@ def started() -> Boats:
 
 def test_a_refused_shot_is_tried_again_and_then_skipped() -> None:
     """As at the original, where nothing follows a refusal."""
-    boats, pilot = started(), Pilot(corners, 1)
-    sent = [pilot.on_line(boats, b"N")]
+    boats, bot_player = started(), BotPlayer(corners, 1)
+    sent = [bot_player.on_line(boats, b"N")]
     for _ in range(3):
         boats.hear(b"M||that spot has already been shot")
-        sent.append(pilot.on_line(boats, b"M"))
+        sent.append(bot_player.on_line(boats, b"M"))
     assert [line[:4] if line else line for line in sent] == [b"S|p1", b"S|p1", b"S|p1", b"K\n"]
 
 
 def test_a_turn_that_is_repeated_after_a_refusal_is_not_played_twice() -> None:
-    boats, pilot = started(), Pilot(corners, 1)
-    assert pilot.on_line(boats, b"N")
+    boats, bot_player = started(), BotPlayer(corners, 1)
+    assert bot_player.on_line(boats, b"N")
     boats.hear(b"M||illegal coordinates")
-    assert pilot.on_line(boats, b"M")
+    assert bot_player.on_line(boats, b"M")
     boats.hear(b"N|p0")
-    assert pilot.on_line(boats, b"N") is None
+    assert bot_player.on_line(boats, b"N") is None
     assert boats.spent
     boats.hear(b"N|p1")
-    assert pilot.on_line(boats, b"N") is None
+    assert bot_player.on_line(boats, b"N") is None
     boats.hear(b"N|p0")
-    assert pilot.on_line(boats, b"N")
+    assert bot_player.on_line(boats, b"N")
     boats.hear(b"M|p1|well done")
-    assert pilot.on_line(boats, b"M") is None
+    assert bot_player.on_line(boats, b"M") is None
 
 
 def test_a_turn_that_comes_again_for_other_reasons_is_played() -> None:
-    boats, pilot = started(), Pilot(corners, 1)
-    assert pilot.on_line(boats, b"N")
+    boats, bot_player = started(), BotPlayer(corners, 1)
+    assert bot_player.on_line(boats, b"N")
     boats.hear(b"M||in words of its own")
-    assert pilot.on_line(boats, b"M") is None
+    assert bot_player.on_line(boats, b"M") is None
     boats.hear(b"N|p0")
-    assert pilot.on_line(boats, b"N")
-    pilot.begin_again()
+    assert bot_player.on_line(boats, b"N")
+    bot_player.begin_again()
 
 
 def test_a_shot_that_cannot_be_is_a_skip() -> None:

@@ -1,4 +1,4 @@
-"""Line game: one board of a boat trial for a bot that speaks the lines of Xterm Boat Sinker. Lines in, lines out."""
+"""LineGame: one board of a boat trial over the lines of Xterm Boat Sinker. Lines in, lines out."""
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
@@ -7,7 +7,7 @@ from botdrome.games.game import Raw
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.runner.boat_trial import FLEET, SKIPPER, Hunt, Owner, Trial, Watch, told
+from botdrome.runner.boat_trial import FLEET, SKIPPER, BoardRun, SkippingOpponent, Trial, Watch, finished_run
 from botdrome.wire.boats.crew import Crew, Taunts
 from botdrome.wire.boats.lines import (
     BAD_BOARD,
@@ -27,16 +27,16 @@ from botdrome.wire.boats.talk import BoatTalk
 from botdrome.wire.vocabulary import standing
 
 BOT = 0
-OWNER = 1
-NAMES_IN_VAIN = 20
-"""Names that are refused before a bot has to go."""
-REFUSALS = 1000
-"""Shots that are refused, on one board, before a bot has to go."""
+OPPONENT = 1
+MOST_NAMES = 20
+"""Refused names after which the trial ends."""
+MOST_REFUSALS = 1000
+"""Refused shots on one board after which the trial ends."""
 
 
 def offer(trial: Trial, started: bool, joined: int) -> bytes:
     boats = boats_in(FLEET)
-    return Offer(b"boat trial", 2, 2, boats.squares, trial.width, trial.height, boats.names).info(started, joined)
+    return Offer("boat trial", 2, 2, boats.squares, trial.width, trial.height, boats).info(started, joined)
 
 
 class LineGame:
@@ -44,16 +44,15 @@ class LineGame:
 
     def __init__(self, trial: Trial, number: int, watch: Watch | None = None) -> None:
         self._trial, self.number, self._fleet = trial, number, trial.position(number)
-        self._owner = Owner(self._fleet, watch)
+        self._opponent = SkippingOpponent(self._fleet, watch)
         self._match = Match(trial.game(), 2, Terms(Pace(None)), trial.seed_of_bot(number))
         self._talk: BoatTalk | None = None
         self._crew: Crew | None = None
         self._refused = 0
         self.over = False
-        """Nothing more is said."""
         self.fault = ""
         self.seconds = 0.0
-        """That the bot took, as far as anybody measured it."""
+        """Used by the bot."""
         self.name = ""
 
     @property
@@ -64,16 +63,16 @@ class LineGame:
     def offer(self) -> bytes:
         return offer(self._trial, self.begun, 2 if self.begun else 1)
 
-    def hunt(self) -> Hunt:
+    def run(self) -> BoardRun:
         end = self._match.position
         assert isinstance(end, Battleship)
-        return told(self.number, self._fleet, end, self.seconds, self.fault)
+        return finished_run(self.number, self._fleet, end, self.seconds, self.fault)
 
     def give_up(self, why: str) -> None:
         self.over, self.fault = True, self.fault or why
 
     def hear(self, line: bytes) -> list[bytes]:
-        """The answers to a line of the bot's."""
+        """Answer a line of the bot."""
         fields = fields_of(line)
         if fields == [b""] and b"|" not in line:
             self.give_up("it left: it sent an empty line")
@@ -94,7 +93,7 @@ class LineGame:
         problem = name_problem(name, self._trial.width) or (b"name in use" if name == SKIPPER.encode() else b"")
         if problem:
             self._refused += 1
-            return [retry(problem)] if self._refused < NAMES_IN_VAIN else self._turned_away(PROTOCOL_ERROR)
+            return [retry(problem)] if self._refused < MOST_NAMES else self._turned_away(PROTOCOL_ERROR)
         if not is_fleet(board, FLEET, self._trial.width, self._trial.height):
             return self._turned_away(BAD_BOARD)
         return self._join(name, board.decode())
@@ -108,8 +107,12 @@ class LineGame:
         names = (name, SKIPPER.encode())
         self._crew = Crew(names, (Taunts(), Taunts()), Chance(0))
         self._talk = BoatTalk(self._crew)
-        news = match.start() + match.submit(BOT, {"board": board}, 0) + match.submit(OWNER, self._owner(match.view(OWNER)), 0)
-        return [joined(name), joined(names[OWNER]), *self._said(news)]
+        news = (
+            match.start()
+            + match.submit(BOT, {"board": board}, 0)
+            + match.submit(OPPONENT, self._opponent(match.view(OPPONENT)), 0)
+        )
+        return [joined(name), joined(names[OPPONENT]), *self._said(news)]
 
     def _in_game(self, fields: list[bytes]) -> list[bytes]:
         match fields[0]:
@@ -131,14 +134,14 @@ class LineGame:
             return self._moved(aimed(fields, self._crew.names, BOT, position))
         except Refusal as refusal:
             self._refused += 1
-            if self._refused > REFUSALS:
-                self.give_up(f"more than {REFUSALS} lines that were refused, the last because: {refusal}")
+            if self._refused > MOST_REFUSALS:
+                self.give_up(f"more than {MOST_REFUSALS} refused lines, the last: {refusal}")
             return [said(b"", refusal.words), b"N|" + self._crew.names[BOT]]
 
     def _moved(self, raw: Raw) -> list[bytes]:
         match = self._match
         news = match.submit(BOT, raw, 0)
-        news += match.submit(OWNER, self._owner(match.view(OWNER)), 0)
+        news += match.submit(OPPONENT, self._opponent(match.view(OPPONENT)), 0)
         self.over = match.result is not None
         return self._said(news)
 

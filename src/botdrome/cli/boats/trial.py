@@ -1,4 +1,4 @@
-"""`botdrome boats --test`: a boat trial with its progress, its figures and its file."""
+"""`botdrome boats --test`: runs a boat trial, shows its progress and figures, and stores them."""
 
 import asyncio
 import os
@@ -15,19 +15,19 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from botdrome.bots.house import HOUSE
-from botdrome.cli.boat_trial_figures import Figures
-from botdrome.cli.boat_trial_file import keep, trial_file
-from botdrome.cli.boats.sheet import Panel, Sheet
+from botdrome.cli.boats.sheet import BoardSheet, Panel
+from botdrome.cli.boats.trial_figures import Figures, keep, trial_file
 from botdrome.cli.problems import REFUSED, Refusal, complain
 from botdrome.cli.tables import duration_text
 from botdrome.cli.terminal import Terminal
-from botdrome.client.boats_lines import PORT, place
 from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import View
-from botdrome.runner.boat_harbour import Harbour, harbour_hunts
-from botdrome.runner.boat_shooters import Entry, entered, hunts
-from botdrome.runner.boat_trial import FLEET, GAME, SKIPPER, Hunt, Trial, Watch
+from botdrome.runner.boat_bots import TrialBot, entered, runs
+from botdrome.runner.boat_tcp import TrialServer, tcp_runs
+from botdrome.runner.boat_trial import FLEET, GAME, SKIPPER, BoardRun, Trial, Watch
+from botdrome.wire.boats.lines import square_name
+from botdrome.wire.boats.offer import PORT
 
 INTERRUPTED = 130
 LEAST_SIDE, LONGEST_SIDE = 8, 22
@@ -54,7 +54,7 @@ class TrialOptions(Struct, frozen=True, kw_only=True):
 
 
 def run_trial(options: TrialOptions) -> int:
-    """Status 0 after a trial, 1 where the bot could not be started or sank no fleet, 2 where the options make no sense."""
+    """Return 0 after a trial, 1 if the bot could not be started or sank no fleet, 2 for wrong options."""
     try:
         trial = trial_of(options)
         if options.bot.partition(":")[0] == TCP:
@@ -67,11 +67,11 @@ def run_trial(options: TrialOptions) -> int:
         complain(problem)
         return 1
     jobs = options.jobs or (len(os.sched_getaffinity(0)) if trial.bot.startswith("house:") else 1)
-    report = Report(options, trial, entry)
+    report = TrialReport(options, trial, entry)
     report.open()
-    with _interruptible(report), closing(hunts(trial, entry, jobs, report.watch)) as coming:
-        for hunt in coming:
-            report.add(hunt)
+    with _interruptible(report), closing(runs(trial, entry, jobs, report.watch)) as coming:
+        for run in coming:
+            report.add(run)
     return report.close()
 
 
@@ -106,16 +106,16 @@ def _entrant(bot: str) -> str:
 
 def _over_tcp(options: TrialOptions, trial: Trial) -> int:
     host, port = _address(options.bot)
-    report = Report(options, trial, Entry(TCP, ""))
+    report = TrialReport(options, trial, TrialBot(TCP, ""))
     with asyncio.Runner() as runner:
-        harbour = Harbour(trial, report.watch)
-        server, port = runner.run(harbour.open(host, port))
+        server = TrialServer(trial, report.watch)
+        listener, port = runner.run(server.open(host, port))
         report.open()
         report.say(f"listening on {host} port {port}: let your bot come {trial.positions} times, once for each position")
-        with _interruptible(report), closing(harbour_hunts(harbour, runner, server, trial.positions)) as coming:
-            for hunt in coming:
-                report.add(hunt)
-    report.entry = replace(report.entry, name=harbour.name or TCP)
+        with _interruptible(report), closing(tcp_runs(server, runner, listener, trial.positions)) as coming:
+            for run in coming:
+                report.add(run)
+    report.entry = replace(report.entry, name=server.name or TCP)
     return report.close()
 
 
@@ -132,8 +132,8 @@ def _address(bot: str) -> tuple[str, int]:
 
 
 @contextmanager
-def _interruptible(report: "Report") -> Iterator[None]:
-    """Ctrl-C ends a trial early and keeps what there is."""
+def _interruptible(report: "TrialReport") -> Iterator[None]:
+    """Ctrl-C ends a trial early and keeps its figures so far."""
     try:
         yield
     except KeyboardInterrupt:
@@ -141,17 +141,17 @@ def _interruptible(report: "Report") -> Iterator[None]:
 
 
 def shot_seen(view: View, bot: str) -> Text:
-    """The last shot and the board that it went to, with the boats; squares are called as in the client."""
+    """Draw the last shot and the board with its boats; squares are named as in the client."""
     last, head = view["last"], f"round {view['round']}, goal {view['goal']}: {shown(bot)}"
     deed = "skips" if "skip" in last else "hits" if last["hit"] else "misses"
-    where = "" if "skip" in last else f" {SKIPPER} at {place(last['x'], last['y'])}"
+    where = "" if "skip" in last else f" {SKIPPER} at {square_name(last['x'], last['y'])}"
     heads = Text(f"   {SKIPPER}", "bold"), Text(f"   {view['scores'][0]} hit")
-    sheet = Sheet(1, view["width"], view["height"], WATCHED_WIDTH)
+    sheet = BoardSheet(1, view["width"], view["height"], WATCHED_WIDTH)
     return Text(f"{head} {deed}{where}\n").append_text(sheet.draw([Panel(heads, "".join(view["own"]))]))
 
 
-class Report:
-    def __init__(self, options: TrialOptions, trial: Trial, entry: Entry) -> None:
+class TrialReport:
+    def __init__(self, options: TrialOptions, trial: Trial, entry: TrialBot) -> None:
         self._trial, self.entry = trial, entry
         self._folder = options.test_db
         self._figures = Figures()
@@ -173,10 +173,10 @@ class Report:
         for row in trial.position(0):
             self.say(f"  {' '.join(row)}")
 
-    def add(self, hunt: Hunt | None) -> None:
+    def add(self, run: BoardRun | None) -> None:
         """None: time has passed."""
-        if hunt is not None:
-            self._figures.add(hunt)
+        if run is not None:
+            self._figures.add(run)
         now = monotonic()
         if now - self._shown >= 1 and self.watch is None:
             self._shown = now
@@ -202,7 +202,7 @@ class Report:
             self._bar = False
 
     def _pause(self, view: View) -> None:
-        """After every shot until somebody presses Enter."""
+        """Wait for Enter after every shot."""
         self._console.print(shot_seen(view, self.entry.name))
         self._console.print("Enter: the next shot; q and Enter: the end ", end="")
         answer = sys.stdin.readline()

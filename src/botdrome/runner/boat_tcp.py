@@ -1,82 +1,82 @@
-"""Harbour: a boat trial for bots that come over TCP with the lines of Xterm Boat Sinker, one connection for each board."""
+"""TrialServer: a boat trial for bots that connect over TCP, once for each board."""
 
 import asyncio
 from collections.abc import Generator
 
-from botdrome.runner.boat_lines import LineGame, offer
-from botdrome.runner.boat_trial import Hunt, Trial, Watch
+from botdrome.runner.boat_line_game import LineGame, offer
+from botdrome.runner.boat_trial import BoardRun, Trial, Watch
 from botdrome.wire.boats.lines import FULL
 from botdrome.wire.framing.streams import Lines
 
 PATIENCE = 60.0
 """Seconds that a bot has for a line."""
 LINGER = 2.0
-"""Seconds that a bot has to hang up when its game is over."""
+"""Seconds that a bot has to close its connection after its game."""
 BACKLOG = 1 << 20
 """Bytes that a bot may leave unread."""
 TICK = 0.5
-"""Seconds after which the harbour says that there is nothing new."""
+"""Seconds after which `next_run` returns without a run."""
 
 
-class Harbour:
-    """Gives every bot that comes the next board, and tells how each was done."""
+class TrialServer:
+    """Gives each connecting bot the next board, and collects the runs."""
 
     def __init__(self, trial: Trial, watch: Watch | None = None) -> None:
         self._trial, self._watch = trial, watch
         self._waiting = list(reversed(range(trial.positions)))
-        self._done: asyncio.Queue[Hunt] = asyncio.Queue()
-        self._moorings: set[Mooring] = set()
+        self._done: asyncio.Queue[BoardRun] = asyncio.Queue()
+        self._connections: set[TrialConnection] = set()
         self.name = ""
-        """What the bot that came last calls itself."""
+        """Name of the bot that connected last."""
 
     async def open(self, host: str, port: int) -> tuple[asyncio.Server, int]:
-        """The server, and the port that it got."""
-        server = await asyncio.get_running_loop().create_server(lambda: Mooring(self), host, port)
+        """Listen, and return the server and its port."""
+        server = await asyncio.get_running_loop().create_server(lambda: TrialConnection(self), host, port)
         return server, server.sockets[0].getsockname()[1]
 
     def next_game(self) -> LineGame | None:
         return LineGame(self._trial, self._waiting.pop(), self._watch) if self._waiting else None
 
     def full_offer(self) -> bytes:
-        """Servers show their game first also to those for whom there is no seat."""
+        """The offer for bots for which no board is left."""
         return offer(self._trial, started=False, joined=2)
 
-    def moored(self, mooring: "Mooring") -> None:
-        self._moorings.add(mooring)
+    def opened(self, connection: "TrialConnection") -> None:
+        self._connections.add(connection)
 
-    def left(self, mooring: "Mooring") -> None:
-        self._moorings.discard(mooring)
+    def left(self, connection: "TrialConnection") -> None:
+        self._connections.discard(connection)
 
     def ended(self, game: LineGame) -> None:
-        """A board that nobody has shot at yet is for the next who comes."""
+        """Take the run, or give a board that was not begun to the next bot."""
         if game.begun:
             self.name = game.name
-            self._done.put_nowait(game.hunt())
+            self._done.put_nowait(game.run())
         else:
             self._waiting.append(game.number)
 
-    async def next_hunt(self) -> Hunt | None:
-        """None: nothing has ended for a while."""
+    async def next_run(self) -> BoardRun | None:
+        """None: no game has ended for half a second."""
         try:
             return await asyncio.wait_for(self._done.get(), TICK)
         except TimeoutError:
             return None
 
-    async def close(self, server: asyncio.Server) -> None:
-        """Those who have all that they were told may hang up themselves."""
-        server.close()
+    async def close(self, listener: asyncio.Server) -> None:
+        """Stop listening, and give bots 2 s to close their connections."""
+        listener.close()
         until = asyncio.get_running_loop().time() + LINGER
-        while self._moorings and asyncio.get_running_loop().time() < until:
+        while self._connections and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(0.01)
-        for mooring in list(self._moorings):
-            mooring.abort()
+        for connection in list(self._connections):
+            connection.abort()
 
 
-class Mooring(asyncio.Protocol):
-    """A connection, with the game on it."""
+class TrialConnection(asyncio.Protocol):
+    """A bot's connection and its game."""
 
-    def __init__(self, harbour: Harbour) -> None:
-        self._harbour, self._lines = harbour, Lines()
+    def __init__(self, server: TrialServer) -> None:
+        self._server, self._lines = server, Lines()
         self._game: LineGame | None = None
         self._transport: asyncio.Transport
         self._limit: asyncio.TimerHandle | None = None
@@ -84,10 +84,10 @@ class Mooring(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self._transport, self._game = transport, self._harbour.next_game()
-        self._harbour.moored(self)
+        self._transport, self._game = transport, self._server.next_game()
+        self._server.opened(self)
         if self._game is None:
-            transport.write(self._lines.pack([self._harbour.full_offer(), FULL]))
+            transport.write(self._lines.pack([self._server.full_offer(), FULL]))
             transport.close()
             return
         self._say([self._game.offer()])
@@ -110,7 +110,7 @@ class Mooring(asyncio.Protocol):
         self._told = loop.time()
         self._wait(PATIENCE)
         if self._transport.get_write_buffer_size() > BACKLOG:
-            self.abort("it does not read what it is told")
+            self.abort("it reads too slowly")
 
     def _wait(self, seconds: float) -> None:
         if self._limit:
@@ -118,35 +118,35 @@ class Mooring(asyncio.Protocol):
         self._limit = asyncio.get_running_loop().call_later(seconds, self.abort)
 
     def _end(self, game: LineGame) -> None:
-        """No more is said; the bot is to hang up, so that it can read the last in peace."""
-        self._harbour.ended(game)
+        """Send no more. The bot closes, after it has read the last lines."""
+        self._server.ended(game)
         self._transport.write_eof()
         self._wait(LINGER)
 
     def abort(self, why: str = "") -> None:
         if self._game and not self._game.over:
             self._game.give_up(why or f"no line of it within {PATIENCE:g} s")
-            self._harbour.ended(self._game)
+            self._server.ended(self._game)
         self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._limit:
             self._limit.cancel()
-        self._harbour.left(self)
+        self._server.left(self)
         if self._game and not self._game.over:
-            self._game.give_up("it hung up")
-            self._harbour.ended(self._game)
+            self._game.give_up("it closed the connection")
+            self._server.ended(self._game)
 
 
-def harbour_hunts(
-    harbour: Harbour, runner: asyncio.Runner, server: asyncio.Server, positions: int
-) -> Generator[Hunt | None, None, None]:
-    """The hunts as they end; None when nothing has ended for a while."""
+def tcp_runs(
+    server: TrialServer, runner: asyncio.Runner, listener: asyncio.Server, positions: int
+) -> Generator[BoardRun | None, None, None]:
+    """Yield the runs as they end, and None when none has ended for half a second."""
     ended = 0
     try:
         while ended < positions:
-            hunt = runner.run(harbour.next_hunt())
-            ended += hunt is not None
-            yield hunt
+            run = runner.run(server.next_run())
+            ended += run is not None
+            yield run
     finally:
-        runner.run(harbour.close(server))
+        runner.run(server.close(listener))
