@@ -34,7 +34,7 @@ BUSY = {
     "server/boats": ("books", "company", "game", "room", "session"),
     "server/duel": ("hall",),
     "server/network": ("patience", "rate_limit", "tcp", "traffic", "websocket"),
-    "server/tables": ("flight", "floor", "logbook", "metronome", "subscriber", "table"),
+    "server/tables": ("flight_records", "floor", "metronome", "subscriber", "table"),
     "server/workers": ("turns",),
     "api/socketio": ("sockets",),
 }  # fmt: skip

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.owners import NOBODY, bot_owner
-from botdrome.server.tables.flight import Flight
+from botdrome.server.tables.flight_records import FlightRecord
 from botdrome.store.store import Store
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
 
@@ -206,7 +206,7 @@ async def test_a_running_match_shows_its_present_view(http: httpx.AsyncClient, s
 async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncClient, store: Store) -> None:
     ann, bob = await register(http, "Ann"), await register(http, "Bob")
     owners = tuple([bot_owner(bot) for bot in await store.bots()])
-    flight = Flight(1000)
+    flight = FlightRecord(1000)
     flight.came(7, b"[]", "accepted", 3)
     await played_noughts(
         store, entry_of("m", "Ann", "Bob", owners=owners), LEFT_COLUMN, flights=(b'{"early":1}\n', flight.packed("complete"))

@@ -12,16 +12,15 @@ from botdrome.server.arena import BadName, check_name, holds
 from botdrome.server.lobby.house import house_bot
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.tables.audience import Audience
-from botdrome.server.tables.flight import Flight
 from botdrome.server.tables.flight_lines import written
-from botdrome.server.tables.logbook import Logbook
+from botdrome.server.tables.flight_records import FlightRecord, FlightRecords
 from botdrome.store.store import BotEntry
 from botdrome.store.tokens import hashed
 from botdrome.wire.match_header import MatchHeader
 
 
 def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None:
-    flight = Flight(10_000)
+    flight = FlightRecord(10_000)
     flight.out(100, [b'{"state":1}'], 4)
     flight.came(350, b'{"mark":"X"}', "illegal: space [2, 2] is taken", 4)
     flight.came(1380, b"\xff", "late by 37 ms", 5)
@@ -39,11 +38,11 @@ def test_a_flight_record_of_an_early_store_is_read_as_well() -> None:
     lines = written(by_entry)
     assert [json.loads(line).get("used") for line in lines.splitlines()] == [None, 250, None]
     assert written(in_one_row) == lines == written(lines)
-    assert written(Flight(10).packed("aborted"), "the host left") == b'{"cause":"aborted","reason":"the host left"}\n'
+    assert written(FlightRecord(10).packed("aborted"), "the host left") == b'{"cause":"aborted","reason":"the host left"}\n'
 
 
 def test_of_a_long_message_the_beginning_and_the_end_are_kept_and_the_cut_is_marked() -> None:
-    flight = Flight(10_000)
+    flight = FlightRecord(10_000)
     flight.out(1, [b"b" * 300 + b"m" * 1000 + b"e" * 200], 0)
     flight.came(2, b"x" * 400, "accepted", 0)
     long, whole, _ = [json.loads(line)["message"] for line in written(flight.packed("complete")).splitlines()[:-1]] + [""]
@@ -51,8 +50,8 @@ def test_of_a_long_message_the_beginning_and_the_end_are_kept_and_the_cut_is_mar
     assert whole == "x" * 400
 
 
-def test_a_logbook_says_who_let_the_time_run_out_and_that_what_came_then_was_late() -> None:
-    logbook, position = Logbook(2, 10_000), NoughtsAndCrosses().start(2, Chance(1))
+def test_a_records_says_who_let_the_time_run_out_and_that_what_came_then_was_late() -> None:
+    logbook, position = FlightRecords(2, 10_000), NoughtsAndCrosses().start(2, Chance(1))
     logbook.silence([0], 5003, 5000, 3)
     refused = (Refused(0, "it is not your turn", {}, 0), position)
     logbook.move(0, 5012, b"mine", [refused], 3)
@@ -67,7 +66,7 @@ def test_a_logbook_says_who_let_the_time_run_out_and_that_what_came_then_was_lat
 
 
 def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
-    flight = Flight(2000)
+    flight = FlightRecord(2000)
     for number in range(1000):
         flight.came(number, b"x" * 5000, "accepted", number)
     packed = flight.packed("complete")
@@ -81,14 +80,14 @@ def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
 @pytest.mark.parametrize(("message", "verdict"), [(b"%099d", "accepted"), (b"%d", "refused: " + "for many reasons, " * 20)])
 @pytest.mark.parametrize("entries", range(2000, 2300, 10))
 def test_of_a_long_match_most_of_what_there_is_room_for_is_kept(entries: int, message: bytes, verdict: str) -> None:
-    flight = Flight(65_536)
+    flight = FlightRecord(65_536)
     for number in range(entries):
         flight.came(number, message % number, verdict, number)
     assert 0.8 * 65_536 < len(flight.packed("complete")) <= 65_536 + 20
 
 
 def test_of_much_that_is_said_at_once_the_last_is_kept() -> None:
-    flight = Flight(1024)
+    flight = FlightRecord(1024)
     flight.out(0, [b"%099d" % number for number in range(20)], 0)
     first, *entries, _ = [json.loads(line) for line in written(flight.packed("complete")).splitlines()]
     assert [int(entry["message"]) for entry in entries] == list(range(first["lost"], 20))

@@ -11,10 +11,9 @@ from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.failures import STORE_AWAY, log_failure
-from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
-from botdrome.server.lobby.logins import no_login
 from botdrome.server.lobby.owners import NOBODY, bot_owner
 from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.server.network.connection import NORMAL, Connection

@@ -10,8 +10,7 @@ from botdrome.server.network.connection import Connection
 from botdrome.server.session import Session
 from botdrome.server.tables.table import Table
 from botdrome.wire.battlebot.conversation import BattlebotConversation
-from botdrome.wire.battlebot.login import Login
-from botdrome.wire.battlebot.seek import Seek
+from botdrome.wire.battlebot.login import Login, Seek
 from botdrome.wire.conversation import Command
 
 LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on in place of this one"

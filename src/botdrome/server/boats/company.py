@@ -6,9 +6,9 @@ from typing import Protocol
 
 from botdrome.bots.house import HouseBot
 from botdrome.match.events import Player
-from botdrome.server.lobby.desk import Guest
+from botdrome.server.lobby.desk import WaitingClient
 from botdrome.server.lobby.owners import NOBODY
-from botdrome.server.tables.floor import Sitter
+from botdrome.server.tables.floor import Candidate
 from botdrome.wire.boats.crew import Taunts
 from botdrome.wire.boats.lines import NOT_STARTED, joined, left, results, said
 from botdrome.wire.boats.offer import Offer
@@ -22,7 +22,7 @@ class TryAgain(Exception):
     """Somebody cannot join like this, but may try another name."""
 
 
-class Client(Sitter, Protocol):
+class Client(Candidate, Protocol):
     """A connection on lines."""
 
     @property
@@ -46,7 +46,7 @@ class Sailor:
         """The name in the rest of the house."""
         self.taunts = Taunts()
         self.client: Client | None = None
-        self.guest: Guest | None = None
+        self.guest: WaitingClient | None = None
         self.house: HouseBot | None = None
         self.address = ""
         self.lost_at: float | None = None

@@ -10,10 +10,9 @@ from botdrome.server.boats.company import Company, Sailor, TryAgain, TurnedAway
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.harbour import Harbour
 from botdrome.server.failures import log_failure
-from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
-from botdrome.server.lobby.logins import no_login
 from botdrome.server.lobby.registry import Banned, Denied
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.rate_limit import Bucket

@@ -4,7 +4,7 @@ import secrets
 
 from botdrome.match.course import News
 from botdrome.match.events import Player
-from botdrome.server.lobby.logins import no_login
+from botdrome.server.lobby.clients import no_login
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.tables.table import Table

@@ -19,11 +19,11 @@ from botdrome.server.bomber.plan import Plan
 from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.waits import Waits
 from botdrome.server.lobby.clients import ConnectedClient
-from botdrome.server.lobby.desk import Desk, Guest
+from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
 from botdrome.server.lobby.owners import NOBODY
 from botdrome.server.lobby.registry import Admission
-from botdrome.server.tables.floor import Sitter
+from botdrome.server.tables.floor import Candidate
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.wire.bomber.messages import CAME_LATE, BomberDialect, Response, refusal
@@ -204,10 +204,10 @@ class Room:
             self._timer.cancel()
             self._timer = None
         recruits = {seeker.name: self.desk.recruit(seeker) for seeker in self._recruits()}
-        guests: dict[str, Mailbox | Guest] = {**self._names, **recruits}
+        guests: dict[str, Mailbox | WaitingClient] = {**self._names, **recruits}
         house = self._house_names(self.plan.players - len(guests))
         names = [*guests, *house]
-        sitters: list[Sitter | None] = [*guests.values(), *[None] * len(house)]
+        sitters: list[Candidate | None] = [*guests.values(), *[None] * len(house)]
         owners = (*[guest.owner for guest in guests.values()], *[NOBODY] * len(house))
         self._seated = self._shown(tuple(names))
         table = self.table = self.desk.floor.set_table(self.game, self.plan.terms, tuple(names), owners, self.plan.options)
@@ -221,7 +221,7 @@ class Room:
         bot = house_bot(self.game.name, "house")
         return house_names(bot[0], free) if self.plan.house and bot is not None else []
 
-    def _seat_house(self, table: Table, sitters: list[Sitter | None]) -> None:
+    def _seat_house(self, table: Table, sitters: list[Candidate | None]) -> None:
         bot = house_bot(self.game.name, "house")
         for player, sitter in enumerate(sitters):
             if sitter is None and bot is not None:

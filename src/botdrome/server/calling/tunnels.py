@@ -13,10 +13,9 @@ from msgspec import Struct
 from botdrome.games.reading import UNREADABLE
 from botdrome.server.calling.answer import BotAnswer, CallFailed, too_late
 from botdrome.server.failures import log_failure
-from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.clients import TOKEN_CHANGED, ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
-from botdrome.server.lobby.logins import TOKEN_CHANGED, no_login
 from botdrome.server.lobby.registry import Banned
 from botdrome.server.network.connection import GOING, POLICY, Connection
 from botdrome.server.network.rate_limit import Bucket

@@ -12,8 +12,7 @@ from botdrome.server.cube.bot import Calling, CubeBot
 from botdrome.server.cube.connection import MUCH, Caller
 from botdrome.server.cube.report import CubeReport
 from botdrome.server.cube.settings import CubeSection
-from botdrome.server.lobby.clients import ConnectedClient, ConnectedClients
-from botdrome.server.lobby.logins import End
+from botdrome.server.lobby.clients import ConnectedClient, ConnectedClients, End
 from botdrome.server.settings import Settings
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table

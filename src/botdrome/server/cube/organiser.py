@@ -16,10 +16,9 @@ from botdrome.server.cube.report import CubeReport
 from botdrome.server.cube.seating import admitted, invited, seated, send_home
 from botdrome.server.cube.settings import CubeSection
 from botdrome.server.failures import STORE_AWAY
-from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import Invitations
-from botdrome.server.lobby.logins import no_login
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.server.workers.asker import ASKER

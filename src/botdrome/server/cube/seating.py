@@ -11,7 +11,7 @@ from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.settings import CubeSection
-from botdrome.server.lobby.desk import Desk, Guest
+from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.invitations import Invitations, NotComing
 from botdrome.server.lobby.registry import Admission, Denied, Needed
@@ -92,7 +92,7 @@ def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], callers:
     waiting = {number: _waiting(desk, name) for number, name in named.items() if name not in invited}
     setup = wanted.setup
     terms = setup.terms(int(desk.settings.of(CubeSection).limit * 1000))
-    guests: dict[int, Guest] = {number: desk.recruit(seeker) for number, seeker in waiting.items()}
+    guests: dict[int, WaitingClient] = {number: desk.recruit(seeker) for number, seeker in waiting.items()}
     guests |= {number: invited[name] for number, name in named.items() if name in invited}
     names = tuple(player.name for player in players)
     owners = tuple(guests[number].owner if number in guests else player.owner for number, player in enumerate(players))

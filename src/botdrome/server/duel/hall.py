@@ -17,7 +17,7 @@ from botdrome.server.duel.lines import Counted, PlayedBoard
 from botdrome.server.duel.settings import DuelSection
 from botdrome.server.duel.table import DuelTable
 from botdrome.server.failures import log_failure
-from botdrome.server.lobby.desk import Desk, Guest
+from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.owners import is_another_bots
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.door import Crowd
@@ -152,7 +152,7 @@ class DuelHall:
         else:
             self.desk.seek(session, session.name, WISH, by_lot=True)
 
-    def _seat(self, pair: list[tuple[str, Guest]]) -> None:
+    def _seat(self, pair: list[tuple[str, WaitingClient]]) -> None:
         """Chance decides who begins."""
         self._random.shuffle(pair)
         row = FORMATS[GAME]

@@ -1,12 +1,14 @@
-"""Clients: who has logged in, by any protocol. An operator sees and removes them; those with a token end with it."""
+"""Clients that have logged in, by any protocol. The operator sees and removes them, and they end with their token."""
 
 from collections.abc import Callable
 from itertools import count
 from time import time
 
-from botdrome.server.lobby.logins import End
 from botdrome.server.network.traffic import Traffic
 from botdrome.store.store import Epoch
+
+End = Callable[[], None]
+TOKEN_CHANGED = "the token was changed"
 
 
 def no_match() -> str | None:
@@ -29,7 +31,7 @@ class ConnectedClient:
         match: Callable[[], str | None] = no_match,
         end: End | None = None,
     ) -> None:
-        """`remove` is told why. `match` tells which one it plays. `end` is called when its token changes; None: it has none."""
+        """`remove` is told why. `match` returns the match it plays. `end` is called when its token changes; None: it has none."""
         self.protocol, self.name, self.game, self.address = protocol, name, game, address
         self.traffic, self.remove, self.match, self.end = traffic, remove, match, end
         self.number = 0
@@ -49,11 +51,11 @@ class ConnectedClients:
 
     @property
     def all(self) -> list[ConnectedClient]:
-        """In the order of their logins."""
+        """All clients in the order of their logins."""
         return list(self._clients.values())
 
     def enter(self, client: ConnectedClient) -> End:
-        """List a client until the function that this returns is called."""
+        """List a client until the returned function is called."""
         number = client.number = next(self._numbers)
         self._clients[number] = client
         return lambda: self._leave(number)
@@ -62,8 +64,39 @@ class ConnectedClients:
         self._clients.pop(number, None)
 
     def end_logins(self, name: str) -> None:
-        """The token of this bot was changed."""
+        """End the sessions of a bot whose token was changed."""
         for client in self.all:
             if client.name == name and client.end is not None:
                 self._leave(client.number)
                 client.end()
+
+
+class Logins:
+    """Sessions under a key, such as the secret of a guest. They can be ended together."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, dict[object, End]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._ends.values()))
+
+    def enter(self, name: str, end: End) -> End:
+        """Call `end` when the sessions of this name are ended, until the returned function is called."""
+        key = object()
+        self._ends.setdefault(name, {})[key] = end
+
+        def leave() -> None:
+            ends = self._ends.get(name, {})
+            ends.pop(key, None)
+            if not ends:
+                self._ends.pop(name, None)
+
+        return leave
+
+    def end(self, name: str) -> None:
+        for end in tuple(self._ends.pop(name, {}).values()):
+            end()
+
+
+def no_login() -> None:
+    """The end of a session that is in no list."""

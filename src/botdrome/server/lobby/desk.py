@@ -1,4 +1,4 @@
-"""Desk: who is here, and what they seek."""
+"""Desk: clients that wait for a table, and the tables that are set for them."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -16,42 +16,42 @@ from botdrome.match.terms import paced
 from botdrome.server import metrics
 from botdrome.server.arena import Unplayed
 from botdrome.server.failures import log_failure
+from botdrome.server.lobby.clients import Logins
 from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
-from botdrome.server.lobby.logins import Logins
 from botdrome.server.lobby.owners import NOBODY, is_guests, is_of_guest
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.settings import Settings
-from botdrome.server.tables.floor import Floor, Sitter
+from botdrome.server.tables.floor import Candidate, Floor
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import Store
 
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
 RETRY = 1.0
-"""Seconds after which the house is called again, where no match could begin."""
+"""Seconds until a house bot is tried again, where no match could begin."""
 
 
-class Guest(Sitter, Protocol):
-    """A bot that has logged in."""
+class WaitingClient(Candidate, Protocol):
+    """A client that has logged in."""
 
     seeker: Seeker | None
 
     @property
     def owner(self) -> str:
-        """To whom the seats that it takes belong (see `owners`)."""
+        """The owner of the seats that it takes (see `owners.py`)."""
 
     def wait_at_most(self, seconds: float, words: str) -> None: ...
 
     def contest_complete(self, contest: str) -> None:
-        """It has met everybody in the contest: it may leave, or wait for newcomers."""
+        """The client has met all others in the contest: it may leave, or wait for newcomers."""
 
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
-        """Say this, if the guest takes such messages, and close."""
+        """Send the message, if the client knows such messages, and close."""
 
 
 class Tasks:
-    """Keeps hold of what runs in the background."""
+    """Background tasks. The event loop itself keeps no reference to a task."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
@@ -68,42 +68,42 @@ class Desk:
         self.registry, self.tasks, self.floor = Registry(store), Tasks(), Floor(store, settings)
         self.workers = self.floor.workers
         self.guest_sessions = Logins()
-        """The sessions of guests, by what they wait for or where they sit: of several, the newest stays."""
+        """The sessions of guests, by what they wait for or where they sit. Of several, the newest stays."""
         self.closing = False
-        """The server stops."""
+        """The server is stopping."""
         self.on_closing: list[Callable[[], None]] = []
         self._lobby = Lobby()
         self._tickets = count()
-        self._guests: dict[int, Guest] = {}
+        self._clients: dict[int, WaitingClient] = {}
         self._watchers: set[Callable[[Seeker], None]] = set()
         self.fillers: list[Callable[[Seeker], bool]] = []
-        """Rooms that may seat a bot, together with house bots, at a table of theirs; True: they have done so."""
+        """Rooms that may seat a waiting bot at a table of theirs, with house bots; they return whether they did."""
         self._loop = asyncio.get_running_loop()
-        metrics.WAITING.set_function(lambda: len(self._guests))
+        metrics.WAITING.set_function(lambda: len(self._clients))
 
     @property
     def refusal(self) -> str:
-        """Why no new match may begin at present, in a sentence for clients; empty: it may."""
+        """The reason why no match may begin at present, for clients; empty if matches may begin."""
         if self.closing:
             return "the server is stopping"
         return NOT_STORED if self.store.unwritten >= self.settings.limits.unwritten else ""
 
-    # Those who come to play.
+    # Clients that want to play.
 
-    def seek(self, guest: Guest, name: str, wish: Wish, opponent: str | None = None, by_lot: bool = False) -> None:
-        """Give a bot a table, or let it wait."""
+    def seek(self, client: WaitingClient, name: str, wish: Wish, opponent: str | None = None, by_lot: bool = False) -> None:
+        """Give a client a table, or let it wait."""
         if refusal := self.refusal:
-            return guest.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
-        if problem := self._cannot_meet(name, wish, opponent) or self._name_waits(guest, name, wish):
-            return guest.turn_away({"error": problem})
-        seeker = guest.seeker = Seeker(next(self._tickets), name, wish, opponent, by_lot)
-        self._guests[seeker.ticket] = guest
+            return client.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
+        if problem := self._cannot_meet(name, wish, opponent) or self._name_waits(client, name, wish):
+            return client.turn_away({"error": problem})
+        seeker = client.seeker = Seeker(next(self._tickets), name, wish, opponent, by_lot)
+        self._clients[seeker.ticket] = client
         if wish.contest is not None and self._lobby.book(wish) is None:
-            return self.tasks.start(self._open_book(wish, seeker, guest))
-        return self._seek(seeker, guest)
+            return self.tasks.start(self._open_book(wish, seeker, client))
+        return self._seek(seeker, client)
 
     def _cannot_meet(self, name: str, wish: Wish, opponent: str | None) -> str:
-        """Why nobody could ever come for such a wish, as far as that is known; empty: somebody may."""
+        """Return the reason why no opponent can ever come, as far as it is known; empty if one may."""
         if opponent is None:
             return ""
         known = self.registry.known(opponent)
@@ -115,89 +115,89 @@ class Desk:
             return f"{opponent} plays {known.game}"
         return ""
 
-    def _name_waits(self, guest: Guest, name: str, wish: Wish) -> str:
-        """Two players of one name never meet: a guest need not wait to find that out."""
-        waiting = is_of_guest(guest.owner) and any(seeker.name == name for seeker in self._lobby.waiting(wish))
+    def _name_waits(self, client: WaitingClient, name: str, wish: Wish) -> str:
+        """Two players of one name never meet, so a guest is told at once."""
+        waiting = is_of_guest(client.owner) and any(seeker.name == name for seeker in self._lobby.waiting(wish))
         return f"another player with the name {name} waits there; choose another name" if waiting else ""
 
-    async def _open_book(self, wish: Wish, seeker: Seeker, guest: Guest) -> None:
+    async def _open_book(self, wish: Wish, seeker: Seeker, client: WaitingClient) -> None:
         assert wish.contest is not None
         try:
             ended, running = await self.store.meetings(wish.game, wish.contest)
         except Exception:
             log_failure("a contest could not be read")
-            return guest.turn_away({"error": "the contest cannot be read"}, INTERNAL)
+            return client.turn_away({"error": "the contest cannot be read"}, INTERNAL)
         self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest.games, ended, running))
-        if self._guests.get(seeker.ticket) is guest:
-            self._seek(seeker, guest)
+        if self._clients.get(seeker.ticket) is client:
+            self._seek(seeker, client)
 
-    def _seek(self, seeker: Seeker, guest: Guest) -> None:
+    def _seek(self, seeker: Seeker, client: WaitingClient) -> None:
         if (seeker.opponent or "").startswith("house:"):
-            return self._against_the_house(seeker, guest, seeker.opponent or "")
+            return self._against_the_house(seeker, client, seeker.opponent or "")
         table = self._lobby.seek(seeker)
         if table is not None:
             return self._open(table)
-        return self._let_wait(seeker, guest)
+        return self._let_wait(seeker, client)
 
-    def _let_wait(self, seeker: Seeker, guest: Guest) -> None:
+    def _let_wait(self, seeker: Seeker, client: WaitingClient) -> None:
         settings = self.settings
         if self.complete(seeker.wish, seeker.name):
-            self._loop.call_later(settings.contest.wait, self._close_contest_for, seeker, guest)
+            self._loop.call_later(settings.contest.wait, self._close_contest_for, seeker, client)
         elif settings.house.fill and seeker.wish.open_to_house and seeker.opponent is None:
-            self._loop.call_later(settings.house.wait, self._call_the_house, seeker, guest)
+            self._loop.call_later(settings.house.wait, self._call_the_house, seeker, client)
         if settings.limits.waiting:
-            guest.wait_at_most(settings.limits.waiting, f"no opponent came within {settings.limits.waiting:g} seconds")
+            client.wait_at_most(settings.limits.waiting, f"no opponent came within {settings.limits.waiting:g} seconds")
         for tell in tuple(self._watchers):
             tell(seeker)
 
-    def _close_contest_for(self, seeker: Seeker, guest: Guest) -> None:
-        if self._guests.get(seeker.ticket) is guest and self.complete(seeker.wish, seeker.name):
-            guest.contest_complete(seeker.wish.contest or "")
+    def _close_contest_for(self, seeker: Seeker, client: WaitingClient) -> None:
+        if self._clients.get(seeker.ticket) is client and self.complete(seeker.wish, seeker.name):
+            client.contest_complete(seeker.wish.contest or "")
 
-    def give_up(self, guest: Guest) -> None:
-        """A guest waits no longer."""
-        seeker, guest.seeker = guest.seeker, None
-        if seeker is not None and self._guests.pop(seeker.ticket, None) is not None:
+    def give_up(self, client: WaitingClient) -> None:
+        """Remove a client from the queue."""
+        seeker, client.seeker = client.seeker, None
+        if seeker is not None and self._clients.pop(seeker.ticket, None) is not None:
             self._lobby.leave(seeker)
 
-    def come_back(self, guest: Guest, match_id: str, secret: str = "") -> None:
-        """To a seat that was left and belongs to this guest, or to whoever knows its secret, whatever names the players have."""
+    def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
+        """Give a client the seat back that it left: the owner of a seat gets it, or a guest that knows its secret."""
         table = self.floor[match_id]
-        player = None if table is None or not table.open else _seat_of(table, guest.owner, secret)
+        player = None if table is None or not table.open else _seat_of(table, client.owner, secret)
         if table is None or player is None:
-            return guest.turn_away({"error": f"you have no seat in a running match {match_id}"})
+            return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
         if secret and table.match.terms.gone == "wait":
             self.guest_sessions.end(seat_key(table, player))
-        if not table.rejoin(player, guest):
-            return guest.turn_away({"error": f"there is no coming back to match {match_id}"})
-        return guest.sit_down(table, player)
+        if not table.rejoin(player, client):
+            return client.turn_away({"error": f"there is no coming back to match {match_id}"})
+        return client.sit_down(table, player)
 
     # House bots.
 
-    def _call_the_house(self, seeker: Seeker, guest: Guest) -> None:
-        """A table at which somebody waits already goes before one with house bots alone."""
-        if self._guests.get(seeker.ticket) is not guest:
+    def _call_the_house(self, seeker: Seeker, client: WaitingClient) -> None:
+        """Prefer a table at which players wait to one with house bots alone."""
+        if self._clients.get(seeker.ticket) is not client:
             return
         if self.refusal:
-            self._loop.call_later(RETRY, self._call_the_house, seeker, guest)
+            self._loop.call_later(RETRY, self._call_the_house, seeker, client)
         elif not any(fill(seeker) for fill in self.fillers):
-            self._against_the_house(seeker, guest, "house")
+            self._against_the_house(seeker, client, "house")
 
-    def _against_the_house(self, seeker: Seeker, guest: Guest, opponent: str) -> None:
+    def _against_the_house(self, seeker: Seeker, client: WaitingClient, opponent: str) -> None:
         bot = house_bot(seeker.wish.game, opponent)
         if bot is None:
-            return guest.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
-        self.give_up(guest)
+            return client.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
+        self.give_up(client)
         name, function = bot
         players = seeker.wish.players
         seat = randrange(players) if seeker.by_lot else 0
         others = house_names(name, players - 1)
-        owners = tuple(guest.owner if player == seat else NOBODY for player in range(players))
+        owners = tuple(client.owner if player == seat else NOBODY for player in range(players))
         table = self._set(seeker.wish, (*others[:seat], seeker.name, *others[seat:]), owners)
         for player in range(players):
             if player != seat:
                 HouseSeat(self.workers, table, player, function).sit_down()
-        return self.floor.start_table(table, [guest if player == seat else None for player in range(players)])
+        return self.floor.start_table(table, [client if player == seat else None for player in range(players)])
 
     # Tables.
 
@@ -205,26 +205,26 @@ class Desk:
         if any(seeker.by_lot for seeker in seekers):
             first = randrange(len(seekers))
             seekers = seekers[first:] + seekers[:first]
-        guests = [self._guests.pop(seeker.ticket) for seeker in seekers]
+        clients = [self._clients.pop(seeker.ticket) for seeker in seekers]
         names = tuple(seeker.name for seeker in seekers)
         wish = table_wish(seekers)
-        table = self._set(wish, names, tuple(guest.owner for guest in guests))
+        table = self._set(wish, names, tuple(client.owner for client in clients))
         if book := self._lobby.book(wish):
             book.note(names)
             table.subscribe(Subscriber(over=lambda table: self._meeting_over(table, book)))
-        for guest in guests:
-            guest.seeker = None
-        self.floor.start_table(table, guests)
+        for client in clients:
+            client.seeker = None
+        self.floor.start_table(table, clients)
 
     def _meeting_over(self, table: Table, book: ContestBook) -> None:
-        """A meeting counts once it is stored as ended. One that came to nothing is played again."""
+        """Count a meeting that is stored as ended. An aborted one is played again."""
         names, contest, result = table.entry.players, table.entry.contest, table.match.result
         if not table.stored or result is None or result.aborted:
             return book.note(names, -1)
         book.end(names)
         for seeker in self._lobby.waiting_in(table.entry.game, contest or "", names):
             if self.complete(seeker.wish, seeker.name):
-                self._loop.call_later(self.settings.contest.wait, self._close_contest_for, seeker, self._guests[seeker.ticket])
+                self._loop.call_later(self.settings.contest.wait, self._close_contest_for, seeker, self._clients[seeker.ticket])
         return None
 
     def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
@@ -232,37 +232,37 @@ class Desk:
         game, terms = with_options(row.game, options), paced(row.terms, wish.pace)
         return self.floor.set_table(game, terms, names, owners, options, wish.contest, wish.pace)
 
-    # Those who set tables of their own and may want some who wait here, or can call somebody to meet them.
+    # For rooms, which set tables of their own and fill them with clients that wait here.
 
     def on_wait(self, tell: Callable[[Seeker], None]) -> Callable[[], None]:
-        """Have `tell` called whenever somebody begins to wait, until the function that this returns is called."""
+        """Call `tell` whenever a client begins to wait, until the returned function is called."""
         self._watchers.add(tell)
         return lambda: self._watchers.discard(tell)
 
     def waiting(self, wish: Wish) -> list[Seeker]:
-        """Those who take any opponent, of each name the first, the longest wait first."""
+        """Clients that accept any opponent, the first of each name, the longest wait first."""
         return self._lobby.waiting(wish)
 
     def waiting_named(self, game: str, name: str) -> Seeker | None:
-        """Who waits under this name for any opponent and no contest."""
+        """The client of this name that waits for any opponent and no contest."""
         return self._lobby.named(game, name)
 
-    def recruit(self, seeker: Seeker) -> Guest:
-        """One of those who wait: it is to be seated now."""
-        guest = self._guests[seeker.ticket]
-        self.give_up(guest)
-        return guest
+    def recruit(self, seeker: Seeker) -> WaitingClient:
+        """Remove a waiting client from the queue, to seat it now."""
+        client = self._clients[seeker.ticket]
+        self.give_up(client)
+        return client
 
-    def guest_of(self, seeker: Seeker) -> Guest | None:
-        """Who waits so; None: it does so no longer."""
-        return self._guests.get(seeker.ticket)
+    def client_of(self, seeker: Seeker) -> WaitingClient | None:
+        """The client of a seeker; None if it waits no longer."""
+        return self._clients.get(seeker.ticket)
 
     def complete(self, wish: Wish, name: str) -> bool:
-        """Whether it has met all others of the contest as often as it may, and all these matches are stored as ended."""
+        """Whether a bot has met all others of the contest as often as planned, with all these matches stored as ended."""
         book = self._lobby.book(wish)
         return book is not None and book.complete_for(name, wish.players)
 
-    # Those who ask what comes next.
+    # What comes next, for pages and tools.
 
     @property
     def contest_games(self) -> int:
@@ -278,12 +278,12 @@ class Desk:
     # The end.
 
     async def close(self) -> None:
-        """No new matches; the running ones get their time, and then are aborted."""
+        """Start no new match. Running matches get time to end, and are then aborted."""
         self.closing = True
         for tell in self.on_closing:
             tell()
-        for guest in list(self._guests.values()):
-            guest.turn_away({"error": "the server is stopping"}, GOING)
+        for client in list(self._clients.values()):
+            client.turn_away({"error": "the server is stopping"}, GOING)
         await self.floor.close()
 
 
@@ -292,6 +292,6 @@ def seat_key(table: Table, player: Player) -> str:
 
 
 def _seat_of(table: Table, owner: str, secret: str) -> Player | None:
-    """Whose seat it is: an owner's, or that of a guest with this secret."""
+    """Return the seat of an owner, or of a guest with this secret."""
     owners = enumerate(table.entry.owners)
     return next((player for player, seat in owners if (seat and seat == owner) or is_guests(seat, secret)), None)

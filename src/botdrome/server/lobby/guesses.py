@@ -1,4 +1,4 @@
-"""Guesses: how often clients of one address may be wrong about a token."""
+"""Guesses: a limit for wrong tokens from one address."""
 
 from collections import OrderedDict
 from math import ceil
@@ -13,13 +13,13 @@ REMEMBERED = 10_000
 
 
 class TooMany(Exception):
-    """More is asked for than anybody needs, with the reason."""
+    """A limit was exceeded, with the reason."""
 
 
 class Guesses:
-    """Counts wrong tokens. While an address has no guess left, no token that comes from there is looked at.
+    """Count wrong tokens. While an address has no guess left, no token from there is checked.
 
-    An account that has logged in from an address before has guesses of its own there: a neighbour cannot lock it out.
+    An account that has logged in from an address before has its own guesses there, so that a neighbour cannot lock it out.
     """
 
     def __init__(self) -> None:
@@ -27,18 +27,18 @@ class Guesses:
         self._proven: OrderedDict[str, None] = OrderedDict()
 
     def spent(self, name: str) -> float:
-        """Seconds until the address that asks may guess again; 0: it may now."""
+        """Return the seconds until the client's address may guess again; 0 if it may now."""
         return self._wrong.dry_for(self._guesser(name))
 
     def check(self, name: str) -> None:
-        """TooMany if the address that asks has no guess left."""
+        """Raise TooMany if the client's address has no guess left."""
         seconds = self.spent(name)
         if seconds:
             metrics.REFUSED.labels("guesses").inc()
             raise TooMany(f"too many wrong tokens came from your address: try again in {ceil(seconds)} s")
 
     def note(self, name: str, right: bool) -> bool:
-        """A token was looked at; whether it was right."""
+        """Record whether a token was right, and return that."""
         if right:
             known = f"{ASKER.get()} {name}"
             self._proven[known] = None

@@ -1,4 +1,4 @@
-"""House: bots of the house at a server's tables."""
+"""House bots at a server's tables."""
 
 import asyncio
 import secrets
@@ -18,7 +18,7 @@ log = structlog.get_logger()
 
 THOUGHT = "botdrome.server.workers.jobs:house_bot_move"
 ATTEMPTS = 3
-"""To think about one move."""
+"""Attempts at one move, where workers die."""
 
 
 def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
@@ -31,12 +31,12 @@ def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
 
 
 def house_names(name: str, seats: int) -> list[str]:
-    """What one bot is called on several seats of a table."""
+    """The names of one bot on several seats of a table."""
     return [f"{name} {number}" if number else name for number in range(seats)]
 
 
 class HouseSeat:
-    """Thinks in a worker process, so that nobody else at the server has to wait for it."""
+    """A house bot at a seat. It thinks in a worker process, so that no other client waits for it."""
 
     def __init__(self, workers: Workers, table: Table, player: Player, bot: HouseBot) -> None:
         self._workers, self._table, self._player, self._bot = workers, table, player, bot
@@ -58,7 +58,7 @@ class HouseSeat:
                 )
 
     def _stop(self) -> None:
-        """Many may wait for their turn to think, and what they wanted to think about may be over by then."""
+        """Stop thinking about a step that is over."""
         if self._thinking is not None:
             self._thinking.cancel()
             self._thinking = None
@@ -69,7 +69,7 @@ class HouseSeat:
         except WorkersClosed:
             return
         except Exception:
-            log.exception("a bot of the house has failed", match=self._table.entry.id)
+            log.exception("a house bot failed", match=self._table.entry.id)
             self._thinking = None
             self._table.expel(self._player, "crash", "the house bot has failed")
             return
@@ -79,12 +79,12 @@ class HouseSeat:
             self._table.submit(self._player, move, b"")
 
     async def _thought(self, view: View, attempts: int = ATTEMPTS) -> tuple[Raw, Chance]:
-        """Ask again if a worker dies, for that need not be the bot's fault."""
+        """Ask again if a worker dies, which need not be the bot's fault."""
         try:
             thought: tuple[Raw, Chance] = await self._workers.value(self._table.entry.id, THOUGHT, self._bot, view, self._chance)
             return thought
         except JobFailed as problem:
             if attempts == 1 or isinstance(problem, WorkersClosed):
                 raise
-            log.warning("a house bot has to think again", match=self._table.entry.id, problem=str(problem))
+            log.warning("a house bot thinks again", match=self._table.entry.id, problem=str(problem))
         return await self._thought(view, attempts - 1)

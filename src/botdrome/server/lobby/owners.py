@@ -1,7 +1,7 @@
-"""Owners: to whom a seat belongs, and its flight record with it.
+"""Owners of seats, and of their flight records.
 
-A name proves nothing: the name of a guest may be registered while it plays, or later. A seat therefore belongs to the bot that
-was registered when the seat was taken, or to a guest that can show its secret again, or to nobody.
+A name proves nothing, because a guest's name may be registered while it plays, or later. So a seat belongs to the bot that was
+registered when the seat was taken, or to a guest that can show its secret again, or to nobody.
 """
 
 import hashlib
@@ -16,12 +16,12 @@ BOT, GUEST = "bot", "guest"
 
 
 def bot_owner(bot: BotEntry) -> str:
-    """Another bot that gets the same name later is registered at another time."""
+    """The time of registration tells a bot from a later one of the same name."""
     return f"{BOT} {bot.registered} {bot.name}"
 
 
 def guest_owner(*shown: str | None) -> str:
-    """A guest with these secrets, of which any one is enough."""
+    """Return the owner for a guest with these secrets. Any one of them proves it."""
     salt = secrets.token_hex(8)
     hashes = [_hashed(salt, secret) for secret in shown if secret]
     return " ".join([GUEST, salt, *hashes]) if hashes else NOBODY

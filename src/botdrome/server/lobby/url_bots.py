@@ -123,7 +123,7 @@ class UrlBots:
         try:
             bot = await self._invitations.invite(callee, seeker.wish.pace)
         except NotComing as problem:
-            guest = self._desk.guest_of(seeker)
+            guest = self._desk.client_of(seeker)
             if guest is not None:
                 guest.turn_away({"error": str(problem)})
         else:
@@ -131,7 +131,7 @@ class UrlBots:
 
     def _send(self, bot: UrlGuest, seeker: Seeker) -> None:
         """Who was waited for need not wait: where there is no table for it at once, there is none."""
-        waited_for = self._desk.guest_of(seeker) is not None
+        waited_for = self._desk.client_of(seeker) is not None
         if waited_for:
             self._desk.seek(bot, bot.name, seeker.wish, seeker.name)
         if not waited_for or bot.seeker is not None:

@@ -12,9 +12,8 @@ from botdrome.match.events import Player
 from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.challenge import challenge
-from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.clients import TOKEN_CHANGED, ConnectedClient
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.logins import TOKEN_CHANGED
 from botdrome.server.lobby.owners import bot_owner
 from botdrome.server.network.connection import NORMAL
 from botdrome.server.network.traffic import Traffic

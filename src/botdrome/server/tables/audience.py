@@ -1,4 +1,4 @@
-"""Audience: those who watch a match. Whatever they are shown is encoded once for all of them."""
+"""Audience: the spectators of a match. Each message is encoded once for all of them."""
 
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from botdrome.wire.match_header import MatchHeader
 
 class Spectator(Protocol):
     def show(self, message: bytes) -> None:
-        """A JSON message. Never waits and never raises: a spectator that is too slow cuts itself off."""
+        """Send a JSON message. Never wait or raise: a spectator that reads too slowly is dropped."""
 
     def end(self) -> None:
         """The match is over and everything was shown."""
@@ -25,7 +25,7 @@ def header_of(entry: MatchEntry) -> MatchHeader:
 
 class Audience:
     def __init__(self, header: MatchHeader, limit: Milliseconds | None = None) -> None:
-        """`limit` is the time for a move, where there is a limit and it is known."""
+        """`limit` is the time limit for a move, if there is one and it is known."""
         self._header, self._limit = header, limit
         self._spectators: dict[Spectator, None] = {}
 
@@ -36,7 +36,7 @@ class Audience:
         return bool(self._spectators)
 
     def join(self, spectator: Spectator, now: Milliseconds, bots: tuple[str, ...], view: View) -> None:
-        """Come in late: the position as it stands, then everything that follows. `bots` are the players by their seats."""
+        """Show a new spectator the current position, then everything that follows. `bots` are the players by seat."""
         snapshot = msgspec.to_builtins(self._header) | {
             "limit": self._limit, "snapshot": True, "t": now, "bots": bots, "view": view,
         }  # fmt: skip
@@ -47,7 +47,7 @@ class Audience:
         self._spectators.pop(spectator, None)
 
     def see(self, now: Milliseconds, shown: list[tuple[Event, View]]) -> None:
-        """Public events with the public view of the position that each left."""
+        """Show public events, each with the public view of the position after it."""
         for event, view in shown:
             message: dict[str, Any] = {"match": self._header.match, "t": now, "event": event, "view": view}
             encoded = msgspec.json.encode(message)

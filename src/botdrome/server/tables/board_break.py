@@ -8,13 +8,13 @@ from botdrome.match.terms import Milliseconds
 
 
 class BoardBreak:
-    """The clock of the table stands still, and whatever happens waits until the board is on disk."""
+    """The table's clock stands still, and all events wait until the board is stored."""
 
     def __init__(self, news: News, now: Milliseconds, since: float, storing: asyncio.Future[None]) -> None:
         self.news = news
-        """Of the end of the board."""
+        """The news of the end of the board."""
         self.now, self.since = now, since
-        """When it began, by the clock of the table and by that of the machine."""
+        """When the break began, on the table's clock and on the loop's."""
         self.waiting: list[Callable[[], None]] = []
         self._storing = storing
-        """Kept here, because the loop itself holds on to no task."""
+        """Kept here because the loop keeps no reference to a task."""

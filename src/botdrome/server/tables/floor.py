@@ -29,8 +29,8 @@ from botdrome.server.workers.pool import Workers
 from botdrome.store.store import MatchEntry, Store
 
 
-class Sitter(SeatedPlayer, Protocol):
-    """Somebody who takes a seat."""
+class Candidate(SeatedPlayer, Protocol):
+    """A client that can take a seat."""
 
     @property
     def present(self) -> bool: ...
@@ -40,7 +40,7 @@ class Sitter(SeatedPlayer, Protocol):
 
 @cache
 def _over(game: str, status: str) -> Counter:
-    """Where such matches are counted: finding that out costs more than counting."""
+    """The counter for such matches, kept because looking it up costs more than counting."""
     return metrics.MATCHES.labels(game, status)
 
 
@@ -57,7 +57,7 @@ class Floor:
     def __getitem__(self, match_id: str) -> Table | None:
         return self._tables.get(match_id)
 
-    # How a match comes about.
+    # New tables.
 
     def set_table(
         self,
@@ -69,8 +69,10 @@ class Floor:
         contest: str | None = None,
         pace: PaceName = "usual",
     ) -> Table:
-        """A table for these players, noted as running. `owners`: to whom their seats belong, in the same order (see `owners`).
-        `options` are those that the game was made with, and `pace` is the name of that of the terms."""
+        """Return a table for these players, stored as running. `owners` are the owners of their seats (see `owners.py`).
+
+        `options` are those that the game was made with, and `pace` is the name of the pace of the terms.
+        """
         match = Match(game, len(names), terms, secrets.randbits(SEED_BITS))
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
         of_game = dict(options or {})
@@ -82,10 +84,10 @@ class Floor:
         self._store.begin(entry)
         return table
 
-    def start_table(self, table: Table, sitters: Sequence[Sitter | None], delay: float | None = None) -> None:
-        """Seat these, in the order of the players, and begin after the delay; None: somebody else looks after that seat.
+    def start_table(self, table: Table, sitters: Sequence[Candidate | None], delay: float | None = None) -> None:
+        """Seat the candidates in the order of the players, and begin after the delay. None: a house bot has that seat.
 
-        Where no delay is given, it is the usual one, and each beat gets a phase of its own.
+        Without a delay the usual one is taken, and tables that tick get different phases.
         """
         for player, sitter in enumerate(sitters):
             if sitter is not None:
@@ -97,8 +99,8 @@ class Floor:
             delay = self._settings.match.start_delay + phase
         self._loop.call_later(delay, self._begin, table, sitters)
 
-    def _begin(self, table: Table, sitters: Sequence[Sitter | None]) -> None:
-        """Anything may have happened since the match was made: who has gone by now leaves at once."""
+    def _begin(self, table: Table, sitters: Sequence[Candidate | None]) -> None:
+        """Start the match. Players that have gone meanwhile leave at once."""
         if table.match.result is not None:
             return
         table.start()
@@ -113,7 +115,7 @@ class Floor:
         _over(table.entry.game, "aborted" if result is not None and result.aborted else "ended").inc()
         self._tell_watchers()
 
-    # Those who come to look.
+    # Spectators.
 
     def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
         found = (table for table in self._tables.values() if game in (None, table.entry.game))
@@ -146,14 +148,14 @@ class Floor:
     # The end.
 
     async def close(self) -> None:
-        """The running matches get their time, and then are aborted."""
+        """Give running matches time to end, then abort them."""
         await self._empty(self._settings.drain)
         for table in list(self._tables.values()):
             table.abort("the server was stopped")
         await self._empty(10.0)
 
     async def _empty(self, seconds: float) -> None:
-        """Until no table runs, or the time is over."""
+        """Wait until no table runs, or the time is over."""
         done = asyncio.Event()
         stop = self.on_change(lambda: None if self._tables else done.set())
         try:

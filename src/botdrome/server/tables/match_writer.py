@@ -1,4 +1,4 @@
-"""Writing a match down: each board while the match goes on, and everything at its end."""
+"""Match writer: stores each board while the match goes on, and everything at its end."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from botdrome.server import metrics
 from botdrome.store.store import Finish, MatchEntry, Note, Status, Store
 
 Notes = Callable[[], tuple[Note, ...]]
-"""Asked right before the notes are handed to the store, so that all notes are stored in the order in which they were made."""
+"""Called right before the notes are stored, so that all notes are stored in the order in which they were made."""
 
 
 async def write_board(store: Store, entry: MatchEntry, match: Match, notes: Notes) -> None:
@@ -20,7 +20,7 @@ async def write_board(store: Store, entry: MatchEntry, match: Match, notes: Note
 
 
 async def write_end(store: Store, entry: MatchEntry, match: Match, flights: tuple[bytes, ...], reason: str, notes: Notes) -> None:
-    """Bit by bit: in between the loop looks after all others."""
+    """Store the end in pieces, so that the event loop serves other matches in between."""
     metrics.MOVES.inc(match.input_log.moves)
     record, view, result = await _record(match, entry), match.view(None), match.result
     await asyncio.sleep(0)

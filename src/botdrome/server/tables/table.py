@@ -1,4 +1,4 @@
-"""Table: a match, its listeners and the real clock; the only place where they meet."""
+"""Table: a match, its players, its subscribers and the real clock; the only place where they meet."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.tables.audience import Audience, Spectator, header_of
 from botdrome.server.tables.board_break import BoardBreak
-from botdrome.server.tables.logbook import Logbook
+from botdrome.server.tables.flight_records import FlightRecords
 from botdrome.server.tables.match_writer import write_board, write_end
 from botdrome.server.tables.metronome import Metronome, Timer, Timers
 from botdrome.server.tables.seated_player import SeatedPlayer
@@ -40,14 +40,14 @@ class Table:
         self.open = False
         self._board = 0
         self.shown: Game[Any] = match.position
-        """The board and the position that everybody was last told of."""
+        """The position that players and spectators were last told of."""
         self._break: BoardBreak | None = None
         self.stored = False
-        """The end is on disk: from now on, anybody may be told."""
+        """The end is stored, so it may be told."""
         self._store = store
         self._seated: dict[Player, SeatedPlayer] = {}
-        self._logbook = Logbook(len(entry.players), flight_bytes)
-        self._flights = self._logbook.flights
+        self._records = FlightRecords(len(entry.players), flight_bytes)
+        self._flights = self._records.flights
         self._loop = asyncio.get_running_loop()
         self._began = 0.0
         self._metronome = metronome if match.terms.pace.beat else None
@@ -72,7 +72,7 @@ class Table:
         self._publish(self.match.start(), 0)
 
     def now(self) -> Milliseconds:
-        """Since the start, without the time in which boards were being stored."""
+        """Return the time since the start, without the time in which boards were being stored."""
         if self._break is not None:
             return self._break.now
         return int((self._loop.time() - self._began) * 1000) if self.open else 0
@@ -91,7 +91,7 @@ class Table:
             self._note_lateness(now - due)
         step = self.match.steps
         news = self.match.submit(player, raw, now)
-        verdict = self._logbook.move(player, now, message, news, step)
+        verdict = self._records.move(player, now, message, news, step)
         self._publish(news, now)
         return verdict
 
@@ -114,7 +114,7 @@ class Table:
         self._inform(lambda now: self.match.expel(player, cause, now, detail))
 
     def amend(self, options: Mapping[str, Any], pause: Milliseconds | None = None) -> None:
-        """Other options, and another pause, from the next round on; BadOption where the game does not allow it."""
+        """Change options, and the pause, from the next round on. Raise BadOption where the game does not allow it."""
         now = self.now()
         self._publish(self.match.amend(options, now, pause), now)
 
@@ -132,14 +132,14 @@ class Table:
         self._inform(self.match.conclude)
 
     def _inform(self, tell: Callable[[Milliseconds], News]) -> None:
-        """Tell the match what may end a board, or the match itself: in a break, when the next board has started."""
+        """Tell the match something that may end a board or the match. In a break it waits for the next board."""
         if self._break is not None:
             self._break.waiting.append(partial(self._inform, tell))
         else:
             now = self.now()
             self._publish(tell(now), now)
 
-    # What spectators do.
+    # Spectators.
 
     def watch(self, spectator: Spectator) -> None:
         order = tuple([self.entry.players[player] for player in rotated(self.match.players, self._board)])
@@ -150,7 +150,7 @@ class Table:
         steps, spectators = self.match.steps, len(self.audience)
         return LiveTable(entry.id, entry.game, entry.players, entry.contest, entry.started, steps, spectators, entry.pace)
 
-    # How it goes on.
+    # News.
 
     def _publish(self, news: News, now: Milliseconds) -> None:
         if not news:
@@ -166,7 +166,7 @@ class Table:
             self._let_look(now)
 
     def _end_board(self, news: News, now: Milliseconds) -> None:
-        """A board is on disk before anybody is told of it, and before the next one starts."""
+        """Store a board before anybody is told of it, and before the next one starts."""
         storing = self._loop.create_task(write_board(self._store, self.entry, self.match, partial(self._subscribers.notes, self)))
         self._break = BoardBreak(news, now, self._loop.time(), storing)
         storing.add_done_callback(self._board_stored)
@@ -219,7 +219,7 @@ class Table:
             self.audience.see(now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
 
     def _set_timer(self, due: Milliseconds, now: Milliseconds) -> None:
-        """One timer serves many deadlines: when it rings too early, it is set again."""
+        """One timer serves many deadlines. When it rings too early, it is set again."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_due = due
@@ -236,7 +236,7 @@ class Table:
         step = self.match.steps
         news = self.match.wake(now)
         if news and due is not None:
-            self._logbook.silence(awaited & self._seated.keys(), now, due, step)
+            self._records.silence(awaited & self._seated.keys(), now, due, step)
         self._publish(news, now) if news else self._let_look(now)
 
     def _note_lateness(self, late: Milliseconds) -> None:
@@ -244,7 +244,7 @@ class Table:
             metrics.LATENESS.observe(late / 1000)
 
     def _end(self, news: News, now: Milliseconds) -> None:
-        """The result is on disk before anyone is told of it. Flight records are closed here and now."""
+        """Store the result before anybody is told of it. FlightRecord records end here."""
         if self._timer is not None:
             self._timer.cancel()
         self._last = news, now, monotonic()
@@ -252,7 +252,7 @@ class Table:
         assert result is not None
         try:
             self._find_last_words()
-            flights = self._logbook.packed(result.causes)
+            flights = self._records.packed(result.causes)
             notes = partial(self._subscribers.notes, self)
             writing = write_end(self._store, self.entry, self.match, flights, self._reason, notes)
             self._ending = self._loop.create_task(writing)
@@ -290,7 +290,7 @@ class Table:
             log.exception("the end of a match could not be told", match=self.entry.id)
 
     def _find_last_words(self) -> None:
-        """What the players will be told of the end: it is in their flight records before these are stored."""
+        """Write the last messages for the players now, so that the stored flight records have them."""
         news, now, _ = self._last
         try:
             self._last_words = self._written(news, now)

@@ -7,10 +7,9 @@ import msgspec
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Player
-from botdrome.wire.battlebot.login import FAILED, BadLogin, Login, read_login
+from botdrome.wire.battlebot.login import FAILED, BadLogin, Login, Seek, read_login
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.battlebot.player_frames import BadAction, PlayerFrames, read_action
-from botdrome.wire.battlebot.seek import Seek
 from botdrome.wire.conversation import (
     AdmitGuest,
     Admitted,

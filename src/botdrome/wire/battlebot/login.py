@@ -11,6 +11,7 @@ from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import shown
 from botdrome.match.terms import PACES, PaceName
 from botdrome.wire.battlebot.messages import game_type
+from botdrome.wire.conversation import Command
 from botdrome.wire.features import EXTRAS, FRAMES, NOTICES, BadFeatures, read_features
 
 ENCODER = msgspec.json.Encoder()
@@ -170,3 +171,9 @@ def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:
     except BadOption as problem:
         raise BadLogin(str(problem)) from None
     return game, players
+
+
+class Seek(Struct, Command, frozen=True):
+    """Find a table as the login says, or return to the match that it names."""
+
+    login: Login

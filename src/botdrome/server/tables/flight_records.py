@@ -1,0 +1,117 @@
+"""Flight records: the messages between the server and each seat, with the server's verdicts, for the bots' authors."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from botdrome.match.course import News
+from botdrome.match.events import Cause, Late, Played, Player, Refused
+from botdrome.match.terms import Milliseconds
+
+BEGINNING, ENDING = 250, 150
+"""Bytes kept of a long message. The end is kept too: it says what a turn was worth in games with large boards."""
+SHOWN = BEGINNING + ENDING
+"""A message up to this length is kept whole."""
+ENTRY = 5
+"""The number of fields of an entry."""
+OVERHEAD = 20
+"""Bytes of an entry beside its message and its verdict."""
+SHEETS = 8
+"""A full record has about this many sheets. The oldest sheet is dropped first."""
+
+PACK = msgspec.msgpack.Encoder().encode
+
+
+class FlightRecord:
+    """The record of one seat. It is bounded: the last part of a long match is kept.
+
+    The fields of all entries (time, whether it came in, message, verdict, steps so far) are in one list. A full list is packed
+    into a sheet of bytes. So the garbage collector has nothing to follow, and little is left to do when the match ends.
+    """
+
+    __slots__ = ("_bytes", "_lost", "_room", "_row", "_row_bytes", "_sheets")
+
+    def __init__(self, limit: int) -> None:
+        self._row: list[Any] = []
+        self._row_bytes, self._bytes = 0, limit // SHEETS
+        self._sheets: list[tuple[int, bytes]] = []
+        """With the number of their entries."""
+        self._room, self._lost = limit, 0
+
+    def out(self, now: Milliseconds, messages: list[bytes], step: int) -> None:
+        for message in messages:
+            self._enter(now, False, message, "", step)
+
+    def came(self, now: Milliseconds, message: bytes, verdict: str, step: int) -> None:
+        """`step` is the number of steps played before."""
+        self._enter(now, True, message, verdict, step)
+
+    def _enter(self, now: Milliseconds, came: bool, message: bytes, verdict: str, step: int) -> None:
+        said = message if len(message) <= SHOWN else _shortened(message)
+        self._row.extend((now, came, said, verdict, step))
+        self._row_bytes += len(said) + len(verdict) + OVERHEAD
+        if self._row_bytes > self._bytes:
+            self._turn_over()
+
+    def _turn_over(self) -> None:
+        sheet = PACK(self._row)
+        self._sheets.append((len(self._row) // ENTRY, sheet))
+        self._row, self._row_bytes = [], 0
+        self._room -= len(sheet)
+        while self._room < 0:
+            entries, forgotten = self._sheets.pop(0)
+            self._room += len(forgotten)
+            self._lost += entries
+
+    def packed(self, cause: str) -> bytes:
+        """Return the record as it is stored, packed, since few records are ever read."""
+        if self._row:
+            self._turn_over()
+        return PACK((self._lost, [msgspec.Raw(sheet) for _, sheet in self._sheets], cause, ENTRY))
+
+
+def _shortened(message: bytes) -> bytes:
+    return b"%b [... %d bytes ...] %b" % (message[:BEGINNING], len(message) - SHOWN, message[-ENDING:])
+
+
+class FlightRecords:
+    """The records of all seats of a match."""
+
+    __slots__ = ("_missed", "flights")
+
+    def __init__(self, players: int, limit: int) -> None:
+        self.flights = [FlightRecord(limit) for _ in range(players)]
+        self._missed: dict[Player, Milliseconds] = {}
+        """Players that missed a deadline, and when: their next message was meant for that step."""
+
+    def move(self, player: Player, now: Milliseconds, message: bytes, news: News, step: int) -> str:
+        """Record what a player sent after so many steps, with the verdict that the news gives, and return the verdict."""
+        verdict = _verdict(player, news)
+        if self._missed:
+            verdict = self._in_view_of_the_time(player, verdict, now)
+        self.flights[player].came(now, message, verdict, step)
+        return verdict
+
+    def silence(self, players: Iterable[Player], now: Milliseconds, due: Milliseconds, step: int) -> None:
+        """Record that connected players missed the deadline of a step."""
+        for player in players:
+            self._missed[player] = due
+            self.flights[player].came(now, b"", "no answer in time", step)
+
+    def packed(self, causes: Sequence[Cause]) -> tuple[bytes, ...]:
+        return tuple([flight.packed(cause) for flight, cause in zip(self.flights, causes, strict=True)])
+
+    def _in_view_of_the_time(self, player: Player, verdict: str, now: Milliseconds) -> str:
+        """Say by how much a move came late that the rules only know as out of turn."""
+        due = self._missed.pop(player, None)
+        return verdict if due is None or verdict == "accepted" else f"late by {now - due} ms; {verdict}"
+
+
+def _verdict(player: Player, news: News) -> str:
+    if len(news) == 1 and type(news[0][0]) is Played:
+        return "accepted"  # the usual case, kept fast
+    for event, _ in news:
+        if isinstance(event, (Refused, Late)) and event.player == player:
+            return f"illegal: {event.why}" if isinstance(event, Refused) else f"late by {event.by} ms"
+    return "accepted"
