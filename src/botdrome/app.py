@@ -47,7 +47,7 @@ from botdrome.server.network.stop_signal import stop_signal
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.operator.operator import Operator, open_operator
 from botdrome.server.settings import BadSetting, Settings
-from botdrome.store.likeness import likeness
+from botdrome.store.identity import likeness
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 from botdrome.store.store import Store
 

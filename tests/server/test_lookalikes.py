@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.server.arena import BadName
 from botdrome.server.lobby.registry import Denied
-from botdrome.store.likeness import likeness, look_alike
+from botdrome.store.identity import likeness, look_alike
 from botdrome.store.opening import open_store
 from botdrome.store.store import LooksAlike
 from botdrome.wire.names import unseen, written_out

@@ -14,8 +14,8 @@ from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.flight_lines import written
 from botdrome.server.tables.flight_records import FlightRecord, FlightRecords
+from botdrome.store.identity import hashed
 from botdrome.store.store import BotEntry
-from botdrome.store.tokens import hashed
 from botdrome.wire.match_header import MatchHeader
 
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from botdrome.server.lobby.registry import Admission, Denied, Needed
-from botdrome.store.tokens import hashed
+from botdrome.store.identity import hashed
 from tests.server.clients import registered, server
 
 pytestmark = pytest.mark.anyio

@@ -10,9 +10,9 @@ import pytest
 from botdrome.app import House
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.lobby.registry import Registry
+from botdrome.store.identity import hashed
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry
-from botdrome.store.tokens import hashed
 from tests.server.boats import boat_server, sailor
 from tests.server.bombers import STEPS, room
 from tests.server.calling.hosts import Asked

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from botdrome.store.changes import Change, ChangeBot, Outcome
 from botdrome.store.journal import Journal
-from botdrome.store.sheet import Begin, End
+from botdrome.store.match_batch import Begin, End
 from botdrome.store.store import StoreUnavailable, UnknownBot, Unstorable
 
 PROBE = ""

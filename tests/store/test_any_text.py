@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from botdrome.store.rows import kept, key, plain, whole
 from botdrome.store.store import ContestLine, Store, Wanted
-from botdrome.store.texts import kept, key, plain, whole
 from tests.store.entries import GAME, a_bot, a_match, an_end, play
 
 NAMES = [

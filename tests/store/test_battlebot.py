@@ -7,16 +7,16 @@ import pytest
 
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.record import read, verify
-from botdrome.store.archive import AnyLine, Bot
+from botdrome.store.archive import AnyExportLine, ExportedBot
 from botdrome.store.archive import _line as archive_line
 from botdrome.store.battlebot import translated
+from botdrome.store.identity import hashed
 from botdrome.store.mongoexport import DECODER
 from botdrome.store.store import BotEntry
-from botdrome.store.tokens import hashed
 from tests.store.battlebot_database import LEFT_COLUMN, PASSWORD, START, bot, bumblebots, cut_short, noughts, turn
 
 
-def taken(*given: Any) -> tuple[list[AnyLine], list[str]]:
+def taken(*given: Any) -> tuple[list[AnyExportLine], list[str]]:
     """The lines between the first and the last, and what was reported."""
     reports: list[str] = []
     numbered = [(number, DECODER.decode(json.dumps(document))) for number, document in enumerate(given, 1)]
@@ -131,4 +131,4 @@ def test_bumblebots_have_a_result_and_a_last_position() -> None:
 def test_what_cannot_be_taken_in_is_left_out_and_reported(document: Any, words: str) -> None:
     lines, (report,) = taken(document, bot("Bob"))
     assert report.startswith(words)
-    assert [line.entry.name for line in lines if isinstance(line, Bot)] == ["Bob"]
+    assert [line.entry.name for line in lines if isinstance(line, ExportedBot)] == ["Bob"]

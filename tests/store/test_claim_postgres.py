@@ -100,7 +100,7 @@ async def test_a_server_that_died_on_another_machine_loses_its_claim_after_a_whi
         assert await dead.take()
         with capture_logs() as logs:
             assert await store.claim()
-        assert [line["event"] for line in logs] == ["the store may belong to another server: waiting for a sign of life"]
+        assert [line["event"] for line in logs] == ["the store may belong to another server: waiting for its heartbeat"]
         await dead.close()
         await beats_on(postgres_url)
 

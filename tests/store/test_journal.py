@@ -73,7 +73,7 @@ async def test_what_was_noted_is_settled_once_it_is_written() -> None:
 
 
 async def test_a_beginning_waits_for_the_next_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "LEISURE", 3600.0)
+    monkeypatch.setattr(journal, "BEGIN_DELAY", 3600.0)
     disk = Disk()
     pages = Journal(disk.write)
     pages.note(begun(a_match("m")))
@@ -98,8 +98,8 @@ class Processor:
 
 
 async def test_a_process_that_is_busy_lets_a_change_wait_for_company(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "MEMORY", 1e-9)
-    monkeypatch.setattr(journal, "COMPANY", 3600.0)
+    monkeypatch.setattr(journal, "LOAD_WINDOW", 1e-9)
+    monkeypatch.setattr(journal, "LONGEST_DELAY", 3600.0)
     disk = Disk()
     pages = Journal(disk.write, Processor(busy=True))
     assert await (await entered(pages, "a")) == ["did a"]
@@ -112,7 +112,7 @@ async def test_a_process_that_is_busy_lets_a_change_wait_for_company(monkeypatch
 
 
 async def test_a_process_that_has_time_lets_nobody_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "COMPANY", 3600.0)
+    monkeypatch.setattr(journal, "LONGEST_DELAY", 3600.0)
     disk = Disk()
     pages = Journal(disk.write, Processor(busy=False))
     async with asyncio.timeout(PATIENCE):
@@ -123,8 +123,8 @@ async def test_a_process_that_has_time_lets_nobody_wait(monkeypatch: pytest.Monk
 
 
 async def test_a_process_that_was_busy_long_ago_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "MEMORY", 1e-9)
-    monkeypatch.setattr(journal, "COMPANY", 3600.0)
+    monkeypatch.setattr(journal, "LOAD_WINDOW", 1e-9)
+    monkeypatch.setattr(journal, "LONGEST_DELAY", 3600.0)
     disk, processor = Disk(), Processor(busy=True)
     pages = Journal(disk.write, processor)
     async with asyncio.timeout(PATIENCE):

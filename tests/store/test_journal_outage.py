@@ -116,7 +116,7 @@ async def test_an_outage_is_logged_when_it_begins_and_when_it_ends() -> None:
 
 
 async def test_closing_says_how_many_results_were_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "GOODBYE", 0.0)
+    monkeypatch.setattr(journal, "CLOSING_TIME", 0.0)
     disk = Disk()
     pages = Journal(disk.write)
     disk.full = True

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from botdrome.store.opening import open_store
-from botdrome.store.rows import LONG, packed, squeezed, unpacked
+from botdrome.store.rows import LONG, compressed, packed, unpacked
 from botdrome.store.store import AlreadyOver, MatchEntry, Note, Store, StoreUnavailable, UnknownMatch, Unstorable, Wanted
 from tests.store.entries import GAME, a_bot, a_match, a_result, an_end, play
 
@@ -44,8 +44,8 @@ async def test_long_flight_records_come_back_as_they_were(store: Store, length: 
 
 def test_what_repeats_itself_takes_little_room() -> None:
     flights = packed((b'{"board": ".........."}' * 1000,))
-    assert len(squeezed(flights)) < len(flights) / 10
-    assert unpacked(squeezed(flights)) == unpacked(flights)
+    assert len(compressed(flights)) < len(flights) / 10
+    assert unpacked(compressed(flights)) == unpacked(flights)
 
 
 async def test_a_match_can_be_aborted_with_and_without_a_result(store: Store) -> None:

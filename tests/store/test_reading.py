@@ -2,8 +2,8 @@
 
 import pytest
 
-from botdrome.store import reading
-from botdrome.store.reading import PostgresReader, SqliteReader, open_reader, reader
+from botdrome.store import opening
+from botdrome.store.opening import PostgresReader, SqliteReader, open_reader, reader
 from botdrome.store.sql_store import SqlStore
 from botdrome.store.store import Store, StoreUnavailable
 from tests.store.entries import a_bot, a_match, an_end
@@ -41,4 +41,4 @@ async def test_one_reader_is_kept_open(store: Store) -> None:
     assert await reader(store.source) is one
     await one.close()
 
-    reading._open.clear()
+    opening._open.clear()

@@ -19,7 +19,7 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.audience import header_of as audience_header
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
-from botdrome.store.reading import reader
+from botdrome.store.opening import reader
 from botdrome.store.store import MatchEntry, Source
 
 

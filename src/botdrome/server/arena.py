@@ -21,9 +21,8 @@ from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.tables.audience import Spectator
 from botdrome.server.workers.asker import ASKER
 from botdrome.server.workers.pool import Workers
-from botdrome.store.likeness import likeness
+from botdrome.store.identity import hashed, likeness
 from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
-from botdrome.store.tokens import hashed
 from botdrome.wire.names import can_be_shown, unseen
 
 LONGEST_NAME = 64

@@ -17,12 +17,11 @@ from botdrome.match.match import Match
 from botdrome.match.record import seed_of, unchecked_file
 from botdrome.match.results import match_result
 from botdrome.match.terms import Pace, Terms
-from botdrome.store.archive import VERSION, Bot, Foot, Head, Line, written
-from botdrome.store.archive import Match as MatchLine
+from botdrome.store.archive import VERSION, ExportedBot, ExportedMatch, ExportFooter, ExportHeader, ExportLine, written
+from botdrome.store.identity import hashed
 from botdrome.store.mongoexport import moment
+from botdrome.store.rows import short
 from botdrome.store.store import BotEntry, MatchEntry
-from botdrome.store.texts import short
-from botdrome.store.tokens import hashed
 
 CAUSES: dict[str, Cause] = {
     "complete": "complete",
@@ -70,7 +69,7 @@ class GameDocument(Struct, rename="camel"):
 def translated(documents: Iterable[tuple[int, Any]], report: Report) -> Iterator[bytes]:
     """Yield the lines of an export with these bots and games. A document that is neither is left out, and reported."""
     bots = matches = 0
-    yield written(Head(VERSION))
+    yield written(ExportHeader(VERSION))
     for number, document in documents:
         try:
             line = _line(document)
@@ -78,17 +77,17 @@ def translated(documents: Iterable[tuple[int, Any]], report: Report) -> Iterator
         except (msgspec.ValidationError, ValueError, OverflowError) as problem:
             report(f"line {number}: {problem}")
             continue
-        bots += isinstance(line, Bot)
-        matches += isinstance(line, MatchLine)
+        bots += isinstance(line, ExportedBot)
+        matches += isinstance(line, ExportedMatch)
         yield text
-    yield written(Foot(bots, matches))
+    yield written(ExportFooter(bots, matches))
 
 
-def _line(document: Any) -> Line:
+def _line(document: Any) -> ExportLine:
     if isinstance(document, dict) and "bots" in document:
         return _game(msgspec.convert(document, GameDocument))
     if isinstance(document, dict) and "password" in document:
-        return Bot(_bot(msgspec.convert(document, BotDocument)))
+        return ExportedBot(_bot(msgspec.convert(document, BotDocument)))
     raise ValueError("this is neither a bot (with a password) nor a game (with bots)")
 
 
@@ -104,7 +103,7 @@ def _game_of(game_type: str) -> str:
     return GAMES[game_type][0]
 
 
-def _game(game: GameDocument) -> MatchLine:
+def _game(game: GameDocument) -> ExportedMatch:
     if game.result.reason not in CAUSES:
         raise ValueError(f"result.reason is one of {', '.join(CAUSES)}, not {game.result.reason!r}")
     if game.result.victor not in (None, *game.bots):
@@ -125,15 +124,15 @@ def _result(game: GameDocument, scores: tuple[float, float]) -> Result:
 # Noughts and crosses.
 
 
-def _noughts_and_crosses(game: GameDocument, entry: MatchEntry) -> MatchLine:
+def _noughts_and_crosses(game: GameDocument, entry: MatchEntry) -> ExportedMatch:
     match = _played_again(game, entry.started)
     if match is None:
         first, second = [float(name == game.result.victor) for name in game.bots]
         view = NoughtsAndCrosses().view(None) | {"toMove": (), "board": game.board}
-        return MatchLine(_over(entry, result=_result(game, (first, second)), view=view), None, ())
+        return ExportedMatch(_over(entry, result=_result(game, (first, second)), view=view), None, ())
     ended = entry.started + match.inputs[-1][0] if match.inputs else entry.started
     entry = _over(entry, result=match.result, view=match.view(None), seed=seed_of(match), ended=ended)
-    return MatchLine(entry, unchecked_file(match, game.bots), ())
+    return ExportedMatch(entry, unchecked_file(match, game.bots), ())
 
 
 def _over(entry: MatchEntry, **changes: Any) -> MatchEntry:
@@ -163,13 +162,13 @@ def _played_again(game: GameDocument, started: int) -> Match | None:
 # Bumblebots.
 
 
-def _bumblebots(game: GameDocument, entry: MatchEntry) -> MatchLine:
+def _bumblebots(game: GameDocument, entry: MatchEntry) -> ExportedMatch:
     by_name = {"spawnPoints": game.spawn_points, "territory": game.territory, "drones": game.drones, "score": game.score}
     view = Bumblebots().view(None) | {key: _by_seat(game.bots, key, values) for key, values in by_name.items()}
     view |= {"toMove": (), "board": game.board, "maxDrones": game.max_drones, "turnNumber": len(game.turns)}
     del view["record"]
     first, second = view["score"]
-    return MatchLine(_over(entry, result=_result(game, (first, second)), view=view), None, ())
+    return ExportedMatch(_over(entry, result=_result(game, (first, second)), view=view), None, ())
 
 
 def _by_seat(bots: tuple[str, str], key: str, values: dict[str, Any]) -> list[Any]:
@@ -178,7 +177,7 @@ def _by_seat(bots: tuple[str, str], key: str, values: dict[str, Any]) -> list[An
     return [values[name] for name in bots]
 
 
-GAMES: dict[str, tuple[str, Callable[[GameDocument, MatchEntry], MatchLine]]] = {
+GAMES: dict[str, tuple[str, Callable[[GameDocument, MatchEntry], ExportedMatch]]] = {
     "NOUGHTS_AND_CROSSES": (NoughtsAndCrosses.name, _noughts_and_crosses),
     "BUMBLEBOTS": (Bumblebots.name, _bumblebots),
 }

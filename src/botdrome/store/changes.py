@@ -1,4 +1,4 @@
-"""Changes: what may happen to a store, ready to be written, and the steps by which many are written at once."""
+"""The changes that can be made to a store, and the steps that write many of them at once."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -7,9 +7,23 @@ from typing import Any
 from msgspec import Struct
 
 from botdrome.store import queries
-from botdrome.store.likeness import look_alike
-from botdrome.store.rows import Row, bot_entry, bot_row, end_row, end_seat_rows, like, match_row, note_row, packed, seat_rows
-from botdrome.store.sheet import Begin, End, Papers, noted, sheet_for
+from botdrome.store.identity import look_alike
+from botdrome.store.match_batch import Begin, End, MatchFiles, batch_for, noted
+from botdrome.store.rows import (
+    Row,
+    bot_entry,
+    bot_row,
+    end_row,
+    end_seat_rows,
+    key,
+    like,
+    match_row,
+    note_row,
+    packed,
+    plain,
+    seat_rows,
+    whole,
+)
 from botdrome.store.steps import Alter, Find, Lock, Plan, Put, Run
 from botdrome.store.store import (
     AlreadyOver,
@@ -24,7 +38,6 @@ from botdrome.store.store import (
     UnknownMatch,
 )
 from botdrome.store.tables import bots, heartbeats, matches, notes
-from botdrome.store.texts import key, plain, whole
 
 
 class Register(Struct, frozen=True):
@@ -41,8 +54,8 @@ class Register(Struct, frozen=True):
         yield Put(bots, [self.bot])
 
 
-class Liken(Struct, frozen=True):
-    """Note what the names look like that were registered by an older version."""
+class FillLikeness(Struct, frozen=True):
+    """Fill in the likeness of names that an older version registered."""
 
     def plan(self) -> Plan[None]:
         names = yield Find(queries.UNLIKENED, {})
@@ -81,30 +94,30 @@ class AbortRunning(Struct, frozen=True):
     now: Epoch
 
     def plan(self) -> Plan[int]:
-        """What a server that was killed has sent may still be on its way to the disk: hence the lock."""
+        """Lock first: writes of a killed server may still be under way."""
         yield Lock(matches)
         found = yield Find(queries.RUNNING, {})
         yield Run(queries.ABORT, {"ended": self.now, "reason": self.reason})
         return int(found[0][0])
 
 
-class TakeIn(Struct, frozen=True):
-    """Bots and matches from elsewhere: whatever is here already stays as it is."""
+class AddEntries(Struct, frozen=True):
+    """Imported bots, matches and notes. Existing entries stay unchanged."""
 
     bots: Sequence[Row]
     matches: Sequence[Begin]
     notes: Sequence[Row] = ()
 
     def plan(self) -> Plan[int]:
-        """How many were new."""
+        """Return the number of new entries."""
         new_notes = yield from self._new_notes()
         known = {row[0] for row in (yield Find(queries.NAMES_TAKEN, {"names": [bot[0] for bot in self.bots]}))}
         new_bots = {bot[0]: bot for bot in reversed(self.bots) if bot[0] not in known}
         if new_bots:
             yield Put(bots, [*new_bots.values()])
-        sheet = yield from sheet_for({match.id for match in self.matches}, set())
-        new_matches = sum(sheet.begin(match) for match in self.matches)
-        yield from sheet.steps()
+        batch = yield from batch_for({match.id for match in self.matches}, set())
+        new_matches = sum(batch.begin(match) for match in self.matches)
+        yield from batch.steps()
         return len(new_bots) + new_matches + new_notes
 
     def _new_notes(self) -> Plan[int]:
@@ -119,18 +132,19 @@ class TakeIn(Struct, frozen=True):
 
 
 class Probe(Struct, frozen=True):
-    """Changes nothing that anybody reads, but is really written."""
+    """A write that changes no data, to test whether the store can be written."""
 
     def plan(self) -> Plan[None]:
         yield Run(queries.STRIKE_PROBE, {})
         yield Put(heartbeats, [("probe", "", 0)])
 
 
-Change = Begin | End | Register | ChangeBot | Keep | Strike | AbortRunning | TakeIn | Probe | Liken
+SingleChange = Register | ChangeBot | Keep | Strike | AbortRunning | AddEntries | Probe | FillLikeness
+Change = Begin | End | SingleChange
 Outcome = Any
-"""What the call gives, or the exception that it raises."""
+"""The result of a change, or the exception that it raises."""
 REFUSALS = (NameTaken, UnknownBot, UnknownMatch)
-"""Raised before anything was written: the other changes are none the worse for it."""
+"""Raised before anything was written, so the other changes of the batch are still made."""
 
 
 def registered(bot: BotEntry) -> Register:
@@ -142,9 +156,9 @@ def begun(match: MatchEntry) -> Begin:
 
 
 def ended(finish: Finish) -> End:
-    papers = Papers(finish.record, packed(finish.flights))
+    files = MatchFiles(finish.record, packed(finish.flights))
     notes = tuple([note_row(note) for note in finish.notes])
-    return End(finish.id, finish.status != "running", end_row(finish), end_seat_rows(finish.result), papers, notes)
+    return End(finish.id, finish.status != "running", end_row(finish), end_seat_rows(finish.result), files, notes)
 
 
 def kept_notes(notes: Sequence[Note]) -> Keep:
@@ -156,7 +170,7 @@ def aborted(reason: str, now: Epoch) -> AbortRunning:
 
 
 def carried_out(changes: Sequence[Change]) -> Plan[list[Outcome]]:
-    """In the order of the calls; matches that begin and end next to each other are written together."""
+    """Make the changes in order; write neighbouring begins and ends of matches together."""
     outcomes: list[Outcome] = []
     for of_matches, run in groupby(changes, lambda change: isinstance(change, Begin | End)):
         neighbours: Sequence[Any] = list(run)
@@ -167,19 +181,19 @@ def carried_out(changes: Sequence[Change]) -> Plan[list[Outcome]]:
 def _together(changes: Sequence[Begin | End]) -> Plan[list[Outcome]]:
     begins = {change.id for change in changes if isinstance(change, Begin)}
     ends = {change.id for change in changes if isinstance(change, End)}
-    sheet = yield from sheet_for(begins, ends)
+    batch = yield from batch_for(begins, ends)
     outcomes: list[Outcome] = []
     for change in changes:
         try:
-            sheet.begin(change) if isinstance(change, Begin) else sheet.end(change)
+            batch.begin(change) if isinstance(change, Begin) else batch.end(change)
             outcomes.append(None)
         except (AlreadyOver, UnknownMatch) as refusal:
             outcomes.append(refusal)
-    yield from sheet.steps()
+    yield from batch.steps()
     return outcomes
 
 
-def _each(changes: Sequence[Register | ChangeBot | Keep | Strike | AbortRunning | TakeIn | Probe | Liken]) -> Plan[list[Outcome]]:
+def _each(changes: Sequence[SingleChange]) -> Plan[list[Outcome]]:
     outcomes: list[Outcome] = []
     for change in changes:
         try:

@@ -1,4 +1,4 @@
-"""Claim: which server a PostgreSQL store belongs to, by a heartbeat in the store. docs/decisions/0020 says why."""
+"""The claim of a server on a PostgreSQL store, by a heartbeat in the store. docs/decisions/0020 says why."""
 
 import asyncio
 import os
@@ -20,9 +20,9 @@ log = structlog.get_logger()
 BEAT = 2.0
 """Seconds between two beats."""
 LEASE = 15.0
-"""Seconds without a beat, in which others can write to the store, after which its owner counts as dead."""
+"""Seconds without a heartbeat, while the store can be written, after which the owner counts as dead."""
 GOODBYE = 2.0
-"""Seconds for giving up a claim in good order."""
+"""Seconds for releasing a claim."""
 
 READ = "SELECT owner, beat FROM heartbeats WHERE name = 'server'"
 FIRST = "INSERT INTO heartbeats VALUES ('server', $1, 0) ON CONFLICT (name) DO NOTHING RETURNING beat"
@@ -43,7 +43,7 @@ class Claim:
         self._beating: asyncio.Task[None] | None = None
 
     async def take(self) -> bool:
-        """False: another server lives."""
+        """Return False if another server has the store."""
         self._connection = await self._connect()
         self._lock = _locked(self._owner)
         taken = None
@@ -54,7 +54,7 @@ class Claim:
         return taken
 
     async def close(self) -> None:
-        """If the store is down, the row stays, and so does the file: whoever can lock it knows that this server is gone."""
+        """Release the claim. If the store is down, the row and the file stay; a server that can lock the file takes over."""
         if self._beating is not None:
             self._beating.cancel()
             await asyncio.wait([self._beating])
@@ -67,7 +67,7 @@ class Claim:
             os.close(self._lock)
 
     async def _taken(self) -> bool | None:
-        """None: the row has just changed; look again."""
+        """None: the row has just changed, so try again."""
         row = await self._connection.fetchrow(READ)
         if row is None:
             return True if await self._connection.fetchval(FIRST, self._owner) is not None else None
@@ -83,8 +83,8 @@ class Claim:
         return True
 
     async def _beats(self, owner: str, beat: int) -> bool:
-        """Watch the row for a while. The knocks fail unless the store can be written: only then is silence a sign of death."""
-        log.info("the store may belong to another server: waiting for a sign of life", seconds=LEASE)
+        """Watch the row. Writing to the store meanwhile proves that a missing heartbeat is not due to an outage."""
+        log.info("the store may belong to another server: waiting for its heartbeat", seconds=LEASE)
         loop = asyncio.get_running_loop()
         until = loop.time() + LEASE
         while loop.time() < until:
@@ -96,7 +96,7 @@ class Claim:
         return False
 
     async def _keep_beating(self) -> None:
-        """Whatever happens to the connection or to the database."""
+        """Beat through lost connections and outages."""
         while True:
             await asyncio.sleep(BEAT)
             try:
@@ -119,7 +119,7 @@ def _file_of(owner: str) -> Path:
 
 
 def _locked(owner: str) -> int | None:
-    """A file that is locked for as long as this process lives, however it ends; None: there are no such locks here."""
+    """Lock a file until this process ends; None: the platform has no such locks."""
     if sys.platform == "win32":
         return None
     file = os.open(_file_of(owner), os.O_RDWR | os.O_CREAT, 0o644)
@@ -128,7 +128,7 @@ def _locked(owner: str) -> int | None:
 
 
 def _lives(owner: str) -> bool | None:
-    """Whether the process of this owner lives; None: it is, or was, on another machine."""
+    """Whether the owner's process lives; None: it is on another machine."""
     if sys.platform == "win32":
         return None
     try:

@@ -1,56 +1,88 @@
-"""Journal: gathers the changes that wait while a batch is being written, and writes them as the next one.
+"""The queue of changes to the store, which writes them in batches.
 
-The caller that entered a change is told when it is on disk, and yet a thousand of them cost hardly more than one. Where the
-process has time, nobody waits for company.
+Changes that arrive while a batch is being written form the next batch, so a thousand cost hardly more than one. A caller
+learns when its change is on disk. A busy process also delays changes a little to make batches larger.
 
-A batch that the database refuses is split, and the changes are tried again alone, so that a bad change spoils no other. While
-the database is away (StoreUnavailable), changes that last stay in the queue, in their order, and are tried again with growing
-pauses for as long as it takes. All others fail at once. The first write that succeeds ends the outage.
+If the database refuses a batch, each of its changes is tried alone, so that a bad change fails alone. During an outage
+(StoreUnavailable), lasting changes stay in the queue, in order, and are retried with growing pauses without limit. All others
+fail at once. The first successful write ends the outage.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
-from time import process_time
+from time import monotonic, process_time
 from typing import Any
 
+import structlog
+
 from botdrome.store.changes import Change, Outcome, Probe
-from botdrome.store.outage import Outage
-from botdrome.store.sheet import Begin, End
+from botdrome.store.match_batch import Begin, End
 from botdrome.store.store import StoreUnavailable
 
+log = structlog.get_logger()
+
+INTERVAL = 30.0
+"""Seconds between two log lines about the same outage."""
+
+
+class Outage:
+    """A time in which the store fails, logged when it begins, at intervals and when it ends."""
+
+    def __init__(self, verb: str, clock: Callable[[], float] = monotonic) -> None:
+        """`verb` is "written" or "read"."""
+        self.trouble = ""
+        """Why the store fails at present, for the operator; empty: it works."""
+        self._verb, self._clock = verb, clock
+        self._began = self._logged = 0.0
+
+    def failed(self, problem: str, **figures: int) -> None:
+        now = self._clock()
+        if not self.trouble:
+            self._began = now
+        elif now - self._logged < INTERVAL:
+            return
+        self.trouble, self._logged = problem, now
+        log.error(f"the store cannot be {self._verb}", problem=problem, seconds=round(now - self._began), **figures)
+
+    def worked(self, **figures: int) -> None:
+        if self.trouble:
+            self.trouble = ""
+            log.warning(f"the store can be {self._verb} again", seconds=round(self._clock() - self._began), **figures)
+
+
 LARGEST_BATCH = 1_000
-COMPANY = 0.025
-"""Seconds that a change waits for others to be written with it, in a process that has no time to lose at all."""
-QUIET = 0.75
-"""A process that uses no more of a core than this lets nobody wait: what gathering saves would go to waste."""
-LEISURE = 0.05
-"""How long a beginning waits, which nobody waits for."""
-MEMORY = 0.2
-"""Seconds after which it hardly matters any more how busy the process was."""
+LONGEST_DELAY = 0.025
+"""Seconds that a change waits for others in a process that uses its core fully."""
+LIGHT_LOAD = 0.75
+"""Share of a core up to which changes are not delayed."""
+BEGIN_DELAY = 0.05
+"""Seconds that the begin of a match may be delayed, as no caller waits for it."""
+LOAD_WINDOW = 0.2
+"""Seconds over which the load of the process is averaged."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
-"""Seconds before the database is tried again; each pause is twice as long as the one before."""
-GOODBYE = 10.0
-"""Seconds that a database that is away gets to come back when the journal is closed."""
+"""Seconds before a retry; each pause is twice as long as the one before."""
+CLOSING_TIME = 10.0
+"""Seconds that closing waits for an outage to end."""
 
 Write = Callable[[Sequence[Change]], Awaitable[list[Outcome]]]
-"""Writes all or nothing. StoreUnavailable: the database is away. Any other exception: it does not take one of these."""
+"""Writes all changes or none. StoreUnavailable: an outage. Any other exception: the database refuses one of the changes."""
 
 
-class Entry:
-    """A change that waits to be written."""
+class JournalEntry:
+    """A change in the queue."""
 
     __slots__ = ("change", "future", "lasting", "refused")
 
     def __init__(self, change: Change, future: asyncio.Future[Any], lasting: bool) -> None:
         self.change, self.future, self.lasting = change, future, lasting
         self.refused = False
-        """It was in a batch that the database refused."""
+        """Whether the database refused a batch with it."""
 
     def resolve(self, outcome: Outcome) -> None:
         if self.future.done():
-            return  # its caller was cancelled meanwhile
+            return  # its caller was cancelled
         if isinstance(outcome, Exception):
             self.future.set_exception(outcome)
         else:
@@ -59,20 +91,20 @@ class Entry:
 
 class Journal:
     def __init__(self, write: Write, spent: Callable[[], float] = process_time) -> None:
-        """`spent` tells how much time of processors this process has used."""
+        """`spent` returns the CPU time of this process."""
         self._write, self._spent = write, spent
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[Entry] = deque()
-        """Entries leave it when they are on disk, or never will be."""
+        self._waiting: deque[JournalEntry] = deque()
+        """Entries leave the queue when they are on disk or have failed."""
         self._outage = Outage("written")
         self._pause = SHORTEST_PAUSE
         self._most = LARGEST_BATCH
         self.unwritten = 0
-        """Ends of matches that wait."""
+        """Ends of matches in the queue."""
         self._begun: asyncio.Future[Any] | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
-        self._company = self._busy = 0.0
+        self._delay = self._busy = 0.0
         self._looked, self._spent_then = self._loop.time(), spent()
         self._arrived = asyncio.Event()
         self._closing = False
@@ -80,33 +112,33 @@ class Journal:
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be written at present; empty: all is well."""
+        """Why nothing can be written at present; empty: it can."""
         return self._outage.trouble
 
     def enter(self, change: Change, lasting: bool = False) -> asyncio.Future[Any]:
-        """Done when it is on disk. While the database is away, a change that does not last fails at once."""
-        if self._company and self._loop.time() - self._looked > MEMORY:
-            self._look_how_busy_we_are()
-        return self._hand_over(change, self._company, lasting)
+        """Queue a change; the future is done when it is on disk. In an outage only lasting changes are queued."""
+        if self._delay and self._loop.time() - self._looked > LOAD_WINDOW:
+            self._measure_load()
+        return self._hand_over(change, self._delay, lasting)
 
     def note(self, begin: Begin) -> None:
-        """Written before whatever is entered after it."""
-        begun = self._hand_over(begin, LEISURE, lasting=True)
+        """Queue the begin of a match; it is written before all later changes."""
+        begun = self._hand_over(begin, BEGIN_DELAY, lasting=True)
         if not self.trouble:
             self._begun = begun
 
     async def settled(self) -> None:
-        """All that was noted is on disk, or was tried in vain."""
+        """Wait until all begins are on disk or have failed once."""
         if self._begun is not None and not self._begun.done():
             self._arrived.set()
             await asyncio.wait([self._begun])
 
     async def close(self) -> None:
-        """Everything is written first. A database that is away gets some seconds; then StoreUnavailable says what is lost."""
+        """Write everything first. An outage gets 10 s to end; then StoreUnavailable says how many results are lost."""
         self._closing = True
         self._arrived.set()
         while not self._task.done():
-            await asyncio.wait([self._task], timeout=GOODBYE)
+            await asyncio.wait([self._task], timeout=CLOSING_TIME)
             if self.trouble:
                 self._task.cancel()
                 await asyncio.wait([self._task])
@@ -121,7 +153,7 @@ class Journal:
     def _hand_over(self, change: Change, patience: float, lasting: bool) -> asyncio.Future[Any]:
         if self._closing:
             raise StoreUnavailable("the store is closed")
-        entry = Entry(change, self._loop.create_future(), lasting)
+        entry = JournalEntry(change, self._loop.create_future(), lasting)
         if self.trouble and not lasting:
             entry.resolve(StoreUnavailable(self.trouble))
             return entry.future
@@ -155,23 +187,23 @@ class Journal:
                 self._alarm = None
             while self._waiting and not self.trouble and (self._alarm is None or len(self._waiting) >= self._next()):
                 await self._write_batch()
-                self._look_how_busy_we_are()
+                self._measure_load()
 
     def _next(self) -> int:
         """The size of the next batch."""
         return 1 if self._waiting and self._waiting[0].refused else self._most
 
-    def _look_how_busy_we_are(self) -> None:
+    def _measure_load(self) -> None:
         now, spent = self._loop.time(), self._spent()
         passed = now - self._looked
         if passed > 0:
             share = min(1.0, (spent - self._spent_then) / passed)
-            self._busy += (share - self._busy) * min(1.0, passed / MEMORY)
+            self._busy += (share - self._busy) * min(1.0, passed / LOAD_WINDOW)
             self._looked, self._spent_then = now, spent
-        self._company = COMPANY * max(0.0, self._busy - QUIET) / (1 - QUIET)
+        self._delay = LONGEST_DELAY * max(0.0, self._busy - LIGHT_LOAD) / (1 - LIGHT_LOAD)
 
     async def _write_batch(self) -> None:
-        """The first of those who wait; where there are none, it is only tried whether the database is back."""
+        """Write the first entries of the queue; if it is empty, only test whether the outage has ended."""
         batch = list(islice(self._waiting, self._next()))
         try:
             outcomes = await self._write([entry.change for entry in batch] or [Probe()])
@@ -190,8 +222,8 @@ class Journal:
             self._arrived.set()
         return None
 
-    def _divide(self, batch: Sequence[Entry], refusal: Exception) -> list[Outcome]:
-        """Try each alone, even if it was: another process may only have been quicker. What is refused twice fails."""
+    def _divide(self, batch: Sequence[JournalEntry], refusal: Exception) -> list[Outcome]:
+        """Retry each entry alone. An entry that is refused twice, alone, fails: once may be a conflict with another process."""
         if len(batch) == 1 and batch[0].refused:
             return [refusal]
         for entry in batch:
@@ -199,7 +231,7 @@ class Journal:
         return []
 
     def _postpone(self, problem: StoreUnavailable) -> None:
-        """Keep what lasts. A beginning was tried in vain: that is as much as `settled` waits for."""
+        """Keep lasting changes in the queue, and fail the others."""
         self._most = 1
         waiting, self._waiting = self._waiting, deque()
         for entry in waiting:
@@ -209,6 +241,6 @@ class Journal:
                 entry.resolve(None if entry.lasting else StoreUnavailable(*problem.args))
         self._outage.failed(str(problem), unwritten=self.unwritten)
 
-    def _settle(self, entry: Entry, outcome: Outcome) -> None:
+    def _settle(self, entry: JournalEntry, outcome: Outcome) -> None:
         self.unwritten -= isinstance(entry.change, End)
         entry.resolve(None if isinstance(entry.change, Begin) else outcome)

@@ -1,20 +1,22 @@
-"""Opening a store by its URL, and backing up one that is a file."""
+"""Open a store by its URL, open it for reading in another process, and back up an SQLite file."""
 
 import os
 import re
 import sqlite3
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL, Executable, make_url
 from sqlalchemy.exc import ArgumentError
 
-from botdrome.store.changes import Liken
+from botdrome.store.changes import Change, FillLikeness, Outcome
 from botdrome.store.postgres import Postgres
 from botdrome.store.sql_store import Database, SqlStore
-from botdrome.store.sqlite import Sqlite, connected, explained
-from botdrome.store.store import BadStoreUrl, Store, StoreUnavailable
+from botdrome.store.sqlite import Sqlite, connected, explained, found
+from botdrome.store.store import BadStoreUrl, Source, Store, StoreUnavailable
 
 __all__ = ["BadStoreUrl", "StoreUnavailable", "backup_sqlite", "open_store"]
 
@@ -23,11 +25,11 @@ KNOWN = "a store is sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/DATAB
 
 
 async def open_store(url: str) -> Store:
-    """Ready for use: made if there is none, brought up to date if it is old."""
+    """Open a store; create or migrate it if necessary."""
     database = _database(url)
     try:
         await database.open()
-        await database.carry_out([Liken()])
+        await database.carry_out([FillLikeness()])
     except BaseException:
         await database.close()
         raise
@@ -35,10 +37,10 @@ async def open_store(url: str) -> Store:
 
 
 def backup_sqlite(url: str, target: Path) -> None:
-    """A copy of one moment, also while a server writes. It appears under its name when it is whole."""
+    """Write a consistent copy, also while a server writes. The file appears when it is complete."""
     source = _file(_parsed(url))
     if target.exists():
-        raise FileExistsError(f"{target} is there already")
+        raise FileExistsError(f"{target} exists already")
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
@@ -83,8 +85,56 @@ def _file(url: URL) -> Path:
 
 
 def _shown(url: str) -> str:
-    """Without its password, even where it is no proper URL."""
+    """Hide the password, even in an invalid URL."""
     url = re.sub(r"(?<=[?&]password=)[^&]*", "***", url)
     if url.startswith("sqlite:"):
         return url
     return re.sub(r"(://[^:@]*):.*@" if "://" in url else r"(^[^:/]*):.*@", r"\1:***@", url)
+
+
+class SqliteReader(Sqlite):
+    """Reads without a thread, since its process does nothing else."""
+
+    async def open(self) -> None:
+        with explained(self._shown):
+            self._reader = connected(self._path, must_exist=True)
+            self._reader.execute("PRAGMA query_only = ON")
+
+    async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        with explained(self._shown):
+            return found(self._reader, query, values)
+
+    async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
+        raise StoreUnavailable("this process only reads the store")
+
+    async def close(self) -> None:
+        self._reader.close()
+
+
+class PostgresReader(Postgres):
+    async def open(self) -> None:
+        async with self._explained():
+            self._readers = await self._pool(1, {"default_transaction_read_only": "on"})
+
+    async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
+        raise StoreUnavailable("this process only reads the store")
+
+
+async def open_reader(source: Source) -> Store:
+    is_file = source.kind == "sqlite"
+    reader = SqliteReader(Path(source.place), source.place) if is_file else PostgresReader(source.place, "the store")
+    await reader.open()
+    return SqlStore(reader)
+
+
+_open: dict[Source, Store] = {}
+
+
+async def reader(source: Source) -> Store:
+    """Return a reader that is kept open, one at a time."""
+    if source not in _open:
+        for store in _open.values():
+            await store.close()
+        _open.clear()
+        _open[source] = await open_reader(source)
+    return _open[source]

@@ -1,4 +1,4 @@
-"""PostgreSQL: one connection that writes, a few that read. Pools keep them, so that what is lost is opened again."""
+"""PostgreSQL, with one connection that writes and a few that read. Pools reopen lost connections."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -15,16 +15,16 @@ from botdrome.store import schema
 from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.claim import Claim
 from botdrome.store.rows import Row
-from botdrome.store.steps import Alter, Find, Lock, Plan, Prepared, Put, Run, Step, Take, preparer
+from botdrome.store.steps import Alter, Find, Lock, Plan, PreparedStatement, Put, Run, Step, TakeNumbers, preparer
 from botdrome.store.store import BadStoreUrl, Source, StoreUnavailable, Unstorable
 
 READERS = 4
 PATIENCE = 60
 """Seconds for one statement."""
 GOODBYE = 10
-"""Seconds for connections to close in good order."""
+"""Seconds for connections to close."""
 MIGRATING = 4_273_461_907
-"""The advisory lock of those who bring the schema up to date."""
+"""The advisory lock of migrations."""
 CONNECTING = 3
 """Seconds that a heartbeat waits for a connection, and for an answer."""
 NUMBERS = "SELECT nextval('matches_number_seq') FROM generate_series(1, $1::bigint)"
@@ -42,8 +42,7 @@ AWAY = {
     "F0": "the configuration is bad",
     "XX": "an internal error, such as a broken file",
 }
-"""SQLSTATEs, and classes of them, of a database that is away: the same change may succeed later. Any other error is one of the
-change."""
+"""SQLSTATEs, and classes of them, of an outage, after which a retry may succeed. Other errors are due to the change."""
 UNSTORABLE = (
     asyncpg.DataError,
     asyncpg.IntegrityConstraintViolationError,
@@ -56,21 +55,21 @@ prepare = preparer(dialect())  # type: ignore[no-untyped-call]
 
 
 def _rows(table: Table, names: Sequence[str]) -> FromClause:
-    """Rows that come as one array for each column: a statement for any number of them."""
+    """Rows as one array per column, so that one statement serves any number of rows."""
     arrays = [bindparam(name, type_=ARRAY(table.c[name].type)) for name in names]
     columns = [column(name, table.c[name].type) for name in names]
     return func.unnest(*arrays).table_valued(*columns, name="rows").render_derived()
 
 
 @cache
-def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...]) -> Prepared:
+def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...]) -> PreparedStatement:
     rows = _rows(table, columns + keys).c
     change = update(table).values({name: rows[name] for name in columns})
     return prepare(change.where(*(table.c[name] == rows[name] for name in keys)))
 
 
 async def _leave_as_it_is(connection: Any) -> None:
-    """The writer's connection leaves nothing behind that would have to be reset."""
+    """Skip the reset query, as the writer leaves no session state."""
 
 
 class Postgres:
@@ -104,7 +103,7 @@ class Postgres:
             return await self._claim.take()
 
     async def _connect(self) -> Any:
-        """A connection for heartbeats alone: they wait for nothing else."""
+        """Open a connection that only heartbeats use, so that they do not wait."""
         settings = {"application_name": "botdrome heartbeat"}
         return await asyncpg.connect(self._url, timeout=CONNECTING, command_timeout=CONNECTING, server_settings=settings)
 
@@ -135,7 +134,7 @@ class Postgres:
 
     @asynccontextmanager
     async def _explained(self) -> AsyncIterator[None]:
-        """Errors in words that name the store."""
+        """Raise errors as StoreUnavailable that names the store."""
         try:
             yield
         except UNSTORABLE as error:
@@ -165,7 +164,7 @@ async def _do(connection: Any, step: Step) -> Any:
         case Find(query, values):
             prepared = prepare(query)
             return await connection.fetch(prepared.text, *prepared.arguments(values))
-        case Take(numbers):
+        case TakeNumbers(numbers):
             return [row[0] for row in await connection.fetch(NUMBERS, numbers)]
         case Put(table, rows):
             await connection.copy_records_to_table(table.name, records=rows, columns=table.c.keys())

@@ -1,4 +1,4 @@
-"""Queries: what is asked of the tables, for all databases alike. Whatever comes from outside is bound, never written in."""
+"""The SQL statements, for all databases. Values from outside are always bound."""
 
 from functools import cache
 
@@ -20,13 +20,12 @@ from sqlalchemy import (
     update,
 )
 
-from botdrome.store.listed import Listed
-from botdrome.store.tables import bots, heartbeats, matches, notes, records, seats
+from botdrome.store.tables import Listed, bots, heartbeats, matches, notes, records, seats
 
 MATCH = [column for column in matches.c if column.name != "number"]
-"""What a match entry is made from."""
+"""The columns of a match entry."""
 HAS_STATUS = {status: matches.c.status == literal_column(f"'{status}'") for status in ("running", "ended", "aborted")}
-"""Written into the query: only so does a partial index serve it."""
+"""Literals, so that the partial indexes are used."""
 
 BOT = select(bots).where(bots.c.name == bindparam("name", type_=Text))
 BOTS_LIKE = select(bots).where(bots.c.likeness == bindparam("likeness", type_=Text)).order_by(bots.c.registered, bots.c.name)
@@ -60,7 +59,7 @@ ABORT: Update = (
 _this_match = matches.c.id == bindparam("id", type_=Text)
 ENTRY = select(*MATCH).where(_this_match)
 _over = not_(HAS_STATUS["running"])
-"""The record of a match that runs is kept in case of a crash. It has the seed, so nobody may see it yet."""
+"""The record of a running match has the seed, so it must not be readable."""
 RECORD = select(records.c.record).join(matches, matches.c.number == records.c.number).where(_this_match, _over)
 FLIGHTS = select(records.c.flights).join(matches, matches.c.number == records.c.number).where(_this_match, _over)
 
@@ -105,7 +104,7 @@ def _tally(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 
 def _contest_lines() -> Select[*tuple[object, ...]]:
-    """Alone in the first place is a win, in company a draw, any other place a loss."""
+    """First place alone is a win, shared a draw, any other place a loss."""
     firsts = _tally(seats.c.place == 1).over(partition_by=seats.c.number).label("firsts")
     lines = (
         select(seats.c.name, seats.c.name_whole, seats.c.place, firsts)

@@ -1,16 +1,74 @@
-"""Reports: what is counted and looked up over the whole store, for pages and tools."""
+"""Statistics and search over the whole store, for pages and tools."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select
+from msgspec import Struct
+from sqlalchemy import Executable, Select, Text, bindparam, null, select
 
 from botdrome.store import queries, tallies
-from botdrome.store.search import Fetch, Found, searched
+from botdrome.store.rows import key, whole
+from botdrome.store.tables import bots, matches, seats
 from botdrome.store.tallies import ContestOrder, ContestSummary, Epoch, Meeting, Opponent, OpponentOrder, Seating
-from botdrome.store.texts import key, whole
+
+Fetch = Callable[[Executable, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
+
+LAST = "\U0010ffff"
+"""Sorts after every continuation of a name."""
+NEXT = "\x01"
+"""Appended to a name, gives the smallest greater name."""
+
+_first, _end = bindparam("first", type_=Text), bindparam("end", type_=Text)
+_game = matches.c.game == bindparam("game", type_=Text)
+_bot, _player = (bots.c.name >= _first) & (bots.c.name < _end), (seats.c.name >= _first) & (seats.c.name < _end)
+BOT = select(bots.c.name, bots.c.name_whole).where(_bot).order_by(bots.c.name).limit(1)
+PLAYER = select(seats.c.name, seats.c.name_whole).where(_player).order_by(seats.c.name).limit(1)
+CONTEST = (
+    select(matches.c.contest, matches.c.contest_whole)
+    .where(_game, matches.c.contest.is_not(None), matches.c.contest >= _first, matches.c.contest < _end)
+    .order_by(matches.c.contest)
+    .limit(1)
+)
+MATCH = select(matches.c.id, null()).where(matches.c.id >= _first, matches.c.id < _end).order_by(matches.c.id).limit(1)
+
+
+class Found(Struct, frozen=True):
+    bots: list[str]
+    players: list[str]
+    """Names of unregistered players, such as guests."""
+    contests: list[tuple[str, str]]
+    """Pairs of game and name."""
+    matches: list[str]
+
+
+async def searched(fetch: Fetch, text: str, games: Iterable[str], most: int) -> Found:
+    """Find names and ids that begin with the text in its own case, lower, upper or capitalised; at most `most` per kind.
+
+    Each query is a seek in an index, however large the store is.
+    """
+    ways = list(dict.fromkeys((text, text.lower(), text.capitalize(), text.upper())))
+    registered = await _names(fetch, BOT, ways, most)
+    known = set(registered)
+    players = [name for name in await _names(fetch, PLAYER, ways, 2 * most) if name not in known][:most]
+    contests = [(game, name) for game in games for name in await _names(fetch, CONTEST, ways, most, game=game)][:most]
+    return Found(registered, players, contests, await _names(fetch, MATCH, [text.lower()], most))
+
+
+async def _names(fetch: Fetch, query: Executable, ways: Iterable[str], most: int, **values: str) -> list[str]:
+    """Find distinct names: each query continues after the last name, however many rows have it."""
+    found: dict[str, None] = {}
+    for way in ways:
+        first, end = way, way + LAST
+        while len(found) < most:
+            rows = await fetch(query, {"first": first, "end": end, **values})
+            if not rows:
+                break
+            found[whole(*rows[0])] = None
+            first = rows[0][0] + NEXT
+    return list(found)
+
 
 _mapping = msgspec.json.Decoder(dict[str, Any])
 
@@ -22,15 +80,15 @@ class Reports:
     # Results.
 
     async def last_number(self) -> int:
-        """Of the match that began last."""
+        """Return the number of the match that began last."""
         return int((await self._fetch(queries.LAST_NUMBER, {}))[0][0] or 0)
 
     async def running(self, game: str, last: int) -> dict[str, int]:
-        """The numbers of matches that run, by their ids; those up to this number."""
+        """Return the numbers of running matches up to `last`, by their ids."""
         return {row[0]: int(row[1]) for row in await self._fetch(tallies.RUNNING, {"game": key(game), "last": last})}
 
     async def seatings(self, game: str, after: int, last: int) -> list[Seating]:
-        """The seats of the matches that have ended, of those with these numbers; the seats of one match in a row."""
+        """Return the seats of ended matches with numbers from `after` + 1 to `last`, match by match."""
         rows = await self._fetch(tallies.SEATINGS_BETWEEN, {"game": key(game), "after": after, "last": last})
         return [Seating(match, whole(name, rest), place, started) for match, name, rest, place, started in rows]
 
@@ -39,21 +97,21 @@ class Reports:
         return [Seating(match, whole(name, rest), place, started) for match, name, rest, place, started in rows]
 
     async def meetings_of(self, name: str, since: Epoch, limit: int) -> list[Meeting]:
-        """The latest first."""
+        """Return the meetings of a player, latest first."""
         rows = await self._fetch(tallies.MEETINGS_OF_ONE, {"name": key(name), "since": since, "limit": limit})
         return [Meeting(number, at, place, whole(other, rest), theirs) for number, at, place, other, rest, theirs in rows]
 
     async def opponents(
         self, name: str, since: Epoch, order: OpponentOrder, falling: bool, limit: int, offset: int
     ) -> tuple[list[Opponent], int]:
-        """What a player has to show against each of its opponents, and how many these are. Ended matches alone count."""
+        """Return the results of a player against each opponent, and the number of opponents. Only ended matches count."""
         values = {"name": key(name), "since": since}
         rows = await self._fetch(_opponents(order, falling), {**values, "limit": limit, "offset": offset})
         total = (await self._fetch(tallies.OPPONENTS_COUNTED, values))[0][0]
         return [Opponent(whole(other, rest), *map(int, counts)) for other, rest, *counts in rows], int(total)
 
     async def causes(self, name: str, since: Epoch) -> dict[str, int]:
-        """Why its matches ended for a player, and how often each."""
+        """Return how often each cause ended a match for a player."""
         return {cause: int(times) for cause, times in await self._fetch(tallies.CAUSES, {"name": key(name), "since": since})}
 
     # Contests.
@@ -67,7 +125,7 @@ class Reports:
         return [ContestSummary(of, whole(name, rest), *map(int, figures)) for of, name, rest, *figures in rows], int(total)
 
     async def crosstable(self, game: str, contest: str) -> dict[tuple[str, str], tuple[int, int, int]]:
-        """Wins, draws and losses of each against each."""
+        """Return wins, draws and losses of each pair."""
         rows = await self._fetch(tallies.CROSSTABLE, {"game": key(game), "contest": key(contest)})
         return {
             (whole(one, one_rest), whole(two, two_rest)): (int(wins), int(draws), int(losses))
@@ -84,7 +142,7 @@ class Reports:
         return _mapping.decode(rows[0][3]) if rows else None
 
     async def latest_notes(self, book: str, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
-        """What the notes of a book say, the last name first, and how many there are."""
+        """Return the values of the notes of a book, last name first, and their number."""
         rows = await self._fetch(queries.LATEST_NOTES, {"book": key(book), "limit": limit, "offset": offset})
         total = (await self._fetch(queries.NOTES_COUNTED, {"book": key(book)}))[0][0]
         return [_mapping.decode(row[3]) for row in rows], int(total)

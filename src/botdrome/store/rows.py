@@ -1,5 +1,12 @@
-"""Rows: bots and matches as the tables hold them, and back."""
+"""Conversion of bots, matches and notes to rows of the tables and back.
 
+Texts have any length and content. An index of PostgreSQL takes at most 2,704 bytes, and its texts hold no NUL. So a column has
+the text itself if it is short and plain, else a digest; a second column then has the whole text, as a JSON string.
+"""
+
+import hashlib
+import json
+import re
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -8,16 +15,56 @@ import msgspec
 
 from botdrome.match.events import Result
 from botdrome.match.record import SEED_DIGITS
-from botdrome.store.likeness import likeness
+from botdrome.store.identity import likeness
 from botdrome.store.store import BotEntry, Finish, MatchEntry, Note
-from botdrome.store.texts import kept, key, plain, short, whole
+
+LONGEST = 400
+"""Characters of a text that needs no digest."""
+_DIGEST = "sha256:"
+_ODD = re.compile("[\0\ud800-\udfff]")
+
+
+def key(text: str) -> str:
+    """Return the text or its digest, for comparisons."""
+    if len(text) <= LONGEST and not _ODD.search(text) and not text.startswith(_DIGEST):
+        return text
+    return _DIGEST + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def kept(text: str) -> tuple[str, str | None]:
+    """Return the values of both columns."""
+    short = key(text)
+    return (text, None) if short == text else (short, json.dumps(_encodable(text)))
+
+
+def whole(short: str, rest: str | None) -> str:
+    """Return the text of both columns."""
+    return short if rest is None else str(json.loads(rest))
+
+
+def plain(text: str) -> str:
+    """Replace NUL in a text that is only displayed."""
+    return _encodable(text).replace("\0", "\ufffd")
+
+
+def short(text: str, what: str) -> str:
+    """Check a text that has no second column. Raise ValueError if it would need one."""
+    if key(text) != text:
+        raise ValueError(f"{what} is too long, or holds characters that it must not: {text[:40]!r}")
+    return text
+
+
+def _encodable(text: str) -> str:
+    text.encode()
+    return text
+
 
 Row = tuple[Any, ...]
 
 LONG = 8 << 10
-"""Bytes of flight records from which on they are squeezed."""
-SQUEEZED = b"x"
-"""How zlib's streams begin; MessagePack begins a list otherwise."""
+"""Bytes from which flight records are compressed."""
+COMPRESSED = b"x"
+"""The first byte of a zlib stream; no MessagePack list begins with it."""
 
 _mapping = msgspec.json.Decoder(dict[str, Any])
 _names = msgspec.json.Decoder(tuple[str, ...])
@@ -37,17 +84,17 @@ def packed(flights: tuple[bytes, ...]) -> bytes:
     return msgspec.msgpack.encode(flights)
 
 
-def squeezed(flights: bytes) -> bytes:
-    """Long ones repeat themselves: a tenth is left, in less time than the rest would take to the disk."""
+def compressed(flights: bytes) -> bytes:
+    """Compress long flight records to about a tenth, which is faster than writing the rest to disk."""
     return zlib.compress(flights, 1) if len(flights) >= LONG else flights
 
 
 def unpacked(flights: bytes) -> tuple[bytes, ...]:
-    return _flights.decode(zlib.decompress(flights) if flights.startswith(SQUEEZED) else flights)
+    return _flights.decode(zlib.decompress(flights) if flights.startswith(COMPRESSED) else flights)
 
 
 def like(name: str) -> str:
-    """What stands for all names that look like this one."""
+    """Return the key of all names that look like this one."""
     return key(likeness(name))
 
 
@@ -79,7 +126,7 @@ def note_entry(row: Sequence[Any]) -> Note:
 
 
 def match_row(match: MatchEntry) -> Row:
-    """All but its number."""
+    """Return all columns but the number."""
     return (
         short(match.id, "the id of a match"),
         short(match.game, "the name of a game"),
@@ -95,7 +142,7 @@ def match_row(match: MatchEntry) -> Row:
 
 
 def end_row(match: MatchEntry | Finish) -> Row:
-    """What the end of a match changes."""
+    """Return the columns that the end of a match changes."""
     return (
         match.status,
         match.ended,
@@ -106,10 +153,10 @@ def end_row(match: MatchEntry | Finish) -> Row:
 
 
 def match_entry(row: Sequence[Any]) -> MatchEntry:
-    """From all columns but the number."""
+    """Read all columns but the number."""
     match_id, game, contest, contest_whole, started, seed, options, players, owners, pace, *end = row
     status, ended, result, view, reason = end
-    if status == "running":  # what is kept of its boards in case of a crash
+    if status == "running":  # stored in case of a crash, hidden until then
         result = view = None
     return MatchEntry(
         match_id,
@@ -130,7 +177,7 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
 
 
 def seat_rows(match: MatchEntry) -> tuple[Row, ...]:
-    """All but the number of the match."""
+    """Return all columns but the number of the match."""
     if match.result is None:
         return tuple([(player, *kept(name), match.started, None, None, None) for player, name in enumerate(match.players)])
     ends = zip(match.players, end_seat_rows(match.result), strict=True)
@@ -138,7 +185,7 @@ def seat_rows(match: MatchEntry) -> tuple[Row, ...]:
 
 
 def end_seat_rows(result: Result | None) -> tuple[Row, ...]:
-    """Place, score and cause, with the player at the end."""
+    """Return place, score, cause and player of each seat."""
     if result is None:
         return ()
     return tuple(zip(result.places, result.scores, result.causes, range(len(result.places)), strict=True))

@@ -1,6 +1,6 @@
-"""The schema: which statements bring a database up to date. They come from the migrations, and are the same for an empty one.
+"""The statements that migrate a database, empty or not, to the current schema.
 
-Alembic writes them down instead of running them, so that they pass through the connection that the store has anyway.
+Alembic writes them to a buffer instead of running them, so that they use the connection of the store.
 """
 
 from pathlib import Path
@@ -15,13 +15,13 @@ from alembic.util import CommandError
 from botdrome.store.store import StoreUnavailable
 
 _one_at_a_time = Lock()
-"""What a migration calls belongs to the whole process."""
+"""Alembic's operations are global to the process."""
 VERSION_TABLE = "alembic_version"
 VERSION = f"SELECT version_num FROM {VERSION_TABLE}"
 
 
 class _Statements:
-    """Alembic takes it for a file; each statement is one write."""
+    """A file for Alembic, which writes each statement at once."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -35,7 +35,7 @@ class _Statements:
 
 
 def statements(dialect: str, version: str | None) -> list[str]:
-    """From that version, None being an empty database, to the newest."""
+    """Return the statements from a version (None: an empty database) to the newest."""
     migrations, written = _migrations(), _Statements()
 
     def upgrade(revision: Any, _: MigrationContext) -> Any:

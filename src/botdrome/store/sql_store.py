@@ -1,4 +1,4 @@
-"""SqlStore: the store in a database, whichever it is."""
+"""The store in an SQL database."""
 
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, Protocol
@@ -7,11 +7,11 @@ from sqlalchemy import Executable
 
 from botdrome.store import archive, changes, queries
 from botdrome.store.changes import Change, Outcome
-from botdrome.store.journal import Journal
-from botdrome.store.likeness import look_alike
-from botdrome.store.outage import Outage
+from botdrome.store.identity import look_alike
+from botdrome.store.journal import Journal, Outage
+from botdrome.store.match_query import chosen, counted
 from botdrome.store.reports import Reports
-from botdrome.store.rows import bot_entry, like, match_entry, note_entry, players_in, unpacked
+from botdrome.store.rows import bot_entry, key, like, match_entry, note_entry, plain, players_in, unpacked, whole
 from botdrome.store.store import (
     BotEntry,
     BotOrder,
@@ -25,8 +25,6 @@ from botdrome.store.store import (
     StoreUnavailable,
     Wanted,
 )
-from botdrome.store.texts import key, plain, whole
-from botdrome.store.wanted import chosen, counted
 
 EVERYTHING = 1 << 60
 
@@ -36,13 +34,13 @@ class Database(Protocol):
     def source(self) -> Source: ...
 
     async def open(self) -> None:
-        """Connect, and bring the schema up to date. StoreUnavailable if that fails."""
+        """Connect, and migrate the schema. Raise StoreUnavailable if that fails."""
 
     async def claim(self) -> bool:
         """False: another server has it."""
 
     async def carry_out(self, batch: Sequence[Change]) -> list[Outcome]:
-        """All in one transaction, or an exception and nothing at all."""
+        """Make all changes in one transaction. An exception means that none was made."""
 
     async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]: ...
 
@@ -89,7 +87,7 @@ class SqlStore:
         return await self._database.claim()
 
     async def _fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
-        """After all that was called before."""
+        """Read after all earlier changes are on disk."""
         if self._closed:
             raise StoreUnavailable("the store is closed")
         await self._journal.settled()

@@ -1,4 +1,4 @@
-"""SQLite: one thread that writes and one that reads, each with a connection of its own to a file in WAL mode."""
+"""SQLite in WAL mode, with one thread that writes and one that reads, each with its own connection."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ from sqlalchemy.dialects import sqlite
 from botdrome.store import queries, schema
 from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.rows import Row, as_json
-from botdrome.store.steps import Alter, Find, Lock, Put, Run, Step, Take, followed, preparer
+from botdrome.store.steps import Alter, Find, Lock, Put, Run, Step, TakeNumbers, followed, preparer
 from botdrome.store.store import Source, StoreUnavailable, Unstorable
 
 if sys.platform != "win32":
@@ -31,7 +31,7 @@ T = TypeVar("T")
 PATIENCE = 10
 """Seconds to wait for another process that is writing."""
 LESS_URGENT = 10
-"""By so much writing is less urgent than all else, as `nice` counts."""
+"""The `nice` value of the writing thread."""
 SETTINGS = (
     "synchronous = FULL",
     "foreign_keys = ON",
@@ -39,7 +39,7 @@ SETTINGS = (
     "wal_autocheckpoint = 4000",
 )
 BULKS = (256, 64, 32, *range(16, 0, -1))
-"""Rows in one statement. Only so many sizes, so that each is put into words once."""
+"""Rows per statement. A few fixed sizes, so that each statement is compiled once."""
 AWAY = {
     sqlite3.SQLITE_AUTH,
     sqlite3.SQLITE_BUSY,
@@ -57,9 +57,9 @@ AWAY = {
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_SCHEMA,
 }
-"""Errors of the file, the disk or another process: the same change may succeed later. Any other error is one of the change."""
+"""Errors of the file, the disk or another process, after which a retry may succeed. Other errors are due to the change."""
 RECOVERS = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL}
-"""After these errors a transaction can be undone for certain."""
+"""Errors after which a rollback is certain to work."""
 UNSTORABLE = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError)
 
 prepare = preparer(sqlite.dialect())
@@ -73,7 +73,7 @@ def _inserting(table: Table, rows: int) -> str:
 
 @cache
 def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...], rows: int) -> str:
-    """The columns of `VALUES` have names of SQLite's own: column1, column2, ..."""
+    """SQLite names the columns of `VALUES` column1, column2, ..."""
     fresh = ", ".join(f"{name} = fresh.column{number}" for number, name in enumerate(columns, 1))
     which = " AND ".join(f"{table.name}.{name} = fresh.column{number}" for number, name in enumerate(keys, len(columns) + 1))
     return f"UPDATE {table.name} SET {fresh} FROM ({_values(len(columns) + len(keys), rows)}) AS fresh WHERE {which}"
@@ -85,7 +85,7 @@ def _values(columns: int, rows: int) -> str:
 
 
 def _in_bulk(connection: sqlite3.Connection, statement: Callable[[int], str], rows: Sequence[Row]) -> None:
-    """Many rows with one statement: each statement is a moment at which this thread must wait for the others."""
+    """Execute one statement for many rows, since this thread waits for the interpreter lock after each statement."""
     start = 0
     while left := len(rows) - start:
         size = next(size for size in BULKS if size <= left)
@@ -100,7 +100,7 @@ def connected(path: Path, must_exist: bool = False) -> sqlite3.Connection:
 
 @contextmanager
 def explained(shown: str) -> Iterator[None]:
-    """Errors in words that name the store."""
+    """Raise errors as StoreUnavailable that names the store."""
     try:
         yield
     except UNSTORABLE as error:
@@ -111,16 +111,16 @@ def explained(shown: str) -> Iterator[None]:
 
 class Sqlite:
     def __init__(self, path: Path, shown: str, passing: TemporaryDirectory[str] | None = None) -> None:
-        """`passing`: the folder goes when the store is closed."""
+        """`passing`: a folder to delete when the store is closed."""
         self._path, self._shown, self._passing = path, shown, passing
         self._loop = asyncio.get_running_loop()
         self._write_thread = ThreadPoolExecutor(1, "store-writer", _give_way)
         self._read_thread = ThreadPoolExecutor(1, "store-reader")
         self._claimed: int | None = None
-        """The file whose lock says that this is the server's store: the lock goes when the process does, however it ends."""
+        """The lock file of the server that has the store. The system releases the lock when the process ends."""
         self._writer: sqlite3.Connection
         self._broken = False
-        """The writer is to be opened anew: after an error of the disk a connection may be in any state."""
+        """Whether to reopen the writer: after a disk error its state is unknown."""
         self._reader: sqlite3.Connection
 
     @property
@@ -141,7 +141,7 @@ class Sqlite:
         return await self._in(self._read_thread, lambda: found(self._reader, query, values))
 
     async def close(self) -> None:
-        """Also after an `open` that failed half way."""
+        """Works also after `open` failed half-way."""
         for thread, name in ((self._read_thread, "_reader"), (self._write_thread, "_writer")):
             if connection := getattr(self, name, None):
                 await self._in(thread, partial(_closed, connection))
@@ -209,7 +209,7 @@ def is_away(error: sqlite3.Error) -> bool:
 
 
 def _closed(connection: sqlite3.Connection) -> None:
-    """However it is left: what was not committed is undone when the file is opened next."""
+    """Close without errors; uncommitted changes are rolled back when the file is next opened."""
     with suppress(sqlite3.Error):
         connection.close()
 
@@ -218,7 +218,7 @@ def _do(connection: sqlite3.Connection, step: Step) -> Any:
     match step:
         case Find(query, values):
             return found(connection, query, values)
-        case Take(numbers):
+        case TakeNumbers(numbers):
             last = found(connection, queries.LAST_NUMBER, {})[0][0] or 0
             return range(last + 1, last + 1 + numbers)
         case Put(table, rows):
@@ -233,7 +233,7 @@ def _do(connection: sqlite3.Connection, step: Step) -> Any:
 
 
 def _give_way() -> None:
-    """This thread makes way for that of the loop: where they share a core, a move would wait whole milliseconds for a write."""
+    """Lower the priority of this thread, so that on a shared core moves do not wait milliseconds for writes."""
     if sys.platform == "linux":  # elsewhere the priority is that of all threads
         thread = get_native_id()
         with suppress(OSError):
@@ -242,7 +242,7 @@ def _give_way() -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """The one change for which SQLite itself does not wait when others open the file at the same time."""
+    """Switch to WAL mode with retries: SQLite does not wait here if others open the file at the same time."""
     until = time.monotonic() + PATIENCE
     while True:
         try:

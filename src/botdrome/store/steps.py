@@ -1,4 +1,4 @@
-"""Steps: what a database is asked to do on behalf of a change, as plain data. Each database takes them in its own way."""
+"""The steps of a change as plain data. Each database executes them in its own way."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
@@ -14,33 +14,33 @@ T = TypeVar("T")
 
 
 class Find(Struct, frozen=True):
-    """Answered with rows."""
+    """A query, answered with rows."""
 
     query: Executable
     values: Mapping[str, Any]
 
 
-class Take(Struct, frozen=True):
-    """Answered with as many new numbers for matches, rising."""
+class TakeNumbers(Struct, frozen=True):
+    """Reserve numbers for new matches; answered with the numbers, ascending."""
 
     numbers: int
 
 
 class Lock(Struct, frozen=True):
-    """Nobody else changes the table until all is committed. What others are just committing is waited for."""
+    """Block other writers of the table until the commit, after waiting for their own commits."""
 
     table: Table
 
 
 class Put(Struct, frozen=True):
-    """New rows with a value for every column."""
+    """Insert rows with a value for every column."""
 
     table: Table
     rows: Sequence[Row]
 
 
 class Alter(Struct, frozen=True):
-    """Other values for rows that are there. A row has the new values of `columns`, then what `keys` must be."""
+    """Update rows. Each has the new values of `columns`, then the values of `keys` that select the row."""
 
     table: Table
     columns: tuple[str, ...]
@@ -49,15 +49,15 @@ class Alter(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """A statement that answers nothing."""
+    """A statement without an answer."""
 
     statement: Executable
     values: Mapping[str, Any]
 
 
-Step = Find | Take | Lock | Put | Alter | Run
+Step = Find | TakeNumbers | Lock | Put | Alter | Run
 Plan = Generator[Step, Any, T]
-"""Steps that depend on the answers to those before; at the end, the outcome."""
+"""A generator of steps that is sent the answer to each step, and returns the outcome."""
 
 
 def followed(plan: Plan[T], do: Callable[[Step], Any]) -> T:
@@ -70,25 +70,25 @@ def followed(plan: Plan[T], do: Callable[[Step], Any]) -> T:
         answer = do(step)
 
 
-class Prepared(Struct, frozen=True):
-    """A statement in the words of one database."""
+class PreparedStatement(Struct, frozen=True):
+    """A statement compiled for one database."""
 
     text: str
     names: tuple[str, ...]
-    """What the places in the text stand for."""
+    """The parameters, in the order of their placeholders."""
     defaults: Mapping[str, Any]
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
         return [values[name] if name in values else self.defaults[name] for name in self.names]
 
 
-def preparer(dialect: Dialect) -> Callable[[Executable], Prepared]:
-    """Each statement is put into words once."""
+def preparer(dialect: Dialect) -> Callable[[Executable], PreparedStatement]:
+    """Return a function that compiles each statement once."""
 
     @cache
-    def prepare(statement: Executable) -> Prepared:
+    def prepare(statement: Executable) -> PreparedStatement:
         compiled = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)
-        return Prepared(str(compiled), tuple(compiled.positiontup or ()), compiled.params)
+        return PreparedStatement(str(compiled), tuple(compiled.positiontup or ()), compiled.params)
 
     return prepare

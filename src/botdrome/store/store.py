@@ -1,4 +1,4 @@
-"""Store: what lasts. Bots, matches with their records, and what contests have played."""
+"""The interface of the store: bots, matches with their records, contests, and notes."""
 
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -20,11 +20,11 @@ BotOrder = Literal["registered", "name", "owner", "game"]
 
 
 class NameTaken(Exception):
-    """A bot is registered with that name already. Names are unique over all games."""
+    """A bot with that name exists. Names are unique over all games."""
 
 
 class LooksAlike(NameTaken):
-    """The name of a registered bot, for which people would take the new one."""
+    """The name looks like that of a registered bot, which is the argument."""
 
 
 class UnknownBot(Exception):
@@ -36,7 +36,7 @@ class UnknownMatch(Exception):
 
 
 class AlreadyOver(Exception):
-    """A match has ended in another way already, such as one that was aborted by the server that started next."""
+    """The match has another end already, for example because the next server aborted it."""
 
 
 class BadStoreUrl(ValueError):
@@ -44,19 +44,19 @@ class BadStoreUrl(ValueError):
 
 
 class StoreUnavailable(Exception):
-    """The store cannot be opened, read or written at present; what was to be changed may not have been."""
+    """The store cannot be opened, read or written at present. A change may be lost."""
 
 
 class Unstorable(ValueError):
-    """A value that no database takes, such as a time beyond 64 bits."""
+    """A value that no database can store, such as a time beyond 64 bits."""
 
 
 class BadExport(ValueError):
-    """Not a file that `export` wrote, or not all of it: with the line and the reason."""
+    """A file that `export` did not write, or that is incomplete; the text has the line and the reason."""
 
 
 class BotEntry(Struct, frozen=True):
-    """A registered bot. Of its token only the SHA-256 is kept, in hexadecimal; None: it was revoked."""
+    """A registered bot. `token_hash` is the SHA-256 of its token, in hexadecimal; None: the token was revoked."""
 
     name: str
     game: str
@@ -64,11 +64,11 @@ class BotEntry(Struct, frozen=True):
     registered: Epoch
     token_hash: str | None
     url: str | None = None
-    """Where it is called; None: it connects by itself."""
+    """The URL at which the server calls it; None: it connects to the server."""
 
 
 class MatchEntry(Struct, frozen=True):
-    """A match, without the bulk: its record and the flight records of its seats are fetched apart."""
+    """A match without its record and flight records, which are fetched separately."""
 
     id: str
     game: str
@@ -86,13 +86,13 @@ class MatchEntry(Struct, frozen=True):
     reason: str = ""
     """Why it was aborted."""
     owners: tuple[str, ...] = ()
-    """To whom each player's seat belongs (see `server/lobby/owners.py`); empty: the store is older than that."""
+    """The owner of each player's seat (see `server/lobby/owners.py`); empty: stored by an older version."""
     pace: PaceName = "usual"
-    """Matches at any other pace are for people, and unrated."""
+    """Matches at any other pace are for people, and are unrated."""
 
 
 class Note(Struct, frozen=True):
-    """A small thing worth keeping beside the matches, such as a line of a table of players. The last one of a name stands."""
+    """A named value, such as a player's line in a table. A later note replaces an earlier one of the same name."""
 
     book: str
     name: str
@@ -100,10 +100,10 @@ class Note(Struct, frozen=True):
 
 
 class Finish(Struct, frozen=True):
-    """All that is kept of a match when it is over, or when one of its boards is.
+    """The end of a match, or of one of its boards.
 
-    After a board, the status is still `running`, and `result` says what the match comes to if it is aborted now. Nobody is shown
-    that while the match runs. It stands if nothing else is stored of the match, because the server crashed.
+    After a board the status is still `running`, and `result` is the result if the match is aborted now. It is hidden while the
+    match runs, and counts only if the server crashes before it stores the end.
     """
 
     id: str
@@ -117,32 +117,32 @@ class Finish(Struct, frozen=True):
     """The flight record of each player, packed."""
     reason: str = ""
     notes: tuple[Note, ...] = ()
-    """On disk together with the rest, or not at all."""
+    """Stored in the same transaction."""
 
 
 class Wanted(Struct, frozen=True):
-    """Which matches: all conditions must hold."""
+    """The conditions of a list of matches; all must hold."""
 
     game: str | None = None
     contest: str | None = None
     all_of: Sequence[str] = ()
-    """Players who all took part."""
+    """Players that all took part."""
     any_of: Sequence[str] = ()
-    """Players of whom one took part."""
+    """Players of which at least one took part."""
     status: Status | None = None
     winner: str | None = None
-    """The player that won alone."""
+    """The only winner."""
     since: Epoch | None = None
-    """When they started, at the earliest."""
+    """Matches that started at this time or later."""
     until: Epoch | None = None
-    """Before when they started."""
+    """Matches that started before this time."""
     oldest_first: bool = False
     limit: int | None = None
     offset: int = 0
 
 
 class ContestLine(Struct, frozen=True):
-    """What one bot has to show for a contest: ended matches alone count."""
+    """The results of one bot in a contest. Only ended matches count."""
 
     name: str
     wins: int
@@ -151,18 +151,18 @@ class ContestLine(Struct, frozen=True):
 
 
 Meetings = Mapping[tuple[str, ...], int]
-"""How often players have met, in the order of their seats."""
+"""The number of matches per group of players, in the order of their seats."""
 
 
 class Source(Struct, frozen=True):
-    """Where a store is: the kind of the database, and its file or URL."""
+    """The location of a store: the kind of the database, and its file or URL."""
 
     kind: Literal["sqlite", "postgresql"]
     place: str
 
 
 class Store(Protocol):
-    """Every change is on disk when its call returns, unless it says otherwise. Changes are made in the order of the calls.
+    """Every change is on disk when its call returns, unless noted otherwise. Changes are made in the order of the calls.
 
     While the store cannot be written, `begin`, `finish` and `keep(..., retry=True)` wait until it can, in their order. All other
     changes fail at once with StoreUnavailable.
@@ -172,36 +172,35 @@ class Store(Protocol):
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be written at present, in a sentence for the operator; empty: all is well."""
+        """Why nothing can be written at present, for the operator; empty: it can."""
 
     @property
     def unwritten(self) -> int:
-        """How many ends of matches are not on disk yet."""
+        """The number of ends of matches that are not on disk yet."""
 
     async def probe(self) -> None:
-        """StoreUnavailable unless something could be written and read just now."""
+        """Write and read something. Raise StoreUnavailable if that fails."""
 
     async def close(self) -> None:
-        """Everything that was handed over is written first. If the store is down, that is tried for some seconds, and then
-        StoreUnavailable says how many results were not stored."""
+        """Write everything first. If the store stays down for 10 s, raise StoreUnavailable with the number of lost results."""
 
     @property
     def source(self) -> "Source":
-        """Where another process finds it."""
+        """The location, for other processes."""
 
     async def settled(self) -> None:
-        """What `begin` has noted can be read by other processes too."""
+        """Wait until other processes can read all begun matches."""
 
     async def claim(self) -> bool:
-        """Be the server whose store it is, until it is closed or the process ends. False: another one is."""
+        """Claim the store for this server until it is closed or the process ends. False: another server has it."""
 
     async def register(self, bot: BotEntry) -> None:
-        """NameTaken if there is one with that name, LooksAlike if there is one whose name looks like it."""
+        """Raise NameTaken if the name exists, LooksAlike if a similar name does."""
 
     async def bot(self, name: str) -> BotEntry | None: ...
 
     async def bots_like(self, name: str) -> list[BotEntry]:
-        """Those whose names people would take for this one, by the time of registration; not the bot of that name itself."""
+        """Return the other bots whose names look like this one, oldest first."""
 
     async def bots(
         self,
@@ -216,24 +215,23 @@ class Store(Protocol):
     async def count_bots(self, game: str | None = None, owner: str | None = None) -> int: ...
 
     async def change_token(self, name: str, token_hash: str | None) -> None:
-        """UnknownBot if there is none with that name."""
+        """Raise UnknownBot if there is no such bot."""
 
     async def change_url(self, name: str, url: str | None) -> None:
-        """UnknownBot if there is none with that name."""
+        """Raise UnknownBot if there is no such bot."""
 
     def begin(self, match: MatchEntry) -> None:
-        """Note that a match runs. Does not wait: it is on disk with the next change at the latest. All that is read after
-        the call has it."""
+        """Store that a match runs, without waiting: it is on disk with the next change at the latest. Later reads see it."""
 
     def finish(self, finish: Finish) -> Awaitable[None]:
-        """Gathered: many at once cost little more than one. The second time changes nothing.
+        """Store the end of a match. Many at once cost little more than one; repeating it changes nothing.
 
-        It is under way when this returns, and on disk when that has been awaited, however long the store is down. UnknownMatch
-        if the match never began, AlreadyOver if it has another end; StoreUnavailable only if the store is closed meanwhile.
+        The end is queued when this returns, and on disk when the result has been awaited, however long the store is down. Raise
+        UnknownMatch if the match never began, AlreadyOver if it has another end, StoreUnavailable if the store is closed first.
         """
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
-        """Mark all matches that run as aborted, as after a crash; how many there were."""
+        """Mark all running matches as aborted, as after a crash, and return their number."""
 
     async def match(self, match_id: str) -> MatchEntry | None: ...
 
@@ -245,29 +243,29 @@ class Store(Protocol):
     async def matches(self, wanted: Wanted) -> list[MatchEntry]: ...
 
     async def count(self, wanted: Wanted) -> int:
-        """How many there are, limit and offset aside."""
+        """Return the number of matches, regardless of limit and offset."""
 
     async def contests(self, game: str) -> list[str]:
-        """By their first match."""
+        """Return the names of the contests, in the order of their first matches."""
 
     async def contest_lines(self, game: str, contest: str) -> list[ContestLine]: ...
 
     async def meetings(self, game: str, contest: str) -> tuple[Meetings, Meetings]:
-        """How often players have met in matches that have ended, and in matches that run; aborted ones do not count."""
+        """Return the meetings in ended matches and in running ones. Aborted matches do not count."""
 
     async def keep(self, notes: Sequence[Note], retry: bool = False) -> None:
-        """Store notes that belong to the end of no match; `retry`: as `finish` does, however long the store is down."""
+        """Store notes outside any match; `retry`: wait for an outage to end, as `finish` does."""
 
     async def notes(self, book: str) -> dict[str, dict[str, Any]]:
-        """What the notes of a book say, by their names."""
+        """Return the values of the notes of a book, by name."""
 
     async def strike(self, book: str, names: Sequence[str]) -> None:
-        """Delete these notes, where they are there."""
+        """Delete these notes if they exist."""
 
     def export(self) -> AsyncIterator[bytes]:
-        """Everything, as JSON lines."""
+        """Yield everything as JSON lines."""
 
     async def restore(self, lines: AsyncIterator[bytes]) -> int:
-        """Take in what `export` gave; what is there already stays as it is. How many entries were new.
+        """Import lines of `export`, and return the number of new entries. Existing entries stay unchanged.
 
-        BadExport: what stands before the bad line was taken in."""
+        BadExport: the lines before the bad one were imported."""

@@ -1,15 +1,37 @@
-"""The tables. Matches are numbered inside the database, so that what grows fast is kept under short, rising keys.
+"""The tables of the database. Matches have ascending numbers, since short keys keep the large tables small.
 
 A change here needs a migration beside it; a test compares the two.
 """
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Column,
+    ColumnElement,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
 metadata = MetaData()
 
 SMALL_TEXT: TypeEngine[str] = Text().with_variant(Text(collation="C"), "postgresql")
-"""Compared and sorted by its bytes in every database. Short enough for an index: see `texts`."""
+"""Compared and sorted by bytes in every database. Short enough for an index: see `rows`."""
 NUMBER: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 
 
@@ -64,7 +86,7 @@ seats = Table(
     Column("score", Double),
     Column("cause", Text),
     sqlite_with_rowid=False,
-    postgresql_with={"fillfactor": 70},  # a seat is changed once: there is room for that where it stands
+    postgresql_with={"fillfactor": 70},  # leave room to update each seat once in place
 )
 
 records = Table(
@@ -73,7 +95,7 @@ records = Table(
     _number_of_match(),
     Column("record", LargeBinary, nullable=False),
     Column("flights", LargeBinary, nullable=False),
-    postgresql_with={"toast_tuple_target": 8160},  # up to that, packing costs more than it saves
+    postgresql_with={"toast_tuple_target": 8160},  # below that, compression costs more than it saves
 )
 
 notes = Table(
@@ -109,3 +131,24 @@ Index(
 )
 Index("matches_running", matches.c.started, matches.c.number, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
 Index("seats_by_name", seats.c.name, seats.c.started, seats.c.number)
+
+
+class Listed(ColumnElement[bool]):
+    """Whether a column is in a list of texts that is bound as one value, so that one query serves any length."""
+
+    inherit_cache = False
+
+    def __init__(self, column: ColumnElement[str], name: str) -> None:
+        self.column = column
+        self.texts: BindParameter[Sequence[str]] = bindparam(name, type_=ARRAY(Text))
+
+
+@compiles(Listed, "postgresql")
+def _any_of_array(element: Listed, compiler: SQLCompiler, **how: Any) -> str:
+    return compiler.process(element.column == any_(element.texts), **how)
+
+
+@compiles(Listed, "sqlite")
+def _in_json(element: Listed, compiler: SQLCompiler, **how: Any) -> str:
+    column, texts = compiler.process(element.column, **how), compiler.process(element.texts, **how)
+    return f"{column} IN (SELECT value FROM json_each({texts}))"

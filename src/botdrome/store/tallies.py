@@ -1,13 +1,12 @@
-"""Tallies: results counted over many matches, as queries and as what they come to."""
+"""Queries that count results over many matches, and their rows."""
 
 from typing import Any, Literal
 
 from msgspec import Struct
 from sqlalchemy import BigInteger, ColumnElement, Select, Text, bindparam, case, distinct, func, select
 
-from botdrome.store.listed import Listed
 from botdrome.store.queries import HAS_STATUS
-from botdrome.store.tables import matches, seats
+from botdrome.store.tables import Listed, matches, seats
 
 Epoch = int
 OpponentOrder = Literal["games", "name", "wins", "losses", "last"]
@@ -15,7 +14,7 @@ ContestOrder = Literal["last", "first", "name", "game", "matches"]
 
 
 class Opponent(Struct, frozen=True):
-    """What one player has to show against another."""
+    """The results of one player against another."""
 
     name: str
     games: int
@@ -23,20 +22,20 @@ class Opponent(Struct, frozen=True):
     draws: int
     losses: int
     last: Epoch
-    """When their last match started."""
+    """The start of their last match."""
 
 
 class ContestSummary(Struct, frozen=True):
     game: str
     name: str
     matches: int
-    """Those that run and aborted ones are among them."""
+    """All matches, including running and aborted ones."""
     first: Epoch
     last: Epoch
 
 
 class Seating(Struct, frozen=True):
-    """A seat of a match that has ended."""
+    """A seat in an ended match."""
 
     match: str
     name: str
@@ -45,10 +44,10 @@ class Seating(Struct, frozen=True):
 
 
 class Meeting(Struct, frozen=True):
-    """A player and one of its opponents, in a match that has ended."""
+    """A player and one of its opponents in an ended match."""
 
     number: int
-    """Of the match: the same for all opponents of one table."""
+    """The number of the match."""
     started: Epoch
     place: int
     opponent: str

@@ -29,7 +29,7 @@ from botdrome.api.graphql.query import HttpQuery, Query, Subscription, error_bod
 from botdrome.api.graphql.schema import Root, make_schema
 from botdrome.api.problems import Problem, known_problem
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
-from botdrome.store.reading import reader
+from botdrome.store.opening import reader
 from botdrome.store.store import Source
 
 log = structlog.get_logger()

@@ -11,7 +11,7 @@ from botdrome.api.rest.endpoint import Endpoint, RawRequest, RestRequest, error_
 from botdrome.api.rest.routes import ENDPOINTS
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
-from botdrome.store.reading import reader
+from botdrome.store.opening import reader
 from botdrome.store.store import Source
 
 COMPRESSED = 2048

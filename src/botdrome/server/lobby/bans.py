@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.server.workers.asker import ASKER, source_of
-from botdrome.store.likeness import look_alike
+from botdrome.store.identity import look_alike
 from botdrome.store.store import Epoch, Note, Store
 
 BOOK = "bans"

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from botdrome.server import metrics
 from botdrome.server.lobby.guesses import Guesses
+from botdrome.store.identity import hashed
 from botdrome.store.store import Note, Store, StoreUnavailable
-from botdrome.store.tokens import hashed
 
 OPERATOR = "operator:"
 """What stands for a name where guesses are counted; no bot can be called so."""

@@ -1,19 +1,26 @@
-"""Likeness: which names look alike to people, by the confusable characters that Unicode lists (UTS 39)."""
+"""Identity of bots: the hash of a token, and names that look alike (confusable characters of Unicode, UTS 39)."""
 
+import hashlib
 import re
 import unicodedata
 from functools import cache
+
+
+def hashed(token: str) -> str:
+    """Return the SHA-256 that the store keeps in place of a token."""
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
+
 
 IGNORABLE = re.compile(
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Characters that are not seen."""
+"""Invisible characters."""
 BLANK = re.compile("[\\s\u2800]+")
 
 
 def likeness(name: str) -> str:
-    """Equal for names that look alike. It is made for comparing, not for showing."""
+    """Return a key that is equal for names that look alike."""
     compatible = unicodedata.normalize("NFKC", name)
     seen = BLANK.sub(" ", IGNORABLE.sub("", compatible)).strip()
     prototypes = _prototypes()
@@ -22,7 +29,7 @@ def likeness(name: str) -> str:
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Whether two names are taken for each other. Letters of ASCII are not: l, I and 1 differ in every font for programs."""
+    """Whether people confuse two names. ASCII letters are not confused: l, I and 1 differ in every font for programs."""
     if one == other or likeness(one) != likeness(other):
         return False
     return not (one.isascii() and other.isascii()) or one.split() == other.split() != []
@@ -30,7 +37,7 @@ def look_alike(one: str, other: str) -> bool:
 
 @cache
 def _prototypes() -> dict[str, str]:
-    """For each character the one that stands for all that look like it. Reading the list takes a tenth of a second."""
+    """Map each character to the representative of its look-alikes. Reading the list takes 0.1 s."""
     from confusable_homoglyphs.confusables import confusables_data  # type: ignore[import-untyped]
 
     found: dict[str, str] = {}

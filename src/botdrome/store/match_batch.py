@@ -1,12 +1,12 @@
-"""Sheet: the rows that many matches add and change together, table by table."""
+"""The rows that a batch of matches adds and changes, table by table."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from botdrome.store import queries
-from botdrome.store.rows import Row, squeezed
-from botdrome.store.steps import Alter, Find, Plan, Put, Run, Step, Take
+from botdrome.store.rows import Row, compressed
+from botdrome.store.steps import Alter, Find, Plan, Put, Run, Step, TakeNumbers
 from botdrome.store.store import AlreadyOver, UnknownMatch
 from botdrome.store.tables import matches, notes, records, seats
 
@@ -15,17 +15,17 @@ END_OF_SEAT = ("place", "score", "cause")
 
 
 class Begin(Struct, frozen=True, gc=False):
-    """A match that is new. Its rows lack the number of the match."""
+    """A new match. Its rows lack the number of the match."""
 
     id: str
     match: Row
     seats: tuple[Row, ...]
-    papers: "Papers | None" = None
-    """None: there are none, or not yet."""
+    files: "MatchFiles | None" = None
+    """None while the match runs, or if there are none."""
 
 
-class Papers(Struct, frozen=True, gc=False):
-    """The bulk of a match."""
+class MatchFiles(Struct, frozen=True, gc=False):
+    """The match file and the flight records of a match."""
 
     record: bytes
     flights: bytes
@@ -33,25 +33,25 @@ class Papers(Struct, frozen=True, gc=False):
 
 
 class End(Struct, frozen=True, gc=False):
-    """A match that is over, or one of its boards."""
+    """The end of a match or of one of its boards."""
 
     id: str
     over: bool
     match: Row
     seats: tuple[Row, ...]
-    papers: Papers
+    files: MatchFiles
     notes: tuple[Row, ...] = ()
 
 
-class Sheet:
+class MatchBatch:
     def __init__(self, known: Iterable[Row], numbers: Iterable[int]) -> None:
         self._numbers = iter(numbers)
         self._number: dict[str, int] = {}
         self._running: set[str] = set()
         self._filed: set[str] = set()
-        """Matches that run and have a record."""
+        """Running matches that have a record."""
         self._over: dict[str, Row] = {}
-        """Status and time of the end of matches that have one."""
+        """Status and time of the end, for matches that have ended."""
         for match_id, number, status, ended, has_result in known:
             self._number[match_id] = number
             if status == "running":
@@ -69,21 +69,21 @@ class Sheet:
         self._notes: list[Row] = []
 
     def begin(self, match: Begin) -> bool:
-        """Whether it is new; else it stays as it is."""
+        """Return whether the match is new; a known one stays unchanged."""
         if match.id in self._number:
             return False
         number = self._number[match.id] = next(self._numbers)
         self._matches[number] = (number, *match.match)
         self._seats[number] = [(number, *seat) for seat in match.seats]
-        if match.papers is None:
+        if match.files is None:
             self._running.add(match.id)
         else:
             self._over[match.id] = match.match[-len(END_OF_MATCH) :][:2]
-            self._file(number, match.papers)
+            self._file(number, match.files)
         return True
 
     def end(self, match: End) -> None:
-        """AlreadyOver if the match has another end."""
+        """Raise AlreadyOver if the match has a different end, UnknownMatch if it never began."""
         number = self._number.get(match.id)
         if number is None:
             raise UnknownMatch(match.id)
@@ -101,24 +101,24 @@ class Sheet:
         if match.id in self._filed:
             self._filed.remove(match.id)
             self._outdated.append(match.id)
-        self._file(number, match.papers)
+        self._file(number, match.files)
         self._notes.extend(match.notes)
 
     def _check_end(self, match: End) -> None:
-        """The same may come twice, where nobody knows whether it was written; a board is part of the end that came after it."""
+        """Accept the same end twice, since a lost commit is repeated, and a board that ended before its match did."""
         status, _ = stored = self._over[match.id]
         if stored != match.match[:2] if match.over else status != "ended":
             raise AlreadyOver(f"{match.id} is {status} in the store, and cannot become {match.match[0]}")
 
     def _end_new(self, number: int, match: End) -> None:
-        """One that began on this sheet is put down as it ended."""
+        """Store a match that began in this batch in its final form."""
         self._matches[number] = (*self._matches[number][: -len(END_OF_MATCH)], *match.match)
         seats = self._seats[number]
         for *end, player in match.seats:
             seats[player] = (*seats[player][: -len(END_OF_SEAT)], *end)
 
-    def _file(self, number: int, papers: Papers) -> None:
-        self._records[number] = (number, papers.record, squeezed(papers.flights))
+    def _file(self, number: int, files: MatchFiles) -> None:
+        self._records[number] = (number, files.record, compressed(files.flights))
 
     def steps(self) -> Iterator[Step]:
         if self._outdated:
@@ -136,16 +136,16 @@ class Sheet:
 
 
 def noted(rows: Sequence[Row]) -> Iterator[Step]:
-    """Of each name the last."""
+    """Write the last note of each name."""
     last = {row[:2]: row for row in rows}
     for book in {book for book, _ in last}:
         yield Run(queries.STRIKE_NOTES, {"book": book, "names": [name for this, name in last if this == book]})
     yield Put(notes, [*last.values()])
 
 
-def sheet_for(begun: set[str], ended: set[str]) -> Plan[Sheet]:
-    """A sheet for matches with these ids."""
+def batch_for(begun: set[str], ended: set[str]) -> Plan[MatchBatch]:
+    """Return a batch for matches with these ids."""
     known = yield Find(queries.KNOWN, {"ids": [*(begun | ended)]})
     new = len(begun - {row[0] for row in known})
-    numbers = (yield Take(new)) if new else ()
-    return Sheet(known, numbers)
+    numbers = (yield TakeNumbers(new)) if new else ()
+    return MatchBatch(known, numbers)

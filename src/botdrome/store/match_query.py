@@ -1,7 +1,7 @@
-"""Which matches are wanted, as a query. One is made for each combination of conditions, not for each question.
+"""Queries for a list of matches: one per combination of conditions, so that each is compiled once.
 
-A page of a long list comes straight from an index, by time, and costs no more than the page. For that the query has to
-set out from the right end: from the seats of a player who has few, from all matches where players have many.
+A page of a long list comes from an index on time, and costs no more than the page. For that, the query starts from the seats
+of a player with few seats, or from all matches if the players have many.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -12,35 +12,34 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import BigInteger, ColumnElement, Executable, Select, Table, Text, bindparam, distinct, exists, func, select
 
-from botdrome.store.listed import Listed
 from botdrome.store.queries import HAS_STATUS, MATCH
+from botdrome.store.rows import key
 from botdrome.store.store import Status, Wanted
-from botdrome.store.tables import matches, seats
-from botdrome.store.texts import key
+from botdrome.store.tables import Listed, matches, seats
 
 FARTHEST = 2**62
-"""No limit and no offset means more than that."""
+"""Limits and offsets above this count as this."""
 MANY = 5_000
-"""Seats, from which on it does not matter how many more there are."""
+"""Seats are counted up to this number."""
 COMPARED = 8
-"""Of more players than these, it is not looked who has the fewest seats."""
+"""Players whose seats are compared, at most."""
 
 Fetch = Callable[[Executable, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
 Question = tuple[Select[*tuple[Any, ...]], dict[str, Any]]
 
 
-class Shape(Struct, frozen=True):
-    """Which conditions there are."""
+class QueryShape(Struct, frozen=True):
+    """The conditions of a query, without their values."""
 
     game: bool
     contest: bool
     status: Status | None
     player: bool
-    """One player has taken part: its seats lead the way."""
+    """Whether the query starts from the seats of one player."""
     all_of: bool
     any_of: bool
     busy: bool
-    """Those of whom one is wanted have played so much that one comes across them anyway."""
+    """Whether the players of `any_of` have many seats."""
     winner: bool
     since: bool
     until: bool
@@ -80,10 +79,10 @@ def _one_player(wanted: Wanted) -> str | None:
     return wanted.any_of[0] if len(wanted.any_of) == 1 else wanted.winner
 
 
-def _shape(wanted: Wanted, busy: bool) -> Shape:
+def _shape(wanted: Wanted, busy: bool) -> QueryShape:
     if wanted.offset < 0 or (wanted.limit is not None and wanted.limit < 0):
         raise ValueError("limit and offset must not be negative")
-    return Shape(
+    return QueryShape(
         wanted.game is not None,
         wanted.contest is not None,
         wanted.status,
@@ -116,7 +115,7 @@ def _values(wanted: Wanted) -> dict[str, Any]:
 
 
 @cache
-def _chosen(shape: Shape) -> Select[*tuple[Any, ...]]:
+def _chosen(shape: QueryShape) -> Select[*tuple[Any, ...]]:
     clock, query = _clock(shape), select(*MATCH)
     if shape.player:
         query = query.join(seats, seats.c.number == matches.c.number).where(_first_seat_of_that_name())
@@ -128,8 +127,8 @@ def _chosen(shape: Shape) -> Select[*tuple[Any, ...]]:
 
 
 @cache
-def _counted(shape: Shape) -> Select[*tuple[Any, ...]]:
-    """Where nothing is asked of the matches themselves, the seats alone are counted."""
+def _counted(shape: QueryShape) -> Select[*tuple[Any, ...]]:
+    """Count seats alone if no condition concerns the match itself."""
     of_match, conditions = _of_match(shape), [*_of_players(shape), *_of_time(shape)]
     if not shape.player:
         return select(func.count()).select_from(matches).where(*of_match, *conditions)
@@ -137,12 +136,12 @@ def _counted(shape: Shape) -> Select[*tuple[Any, ...]]:
     return query.join(matches, matches.c.number == seats.c.number) if of_match else query
 
 
-def _clock(shape: Shape) -> Table:
-    """The table whose index leads the way through time."""
+def _clock(shape: QueryShape) -> Table:
+    """The table whose index on time is used."""
     return seats if shape.player else matches
 
 
-def _of_time(shape: Shape) -> list[ColumnElement[bool]]:
+def _of_time(shape: QueryShape) -> list[ColumnElement[bool]]:
     started, conditions = _clock(shape).c.started, []
     if shape.since:
         conditions.append(started >= bindparam("since", type_=BigInteger))
@@ -151,7 +150,7 @@ def _of_time(shape: Shape) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _of_match(shape: Shape) -> list[ColumnElement[bool]]:
+def _of_match(shape: QueryShape) -> list[ColumnElement[bool]]:
     conditions = []
     if shape.game:
         conditions.append(matches.c.game == bindparam("game", type_=Text))
@@ -162,7 +161,7 @@ def _of_match(shape: Shape) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _of_players(shape: Shape) -> list[ColumnElement[bool]]:
+def _of_players(shape: QueryShape) -> list[ColumnElement[bool]]:
     match = seats.c.number if shape.player else matches.c.number
     conditions = []
     if shape.player:
@@ -177,7 +176,7 @@ def _of_players(shape: Shape) -> list[ColumnElement[bool]]:
 
 
 def _first_seat_of_that_name() -> ColumnElement[bool]:
-    """Who sits at a table twice has played one match."""
+    """Count a match once for a player that has two seats in it."""
     same = seats.alias("same")
     first = select(func.min(same.c.player)).where(same.c.number == seats.c.number, same.c.name == seats.c.name)
     return seats.c.player == first.scalar_subquery()
