@@ -1,5 +1,6 @@
 """All endpoints of REST, and the routes to them."""
 
+from functools import cache
 from typing import Any
 
 from starlette.requests import Request
@@ -166,9 +167,15 @@ ENDPOINTS = (
 )  # fmt: skip
 
 
+@cache
+def openapi_document(operator: bool) -> bytes:
+    """Made once a process, since it takes most of the time in which a server opens."""
+    return document(BASE, (*ENDPOINTS, *(OPERATOR_ENDPOINTS if operator else ())))
+
+
 def rest_routes(arena: Arena, operator: Operator | None) -> list[BaseRoute]:
     operators = () if operator is None else OPERATOR_ENDPOINTS
-    described = document(BASE, (*ENDPOINTS, *operators))
+    described = openapi_document(operator is not None)
     files = SharedSlots(MOST_FILES)
 
     def route(subject: Any, endpoint: Endpoint) -> Route:
