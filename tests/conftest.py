@@ -2,6 +2,7 @@
 
 import logging
 import os
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,8 +19,11 @@ os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
 # A server that is started as a process listens where it is told, and at no usual port.
 os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMBER_PORT="0")
 
-# On a busy machine an answer may take long, above all the first one of a worker process.
-(httpx.AsyncClient.__init__.__kwdefaults__ or {})["timeout"] = httpx.Timeout(300)
+# On a busy machine an answer may take long, above all the first one of a worker process. Reading the certificate authorities
+# takes 40 ms of CPU a client, and no test needs one.
+(httpx.AsyncClient.__init__.__kwdefaults__ or {}).update(
+    timeout=httpx.Timeout(300), verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+)
 
 
 @pytest.fixture(autouse=True)

@@ -4,15 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from botdrome.bots.house import house_bots
 from botdrome.cli.app import app
 from botdrome.formats import FORMATS
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(app, list(words), env={"COLUMNS": "200", "TERM": "dumb"}, catch_exceptions=False)
+from tests.cli.commands import run
 
 
 def saved(folder: Path, game: str = "noughts-and-crosses") -> Path:

@@ -8,16 +8,15 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from botdrome.cli import host
 from botdrome.cli.host import own_settings
-from botdrome.cli.host_words import Puzzled, headline, order_in
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.network.steady_loop import SteadyClock
+from tests.cli.commands import run, run_beside
 from tests.cli.screens import Terminal
 from tests.server.boats import BOARD, TOKEN, Line, boat_server, sailor
 from tests.server.clients import PATIENCE
@@ -80,13 +79,6 @@ async def joined(port: int, name: str) -> Line:
     return one
 
 
-async def run(*words: str) -> tuple[int | None, str, str]:
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*BOTDROME, *words, stdout=pipe, stderr=pipe)
-    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
-    return process.returncode, out.decode(), err.decode()
-
-
 async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) -> None:
     db = f"sqlite:///{tmp_path / 'host.db'}"
     (tmp_path / "small.ini").write_text("name=Small\nboat=A5\nboat=B4\nboat=C3\nboat=D3\nboat=E2\npointGoal=1\n")
@@ -123,18 +115,18 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
             await ship.close()
         assert await typist.end() == 0, "without --repeat it ends with the game"
     assert sorted(file.name for file in (tmp_path / "db").iterdir()) == ["game.Tea.ini", "player.ann.ini", "player.bob.ini"]
-    status, output, _ = await run("stats", "--db", db)
-    assert status == 0
-    assert "Tea: 1 game, 0 aborted" in output
-    _, output, _ = await run("stats", "Tea", "--db", db)
-    assert f"player.{first}.total.score=1\n" in output
-    _, output, _ = await run("stats", first, "--player", "--json", "--db", db, "--db-dir", str(tmp_path / "copy"))
-    assert json.loads(output)["total.score"] == 1
+    result = await run_beside("stats", "--db", db)
+    assert result.exit_code == 0
+    assert "Tea: 1 game, 0 aborted" in result.stdout
+    result = await run_beside("stats", "Tea", "--db", db)
+    assert f"player.{first}.total.score=1\n" in result.stdout
+    result = await run_beside("stats", first, "--player", "--json", "--db", db, "--db-dir", str(tmp_path / "copy"))
+    assert json.loads(result.stdout)["total.score"] == 1
     assert (tmp_path / "copy" / "game.Tea.ini").read_text() == (tmp_path / "db" / "game.Tea.ini").read_text()
-    _, output, _ = await run("stats", "--json", "--db", db)
-    assert set(json.loads(output)["player"]) == {"ann", "bob"}
-    status, _, error = await run("stats", "Coffee", "--db", db)
-    assert (status, "Coffee" in error) == (1, True)
+    result = await run_beside("stats", "--json", "--db", db)
+    assert set(json.loads(result.stdout)["player"]) == {"ann", "bob"}
+    result = await run_beside("stats", "Coffee", "--db", db)
+    assert (result.exit_code, "Coffee" in result.stderr) == (1, True)
 
 
 def test_a_server_of_ones_own_charges_nobody_for_stalls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,10 +183,10 @@ async def test_who_quits_at_a_terminal_is_asked_first(tmp_path: Path) -> None:
         terminal.close()
 
 
-async def test_statistics_of_a_store_that_is_not_there_make_none(tmp_path: Path) -> None:
+def test_statistics_of_a_store_that_is_not_there_make_none(tmp_path: Path) -> None:
     file = tmp_path / "no.db"
-    status, _, error = await run("stats", "--db", f"sqlite:///{file}")
-    assert (status, f"{file}: there is no such store" in error, file.exists()) == (1, True, False)
+    result = run("stats", "--db", f"sqlite:///{file}")
+    assert (result.exit_code, f"{file}: there is no such store" in result.stderr, file.exists()) == (1, True, False)
 
 
 async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Path) -> None:
@@ -242,67 +234,12 @@ async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) 
         (("--bind-address", "203.0.113.1"), "is no address of this machine"),
     ],
 )
-async def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...], complaint: str) -> None:
-    status, _, error = await run("host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", *words)
-    assert (status, complaint in error) == (2, True), error
+def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...], complaint: str) -> None:
+    result = run("host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", *words)
+    assert (result.exit_code, complaint in result.stderr) == (2, True), result.stderr
 
 
 def test_a_configuration_need_not_be_utf_8(tmp_path: Path) -> None:
     (tmp_path / "old.ini").write_bytes(b"# f\xfcr zwei\nname=Caf\xe9\nboat=A5\n")
     settings = own_settings({}, tmp_path / "old.ini", {"xbs_port": -1})
     assert [(plan.title, plan.boats) for plan in settings.of(BoatsSection).rooms] == [("Caf\xe9", "A5")]
-
-
-@pytest.mark.parametrize(
-    ("typed", "order"),
-    [
-        ("start", {"do": "start"}),
-        ("S", {"do": "start"}),
-        ("message hello there", {"do": "message", "text": "hello there"}),
-        ('tell "Cap\'n R." hello', {"do": "message", "to": "Cap'n R.", "text": "hello"}),
-        ("tell 2 hello", {"do": "message", "to": "2", "text": "hello"}),
-        ("boot Cap'n R.", {"do": "boot", "player": "Cap'n R."}),
-        ('b "ann"', {"do": "boot", "player": "ann"}),
-        ("blacklist player ann lee", {"do": "blacklist player", "player": "ann lee"}),
-        ('p "ann"', {"do": "blacklist player", "player": "ann"}),
-        ("a 10.0.0.1", {"do": "blacklist address", "address": "10.0.0.1"}),
-        ("skip #2 too slow", {"do": "skip", "reason": "too slow", "game": 2}),
-        ("k slow", {"do": "skip", "reason": "slow"}),
-        ("abort #3", {"do": "abort", "game": 3}),
-        ("message #2 well done", {"do": "message", "text": "well done", "game": 2}),
-        ("message #2nd place!", {"do": "message", "text": "#2nd place!"}),
-        ("tell #2 ann well done", {"do": "message", "to": "ann", "text": "well done", "game": 2}),
-        ("boot #2 ann lee", {"do": "boot", "player": "ann lee", "game": 2}),
-        (" clear ", {"do": "clear"}),
-        ("help", {"do": "help"}),
-    ],
-)
-def test_what_is_typed(typed: str, order: dict[str, Any]) -> None:
-    assert order_in(typed) == order
-
-
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
-        ("dance", "'dance' is no command"),
-        ("tell", "who?"),
-        ("tell #2", "who?"),
-        ("startle", "'startle' is no command"),
-        ("blacklist", "blacklist player NAME"),
-        ("blacklist foo bar", "blacklist address ADDRESS"),
-    ],
-)
-def test_what_makes_no_sense(typed: str, words: str) -> None:
-    with pytest.raises(Puzzled, match=re.escape(words)):
-        order_in(typed)
-
-
-def test_the_headline_changes_with_who_is_there_and_not_with_every_shot() -> None:
-    room: dict[str, Any] = {"max": 2, "gathering": [], "games": []}
-    assert headline(room) == "0 of 2 joined"
-    player = {"name": "ann", "status": "", "score": 1}
-    away = {"name": "bob", "status": "brb", "score": 0}
-    assert (
-        headline(room | {"gathering": None, "games": [{"number": 1, "players": [player, away]}]})
-        == "nobody can join; game 1: ann, bob (brb)"
-    )

@@ -1,17 +1,16 @@
 """`botdrome watch` and `botdrome why` against a real server."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
 
 from botdrome.store.store import Wanted
+from tests.cli.commands import run_beside
 from tests.match.telling import mark
-from tests.server.clients import PATIENCE, bot, pair, play_noughts, registered, server
+from tests.server.clients import bot, pair, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
-BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
 
 
 @pytest.fixture
@@ -19,27 +18,19 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-async def run(*words: str) -> tuple[int | None, str, str]:
-    process = await asyncio.create_subprocess_exec(
-        *BOTDROME, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
-    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
-    return process.returncode, out.decode(), err.decode()
-
-
 async def test_a_match_that_runs_is_watched_to_its_end(tmp_path: Path) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
         (live,) = house.desk.floor.live()
-        watching = asyncio.create_task(run("watch", live.id, "--server", house.url))
+        watching = asyncio.create_task(run_beside("watch", live.id, "--server", house.url))
         while not house.desk.floor.live()[0].spectators:
             await asyncio.sleep(0)
         await ada.send(mark(0, 1, 1))
         await bob.receive()
         await bob.socket.close()
-        status, output, _ = await watching
-        assert status == 0
-        assert "noughts-and-crosses  step 1" in output
-        assert "ada wins" in output
+        result = await watching
+        assert result.exit_code == 0
+        assert "noughts-and-crosses  step 1" in result.stdout
+        assert "ada wins" in result.stdout
 
 
 async def test_a_match_that_is_over_is_shown_again(tmp_path: Path) -> None:
@@ -48,19 +39,19 @@ async def test_a_match_that_is_over_is_shown_again(tmp_path: Path) -> None:
         async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
             await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
         (match,) = await house.arena.store.matches(Wanted())
-        status, output, _ = await run("watch", match.id, "--server", house.url)
-        assert status == 0
-        assert "ada wins" in output
+        result = await run_beside("watch", match.id, "--server", house.url)
+        assert result.exit_code == 0
+        assert "ada wins" in result.stdout
 
 
 async def test_a_match_that_is_not_there_cannot_be_watched(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        status, _, error = await run("watch", "nothing", "--server", house.url)
-        assert status == 1
-        assert "nothing" in error
-    status, _, error = await run("watch", "nothing", "--server", "http://127.0.0.1:1")
-    assert status == 1
-    assert "127.0.0.1" in error
+        result = await run_beside("watch", "nothing", "--server", house.url)
+        assert result.exit_code == 1
+        assert "nothing" in result.stderr
+    result = await run_beside("watch", "nothing", "--server", "http://127.0.0.1:1")
+    assert result.exit_code == 1
+    assert "127.0.0.1" in result.stderr
 
 
 async def test_why_did_my_bot_lose(tmp_path: Path) -> None:
@@ -75,14 +66,14 @@ async def test_why_did_my_bot_lose(tmp_path: Path) -> None:
                 await two.send(mark(1, 1, 1))
             await two.until_closed()
         (match,) = await house.arena.store.matches(Wanted())
-        status, output, _ = await run("why", match.id, "--token", logins[1]["password"], "--server", house.url)
-        assert status == 0
-        assert output.count("illegal: space [1, 1] is taken, after ") == 3
-        assert "the end: illegal moves" in output
-        status, output, _ = await run("why", match.id, "--token", logins[0]["password"], "--server", house.url)
-        assert "accepted, after" in output
+        result = await run_beside("why", match.id, "--token", logins[1]["password"], "--server", house.url)
+        assert result.exit_code == 0
+        assert result.stdout.count("illegal: space [1, 1] is taken, after ") == 3
+        assert "the end: illegal moves" in result.stdout
+        result = await run_beside("why", match.id, "--token", logins[0]["password"], "--server", house.url)
+        assert "accepted, after" in result.stdout
         for words in (["--token", "wrong"], ["--token", logins[0]["password"], "--seat", "1"]):
-            status, output, error = await run("why", match.id, *words, "--server", house.url)
-            assert status == 1
-            assert output == ""
-            assert error.startswith("botdrome: ")
+            result = await run_beside("why", match.id, *words, "--server", house.url)
+            assert result.exit_code == 1
+            assert result.stdout == ""
+            assert result.stderr.startswith("botdrome: ")

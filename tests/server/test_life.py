@@ -19,6 +19,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 from botdrome.store.store import Wanted
+from tests.cli.commands import run
 from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, pair, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -221,11 +222,10 @@ async def test_two_servers_cannot_have_one_port(tmp_path: Path) -> None:
         (["--set", "tls_key=/no/such/[key].pem", "--set", "tls_cert=/dev/null"], "tls.key: /no/such/[key].pem: No such file"),
     ],
 )
-async def test_settings_that_cannot_be_are_named_and_nothing_starts(tmp_path: Path, words: list[str], problem: str) -> None:
+def test_settings_that_cannot_be_are_named_and_nothing_starts(tmp_path: Path, words: list[str], problem: str) -> None:
     database = [] if "--db" in words else ["--db", f"sqlite:///{tmp_path / 'x.db'}"]
-    command = [*BOTDROME, "serve", "--port", "0", *database, *words]
-    result = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert result.returncode == 2
+    result = run("serve", "--port", "0", *database, *words)
+    assert result.exit_code == 2
     assert problem in result.stderr
     assert "Traceback" not in result.stderr
 
