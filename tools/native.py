@@ -36,7 +36,7 @@ BUSY = {
     "server/network": ("patience", "rate_limit", "tcp", "traffic", "websocket"),
     "server/tables": ("flight_records", "floor", "metronome", "subscriber", "table"),
     "server/workers": ("turns",),
-    "api/socketio": ("sockets",),
+    "api/socketio": ("websocket",),
 }  # fmt: skip
 """Where a server under load spends its time, and whatever inherits from that.
 

@@ -14,8 +14,7 @@ from starlette.routing import Mount
 
 from botdrome.api.app import NO_SOCKET, Api, load_worker_modules, make_app
 from botdrome.api.probes import probe_routes
-from botdrome.api.socketio.app import SocketIo
-from botdrome.api.socketio.opening import make_socketio, socketio_door
+from botdrome.api.socketio.app import SocketIo, socketio_door
 from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.protocols import PROTOCOLS
@@ -29,7 +28,7 @@ from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.bomber.api import BomberApi
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
-from botdrome.server.cube.organiser import CubeOrganiser
+from botdrome.server.cube.host import CubeHost
 from botdrome.server.duel.board_ids import open_board_ids
 from botdrome.server.duel.hall import DuelHall, duel_door
 from botdrome.server.duel.table import open_duel_table
@@ -189,9 +188,9 @@ async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], T
         store, shown(desk.floor), desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
     arena.clients = desk.registry.clients
-    organiser = CubeOrganiser(desk, callers)
-    cube = make_socketio(organiser, settings, crowd)
-    operator = await open_operator(desk, boats, organiser, callers)
+    organisers = CubeHost(desk, callers)
+    cube = SocketIo(lambda one, limits: organisers.receive(one, one.handshake, limits), settings, crowd)
+    operator = await open_operator(desk, boats, organisers, callers)
     bomber = BomberApi(desk, crowd, origins)
     rate = RequestRate(settings)
     api = make_app(arena, operator, rate)

@@ -5,37 +5,88 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import httpx
+from msgspec import Struct
 from websockets.asyncio.client import ClientConnection, connect
 
-from botdrome.api.socketio.app import SocketIo
-from botdrome.api.socketio.opening import make_socketio, socketio_door
+from botdrome.api.socketio.app import SocketIo, socketio_door
+from botdrome.api.socketio.connection import EngineConnection
+from botdrome.match.events import Player
 from botdrome.protocols import load_settings
-from botdrome.server.cube.connection import Caller
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.door import Crowd
 from botdrome.server.network.origins import Origins
-from botdrome.wire.framing.engineio3 import units
+from botdrome.server.session import Session
+from botdrome.server.tables.table import Table
+from botdrome.wire.conversation import Command, Outs
+from botdrome.wire.cube.writer import CubeEvent
+from botdrome.wire.framing.engineio import units
+from botdrome.wire.framing.socketio_conversation import SocketConnected, SocketDisconnected, SocketIoConversation, SocketIoLimits
 from tests.patience import PATIENCE as PATIENCE
 
 
+class EchoEvent(Struct, Command, frozen=True):
+    name: str
+    args: list[Any]
+
+
+class EchoConversation(SocketIoConversation):
+    def on_event(self, name: str, args: list[Any]) -> Outs:
+        return (EchoEvent(name, args),)
+
+
+class Caller:
+    """A client of the server under test, as its host sees it."""
+
+    def __init__(self, session: Session) -> None:
+        assert isinstance(session.connection, EngineConnection)
+        self.connection = session.connection
+
+    def emit(self, name: str, payload: Any) -> None:
+        self.emit_all([(name, payload)])
+
+    def emit_all(self, events: list[tuple[str, Any]]) -> None:
+        self.connection.emit([CubeEvent(name, payload) for name, payload in events])
+
+
 class Echo:
-    """An organiser that keeps a diary, and can be waited for."""
+    """A host that repeats events, keeps a diary, and can be waited for."""
+
+    protocol = "echo"
 
     def __init__(self) -> None:
         self.diary: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
         self.callers: dict[str, Caller] = {}
         self.numbers = count()
+        self._sids: dict[Session, str] = {}
 
-    def connected(self, caller: Caller) -> None:
-        self.callers[caller.sid] = caller
-        self.diary.put_nowait(("connected", caller.sid))
+    def receive(self, connection: EngineConnection, limits: SocketIoLimits) -> Session:
+        now = asyncio.get_running_loop().time()
+        return Session(connection, EchoConversation(connection.handshake, limits, now), self, cast(Desk, None))
+
+    def act(self, session: Session, command: Command) -> None:
+        match command:
+            case SocketConnected(sid):
+                self._sids[session] = sid
+                self.callers[sid] = Caller(session)
+                self.diary.put_nowait(("connected", sid))
+            case SocketDisconnected():
+                self.left(session)
+            case EchoEvent(name, args):
+                self.event(self.callers[self._sids[session]], name, args)
+
+    def seated(self, session: Session, table: Table, player: Player) -> None: ...
+
+    def left(self, session: Session) -> None:
+        sid = self._sids.pop(session, None)
+        if sid is not None:
+            del self.callers[sid]
+            self.diary.put_nowait(("gone", sid))
 
     def event(self, caller: Caller, name: str, args: list[Any]) -> None:
         self.diary.put_nowait((name, *args))
-        if name == "FAIL":
-            raise RuntimeError("an organiser with a fault")
         if name == "ECHO":
             caller.emit("ECHO", args[0] if args else None)
         elif name == "ECHO_LENGTH":
@@ -47,11 +98,7 @@ class Echo:
             caller.emit("TOLD", "x" * args[0])
         elif name == "LEAVE_ME":
             caller.emit("LAST", "goodbye")
-            caller.disconnect()
-
-    def gone(self, caller: Caller) -> None:
-        del self.callers[caller.sid]
-        self.diary.put_nowait(("gone", caller.sid))
+            caller.connection.disconnect()
 
     async def next(self) -> tuple[Any, ...]:
         return await asyncio.wait_for(self.diary.get(), PATIENCE)
@@ -154,9 +201,9 @@ async def said(socket: ClientConnection) -> str | bytes:
 
 @asynccontextmanager
 async def rig(**changes: Any) -> AsyncIterator[Rig]:
-    settings, echo = load_settings(changes), Echo()
-    crowd = Crowd(settings)
-    socketio = make_socketio(echo, settings, crowd)
+    settings = load_settings(changes)
+    echo, crowd = Echo(), Crowd(settings)
+    socketio = SocketIo(echo.receive, settings, crowd)
     door = socketio_door(socketio, crowd, settings, Origins(settings))
     server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
     async with httpx.AsyncClient(timeout=PATIENCE) as http:

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from botdrome.server.cube.connection import MUCH, Caller
-from tests.api.socketio_rig import PATIENCE, rig, said
+from botdrome.server.cube.watcher import MUCH_UNREAD as MUCH
+from tests.api.socketio_rig import PATIENCE, Caller, rig, said
 
 pytestmark = pytest.mark.anyio
 both = pytest.mark.parametrize("version", [3, 4])
@@ -15,7 +15,7 @@ LONG = "x" * MUCH
 def read(caller: Caller) -> asyncio.Event:
     """Set when the caller has read what waits for it."""
     event = asyncio.Event()
-    caller.when_read(event.set)
+    caller.connection.when_read(event.set)
     return event
 
 
@@ -24,16 +24,16 @@ async def test_a_client_that_polls(version: int) -> None:
     async with rig() as one:
         client = await one.poller(version)
         caller = next(iter(one.echo.callers.values()))
-        assert caller.unread == 0
+        assert caller.connection.unread == 0
         for _ in range(3):
             caller.emit("LONG", LONG)
         done = read(caller)
-        assert caller.unread > 3 * MUCH
+        assert caller.connection.unread > 3 * MUCH
         await client.packet()
-        assert caller.unread > 2 * MUCH and not done.is_set()
+        assert caller.connection.unread > 2 * MUCH and not done.is_set()
         for _ in range(2):
             await client.packet()
-        assert caller.unread == 0 and done.is_set()
+        assert caller.connection.unread == 0 and done.is_set()
 
 
 @both
@@ -43,11 +43,11 @@ async def test_a_client_on_a_websocket(version: int) -> None:
         for _ in range(12):
             caller.emit("LONG", LONG)
         done = read(caller)
-        assert caller.unread > MUCH
+        assert caller.connection.unread > MUCH
         for _ in range(12):
             assert len(await said(socket)) > MUCH
         await asyncio.wait_for(done.wait(), PATIENCE)
-        assert caller.unread <= MUCH
+        assert caller.connection.unread <= MUCH
 
 
 async def test_a_client_that_changes_to_a_websocket_takes_along_what_is_unread() -> None:
@@ -71,5 +71,5 @@ async def test_a_caller_that_is_gone_reads_nothing() -> None:
         async with one.caller(4):
             caller = next(iter(one.echo.callers.values()))
         await one.echo.until_gone()
-        caller.when_read(pytest.fail)
-        assert caller.unread == 0
+        caller.connection.when_read(pytest.fail)
+        assert caller.connection.unread == 0

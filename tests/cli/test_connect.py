@@ -186,7 +186,7 @@ def test_the_server_does_not_start_with_an_address_that_makes_no_sense(tmp_path:
     words = ["serve", "--port", "0", "--db", f"sqlite:///{tmp_path / 'x.db'}", "--allow-bots", "10.0.0.0/8", "--allow-bots", word]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 2
-    assert f"allow_bots: neither a network nor a host: '{word}'" in result.stderr
+    assert f"calls.allow: neither a network nor a host: '{word}'" in result.stderr
 
 
 async def command(*words: str) -> asyncio.subprocess.Process:

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from botdrome.server.tables.flight_lines import written
-from botdrome.wire.cube import calls as cube_calls
+from botdrome.wire.cube import writer as cube_writer
 from tests.server.clients import PATIENCE, client, deaf_port, leap, registered, server
 from tests.server.cubes import NOOP, Asked, Bot, Organiser, Reply, bot, fence, game, organiser, saying, starts
 
@@ -307,7 +307,7 @@ async def test_bombs_outside_the_cube_do_not_add_up_without_end(tmp_path: Path) 
 
 
 async def test_a_large_state_goes_out_in_parts_that_nobody_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cube_calls, "LARGE", 0)
+    monkeypatch.setattr(cube_writer, "LARGE", 0)
     async with server(tmp_path) as house, bot(saying(EAST, NOOP)) as ann, bot(saying(NOOP)) as bob, organiser(house) as one:
         await one.new_game(("A", ann.url), ("B", bob.url), playerStartPositions=CORNERS)
         states = [payload for event, payload in await one.until("GAME_ENDED") if event == "NEXT_TICK"]

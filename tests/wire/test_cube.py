@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +12,7 @@ from botdrome.games.battlecube import NO_STARTS, TOO_MANY, Battlecube
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.wire.cube.checks import Fault
+from botdrome.wire.cube.conversation import error
 from botdrome.wire.cube.requests import (
     MOST_EDGE,
     MOST_PLAYERS,
@@ -23,12 +23,11 @@ from botdrome.wire.cube.requests import (
     CubePlayer,
     CubeSetup,
     claim_in,
-    error,
     game_id_in,
     new_game_in,
-    nobody,
     update_in,
 )
+from botdrome.wire.cube.writer import empty_game
 
 RECORDING = Path(__file__).parents[1] / "server" / "battlecube" / "50-errors.jsonl"
 SETUP = {"maxNumOfTicks": 20, "edgeLength": 4, "speed": 10, "numOfTasksPerTick": 2}
@@ -51,7 +50,7 @@ def recorded_faults() -> list[Any]:
 def fault_in(*args: Any) -> Any:
     with pytest.raises(Fault) as found:
         new_game_in(list(args))
-    return error(found.value)
+    return error(found.value).payload
 
 
 def with_setup(**changes: Any) -> dict[str, Any]:
@@ -211,8 +210,8 @@ def test_a_claim_names_a_game_and_its_key() -> None:
 
 
 def test_a_game_of_nobody_is_a_tie_after_one_tick() -> None:
-    told = nobody("abc", new_game_in([{"setup": SETUP, "players": []}]).setup)
-    assert told == [
+    told = empty_game("abc", new_game_in([{"setup": SETUP, "players": []}]).setup.game)
+    assert [(event.name, event.payload) for event in told] == [
         ("GAME_STARTED", {"id": "abc"}),
         (
             "NEXT_TICK",
@@ -241,7 +240,7 @@ def test_whatever_is_sent_is_a_game_or_a_fault_that_can_be_told(whole: Any, setu
         try:
             new_game_in([payload])
         except Fault as problem:
-            msgspec.json.encode(error(problem))
+            assert error(problem).packet
 
 
 def test_ticks_that_are_planned_ahead_leave_room_for_others() -> None:

@@ -10,7 +10,7 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.games.chance import Chance
 from botdrome.wire.cube import bombs as cube_bombs
 from botdrome.wire.cube.bombs import MOST_OUTSIDE, BombPile, Cell, shown_bombs
-from botdrome.wire.cube.scene import CubeScene
+from botdrome.wire.cube.writer import ENCODER, CubeWriter
 
 
 def test_bombs_outside_the_cube_are_shown_and_not_without_end() -> None:
@@ -53,10 +53,10 @@ def test_of_a_great_many_bombs_only_the_new_ones_are_written(monkeypatch: pytest
     monkeypatch.setattr(cube_bombs, "A_BOMB", Pen(cube_bombs.A_BOMB))
     bombs = tuple((x, y, 1) for x in range(40) for y in range(40))
     game = replace(Battlecube(edge=40).start(2, Chance(1)), bombs=bombs, mined=frozenset(bombs))
-    scene = CubeScene("abc", ("Ann", "Bob"))
-    assert json.loads(scene.encoded(game))["items"] == items(bombs, 40)
+    writer = CubeWriter("abc", ("Ann", "Bob"), (), game)
+    assert json.loads(ENCODER.encode(writer.state(game)))["items"] == items(bombs, 40)
     assert len(written) == 1600
     after = game.play({0: ((39, 39, 39),), 1: ((38, 39, 39),)}, Chance(1))
-    assert json.loads(scene.encoded(after))["items"] == items(after.bombs, 40)
-    assert scene.state(after) is scene.state(after), "what several are told is made once"
+    assert json.loads(ENCODER.encode(writer.state(after)))["items"] == items(after.bombs, 40)
+    assert writer.state(after) is writer.state(after), "what several are told is made once"
     assert written[1600:] == [(39, 39, 39), (38, 39, 39)]

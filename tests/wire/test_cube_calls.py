@@ -10,9 +10,8 @@ from botdrome.games.options import with_options
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.cube import calls as cube_calls
-from botdrome.wire.cube.calls import CubeCalls, Unreadable, answer_in
-from botdrome.wire.cube.scene import CubeScene
+from botdrome.wire.cube import writer as cube_writer
+from botdrome.wire.cube.writer import CubeWriter, UnreadableAnswer, read_answer
 from botdrome.wire.vocabulary import standing
 
 NOOP = {"task": "NOOP"}
@@ -22,13 +21,17 @@ RECORDED = (
 )
 
 
+def writer(match: Match) -> CubeWriter:
+    return CubeWriter("abc", ("Ann", "Bob"), ("http://127.0.0.1:4701", "http://127.0.0.1:4702"), match.position)
+
+
 class Called:
     """Two bots that are called, or one beside another that is not."""
 
     def __init__(self, players: tuple[int, ...] = (0, 1), pause: int = 0, **options: Any) -> None:
         game = with_options(Battlecube(edge=4, starts=((1, 0, 0), (3, 3, 3))), options)
         self.match, self.players = Match(game, 2, Terms(Pace(5000, pause=pause), strikes=1), seed=1), players
-        self.calls = CubeCalls(CubeScene("abc", ("Ann", "Bob")), ("http://127.0.0.1:4701", "http://127.0.0.1:4702"))
+        self.calls = writer(self.match)
         self.first = self.hear(self.match.start())
 
     def hear(self, news: News) -> dict[int, Any]:
@@ -40,8 +43,7 @@ class Called:
 
 def test_the_body_is_that_of_the_original() -> None:
     match = Match(Battlecube(edge=4, starts=((1, 0, 0), (3, 3, 3))), 2, Terms(), seed=1)
-    calls = CubeCalls(CubeScene("abc", ("Ann", "Bob")), ("http://127.0.0.1:4701", "http://127.0.0.1:4702"))
-    told = calls.on_news(match.start(), standing(match, 0), (0, 1))
+    told = writer(match).on_news(match.start(), standing(match, 0), (0, 1))
     assert told[0] == [RECORDED.encode()]
     assert b'"currentPlayer":{"name":"Bob","url":"http://127.0.0.1:4702"}' in told[1][0]
 
@@ -49,10 +51,9 @@ def test_the_body_is_that_of_the_original() -> None:
 def test_a_large_state_is_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """And says what it would say in one piece."""
     whole = Called().first
-    monkeypatch.setattr(cube_calls, "LARGE", 10)
+    monkeypatch.setattr(cube_writer, "LARGE", 10)
     match = Match(Battlecube(edge=4, starts=((1, 0, 0), (3, 3, 3))), 2, Terms(), seed=1)
-    calls = CubeCalls(CubeScene("abc", ("Ann", "Bob")), ("http://127.0.0.1:4701", "http://127.0.0.1:4702"))
-    told = calls.on_news(match.start(), standing(match, 0), (0, 1))
+    told = writer(match).on_news(match.start(), standing(match, 0), (0, 1))
     assert {player: json.loads(b"".join(parts)) for player, parts in told.items()} == whole
     assert told[0][1] is told[1][1]
 
@@ -91,12 +92,12 @@ def test_after_the_end_nobody_is_asked() -> None:
 
 @pytest.mark.parametrize(("body", "answer"), [(b"[]", []), (b' [{"task":"NOOP"}]\n', [NOOP]), (b'"[]"', "[]"), (b"null", None)])
 def test_any_json_is_an_answer(body: bytes, answer: Any) -> None:
-    assert answer_in(body) == answer
+    assert read_answer(body) == answer
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"hello", b"[", b"\xef\xbb\xbf[]", b'["\xff"]', b"[NaN]", b"[" * 100_000, b"[" * 900 + b"]" * 900]
 )
 def test_what_is_no_json_is_no_answer(body: bytes) -> None:
-    with pytest.raises(Unreadable):
-        answer_in(body)
+    with pytest.raises(UnreadableAnswer):
+        read_answer(body)

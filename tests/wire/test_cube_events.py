@@ -7,8 +7,10 @@ from botdrome.games.options import with_options
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.cube.events import CubeEvents, Told, ended
-from botdrome.wire.cube.scene import CubeScene
+from botdrome.wire.cube.writer import CubeEvent, CubeWriter
+from botdrome.wire.match_header import MatchHeader
+
+Told = tuple[str, Any]
 
 NOOP = {"task": "NOOP"}
 EAST = {"task": "MOVE", "direction": "+X"}
@@ -21,20 +23,23 @@ class Game:
     def __init__(self, pause: int = 0, **options: Any) -> None:
         game = with_options(Battlecube(edge=3, starts=((0, 0, 0), (2, 2, 2))), options)
         self.match = Match(game, 2, Terms(Pace(5000, pause=pause), strikes=1), seed=1)
-        self.scene = CubeScene("abc", ("Ann", "Bob"))
-        self.events = CubeEvents(self.scene, self.match.position)
+        self.writer = CubeWriter("abc", ("Ann", "Bob"), ("http://a", "http://b"), self.match.position)
         self.hear(self.match.start())
 
     def hear(self, news: News) -> list[Told]:
-        told = self.events.on_news(news)
-        return told if self.match.resting or self.match.result else told + self.events.opened()
+        told = self.writer.events(news)
+        return plain(told if self.match.resting or self.match.result else told + self.writer.next_tick())
 
     def answers(self, ann: Any, bob: Any, now: int = 0) -> list[Told]:
         return self.hear(self.match.submit(0, ann, now)) + self.hear(self.match.submit(1, bob, now))
 
-    def end(self, urls: tuple[str, ...] | None = ("http://a", "http://b")) -> Any:
-        assert self.events.final is not None
-        return ended(self.events.final, self.scene, urls)
+    def end(self, with_urls: bool = True) -> Any:
+        assert self.writer.final is not None
+        return self.writer.game_ended(self.writer.final, with_urls).payload
+
+
+def plain(events: list[CubeEvent]) -> list[Told]:
+    return [(event.name, event.payload) for event in events]
 
 
 def names(told: list[Told]) -> list[str]:
@@ -60,11 +65,11 @@ def test_one_tick_in_all_its_events() -> None:
 
 
 def test_the_first_state_comes_before_anything_else() -> None:
-    assert Game().events.opened() == [], "it has been told"
+    assert Game().writer.next_tick() == [], "it has been told"
     game = Match(Battlecube(edge=3, starts=((0, 0, 0),)), 1, Terms(), seed=1)
-    events = CubeEvents(CubeScene("abc", ("Ann",)), game.position)
-    assert events.on_news(game.start()) == []
-    assert events.opened() == [state(0, player("Ann", 0, 0, 0))]
+    writer = CubeWriter("abc", ("Ann",), (), game.position)
+    assert writer.events(game.start()) == []
+    assert plain(writer.next_tick()) == [state(0, player("Ann", 0, 0, 0))]
 
 
 def test_of_a_round_of_several_tasks_every_tick_has_its_state() -> None:
@@ -88,7 +93,7 @@ def test_losing_by_the_rules() -> None:
     bob = {"name": "Bob", "url": "http://b", "highScore": 1, "score": 1}
     ann = {"name": "Ann", "url": "http://a", "highScore": 0, "score": 0}
     assert game.end() == {"winner": bob, "scores": [ann, bob], "id": "abc", "result": "WINNER_FOUND"}
-    assert game.end(urls=None)["winner"] == {"name": "Bob", "highScore": 1, "score": 1}
+    assert game.end(with_urls=False)["winner"] == {"name": "Bob", "highScore": 1, "score": 1}
 
 
 def lost(told: list[Told]) -> Any:
@@ -126,7 +131,7 @@ def test_a_wrong_shape_inside_a_text() -> None:
 
 def test_who_gives_no_answer_is_told_in_plain_words() -> None:
     game = Game()
-    game.events.words[0] = "127.0.0.1:1 refused the connection"
+    game.writer.reasons[0] = "127.0.0.1:1 refused the connection"
     game.match.expel(0, "disconnect", 5, "there is no answer")
     told = game.hear(game.match.submit(1, [NOOP], 6))
     assert lost(told) == {
@@ -145,7 +150,7 @@ def test_who_gives_no_answer_is_told_in_plain_words() -> None:
 def test_a_tie_and_a_game_that_was_stopped() -> None:
     game = Game(ticks=1)
     game.answers([NOOP], [NOOP])
-    assert game.end(None) == {
+    assert game.end(with_urls=False) == {
         "scores": [{"name": "Ann", "highScore": 1, "score": 1}, {"name": "Bob", "highScore": 1, "score": 1}],
         "id": "abc",
         "result": "TIE",
@@ -160,3 +165,14 @@ def test_another_edge_is_shown_with_the_next_state() -> None:
     assert game.hear(game.match.amend({"edge": 9}, 5)) == []
     told = game.answers([NOOP], [NOOP])
     assert told[-1][1]["gameInfo"]["edgeLength"] == 9
+
+
+def test_an_event_is_encoded_once_for_all_who_get_it() -> None:
+    event = CubeEvent("GAME_STARTED", {"id": "abc"})
+    assert event.packet == b'42["GAME_STARTED",{"id":"abc"}]'
+    assert event.packet is event.packet
+
+
+def test_all_bots_of_a_game_share_its_writer() -> None:
+    writer = Game().writer
+    assert writer.for_match(MatchHeader("abc", "battlecube", ("Ann", "Bob"), None, 0)) is writer

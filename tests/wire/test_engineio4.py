@@ -4,26 +4,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.framing.engineio import MESSAGE, MOST_PACKETS, PONG, BadPacket, Packet
-from botdrome.wire.framing.engineio4 import EngineIo4
+from botdrome.wire.framing.engineio import BINARY, MESSAGE, MOST_PACKETS, PONG, BadPacket, EngineIo4
+
+
+def packet(kind: str, data: str | bytes = "") -> bytes:
+    return BINARY + data if isinstance(data, bytes) else (kind + data).encode()
+
 
 ENGINE = EngineIo4()
 PAYLOADS = [
-    ("3", [Packet(PONG)]),
-    ("40", [Packet(MESSAGE, "0")]),
-    ('42["a"]\x1e42["😀"]\x1e3', [Packet(MESSAGE, '2["a"]'), Packet(MESSAGE, '2["😀"]'), Packet(PONG)]),
+    ("3", [packet(PONG)]),
+    ("40", [packet(MESSAGE, "0")]),
+    ('42["a"]\x1e42["😀"]\x1e3', [packet(MESSAGE, '2["a"]'), packet(MESSAGE, '2["😀"]'), packet(PONG)]),
 ]
 
 
 @pytest.mark.parametrize(("payload", "packets"), PAYLOADS)
-def test_a_payload_is_read_and_written(payload: str, packets: list[Packet]) -> None:
+def test_a_payload_is_read_and_written(payload: str, packets: list[bytes]) -> None:
     assert ENGINE.read_payload(payload) == packets
-    assert ENGINE.write_payload([f"{packet.kind}{packet.data!s}" for packet in packets]) == payload
+    assert ENGINE.write_payload(packets) == payload
 
 
 def test_bytes_come_in_base64_after_a_b_and_bare_in_a_frame() -> None:
-    assert ENGINE.read_payload("4x\x1ebAQIDBA==") == [Packet(MESSAGE, "x"), Packet(MESSAGE, b"\1\2\3\4")]
-    assert ENGINE.read_frame(b"\4\1") == Packet(MESSAGE, b"\4\1")
+    assert ENGINE.read_payload("4x\x1ebAQIDBA==") == [packet(MESSAGE, "x"), packet(MESSAGE, b"\1\2\3\4")]
+    assert ENGINE.read_frame(b"\4\1") == packet(MESSAGE, b"\4\1")
 
 
 @pytest.mark.parametrize("payload", ["", "\x1e", "4\x1e", "x", "7", "b!", "bA"])
@@ -40,7 +44,7 @@ def test_a_payload_has_so_many_packets_at_most() -> None:
 
 def test_a_payload_is_never_bytes() -> None:
     with pytest.raises(BadPacket, match="a payload is text"):
-        ENGINE.read_bytes(b"4x")
+        ENGINE.read_binary_payload(b"4x")
 
 
 @given(st.text())

@@ -15,11 +15,10 @@ from botdrome.wire.framing.socketio import (
     MOST_ATTACHED,
     Assembly,
     SocketPacket,
+    connected,
     event,
-    farewell,
     read_packet,
     refusal,
-    welcome,
 )
 
 PACKETS = [
@@ -133,8 +132,7 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
 
 
 def test_what_the_server_says() -> None:
-    assert event("GAME_STARTED", {"id": "😀"}) == '42["GAME_STARTED",{"id":"😀"}]'
-    assert [welcome(3, "abc"), welcome(4, "abc")] == ["40", '40{"sid":"abc"}']
-    assert farewell() == "41"
-    assert [refusal(3, "no"), refusal(4, "no")] == ['44"no"', '44{"message":"no"}']
-    assert [refusal(3, "no", "/a"), refusal(4, "no", "/a")] == ['44/a,"no"', '44/a,{"message":"no"}']
+    assert event("GAME_STARTED", {"id": "😀"}) == '42["GAME_STARTED",{"id":"😀"}]'.encode()
+    assert [connected(3, "abc"), connected(4, "abc")] == [b"40", b'40{"sid":"abc"}']
+    assert [refusal(3, "no"), refusal(4, "no")] == [b'44"no"', b'44{"message":"no"}']
+    assert [refusal(3, "no", "/a"), refusal(4, "no", "/a")] == [b'44/a,"no"', b'44/a,{"message":"no"}']

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from botdrome.api.bodies import bearer
 from botdrome.api.pages import EMBED
 from botdrome.api.refusals import refused
-from botdrome.api.socketio.app import PATH as SOCKETIO
+from botdrome.api.socketio.query import PATH as SOCKETIO
 from botdrome.server.network.origins import Origins
 from botdrome.wire.safe_headers import SAFE_HEADERS
 

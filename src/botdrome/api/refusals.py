@@ -3,7 +3,7 @@
 import msgspec
 from starlette.responses import PlainTextResponse, Response
 
-from botdrome.api.socketio.asking import BAD_REQUEST, FORBIDDEN, Refusal
+from botdrome.api.socketio.query import BAD_REQUEST, FORBIDDEN, EngineError
 
 
 def refused(path: str, status: int, words: str, headers: dict[str, str] | None = None) -> Response:
@@ -12,7 +12,7 @@ def refused(path: str, status: int, words: str, headers: dict[str, str] | None =
     if path.startswith(("/api/", "/watch/")):
         return _json({"error": words}, status, headers)
     if path.startswith("/socket.io/"):
-        return _json(Refusal(FORBIDDEN if status == 403 else BAD_REQUEST, words).answer, status, headers)
+        return _json(EngineError(FORBIDDEN if status == 403 else BAD_REQUEST, words).answer, status, headers)
     return PlainTextResponse(words + "\n", status, headers)
 
 

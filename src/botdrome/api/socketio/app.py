@@ -1,56 +1,92 @@
-"""socket.io for clients 2.x, 3.x and 4.x: its requests by HTTP, and the way in for its WebSockets."""
+"""socket.io for clients 2.x, 3.x and 4.x: its requests by HTTP, and the reception of its WebSockets."""
 
 import asyncio
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 import msgspec
+from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.bodies import body_of
 from botdrome.api.pages import STATIC
 from botdrome.api.problems import Problem
-from botdrome.api.socketio.asking import BAD_REQUEST, Ask, Refusal, ask_in
-from botdrome.api.socketio.hub import Hub
-from botdrome.api.socketio.session import Session
-from botdrome.api.socketio.sockets import FrameSocket, engine_socket
-from botdrome.server.network.door import Welcome
-from botdrome.wire.framing.engineio import BadPacket, Packet, from_jsonp, jsonp
+from botdrome.api.socketio.connection import EngineConnection, EngineConnections, EngineSession
+from botdrome.api.socketio.polling import CLOSED
+from botdrome.api.socketio.query import BAD_REQUEST, PATH, EngineError, EngineQuery, read_query
+from botdrome.api.socketio.websocket import EngineWebSocket, UpgradeProbe
+from botdrome.api.stack import http_stack
+from botdrome.api.turnstile import RequestRate, Turnstile
+from botdrome.server.cube.settings import CubeSection
+from botdrome.server.cube.watcher import MUCH_UNREAD
+from botdrome.server.network.connection import Connection, Session
+from botdrome.server.network.door import Crowd, Door, Welcome
+from botdrome.server.network.origins import Origins
+from botdrome.server.settings import Settings
+from botdrome.wire.conversation import TurnedAway
+from botdrome.wire.framing.engineio import BadPacket, from_jsonp, jsonp
+from botdrome.wire.framing.socketio_conversation import SocketIoLimits
 from botdrome.wire.safe_headers import plain_answer
 
-PATH = "/socket.io/"
 SCRIPTS = ("socket.io.js", "socket.io.min.js")
 TEXT, SCRIPT = "text/plain; charset=UTF-8", "text/javascript; charset=UTF-8"
 BYTES = "application/octet-stream"
 UNREAD = (408, 413)
-"""After these nobody cares for what the client still sends."""
+"""After these errors, the rest of the request is not read."""
+
+OpenSession = Callable[[EngineConnection, SocketIoLimits], EngineSession]
+
+
+def limits_in(settings: Settings) -> SocketIoLimits:
+    cube = settings.of(CubeSection)
+    return SocketIoLimits(
+        ping_interval=cube.ping_interval,
+        ping_timeout=cube.ping_timeout,
+        longest=cube.longest_message,
+        patience=settings.limits.login,
+        rate=settings.message.rate,
+        burst=settings.message.burst,
+    )
 
 
 class SocketIo:
-    """The ASGI application at /socket.io/."""
+    """The ASGI application at /socket.io/. Its WebSockets come from the door, by `receive_socket`."""
 
-    def __init__(self, hub: Hub) -> None:
-        self._hub = hub
+    def __init__(self, make_session: OpenSession, settings: Settings, crowd: Crowd) -> None:
+        self._limits = limits_in(settings)
+        self._connections = EngineConnections(lambda connection: make_session(connection, self._limits), crowd)
 
     async def close(self) -> None:
-        self._hub.close()
+        self._connections.close()
 
     def has_session(self, sid: str) -> bool:
-        return sid in self._hub
+        return sid in self._connections
 
     def receive_socket(self, target: str) -> Welcome | bytes:
         """Open a WebSocket; bytes: the answer that refuses it."""
-        path, _, query = target.partition("?")
+        path, _, text = target.partition("?")
         if path != PATH:
             return plain_answer("404 Not Found", f"there is a WebSocket at {PATH}, and none at {path!a}")
         try:
-            ask = ask_in(query)
-            probed = self._hub.probed(ask)
-        except Refusal as refusal:
+            query = read_query(text)
+            before = self._connections.upgradable(query)
+        except EngineError as refusal:
             words = msgspec.json.encode(refusal.answer).decode()
             return plain_answer(f"{refusal.status} Bad Request", words, media="application/json")
-        return Welcome(engine_socket(self._hub, ask, probed), self._hub.limits.longest, FrameSocket)
+
+        def make_session(socket: Connection) -> Session:
+            assert isinstance(socket, EngineWebSocket)
+            socket.bear(MUCH_UNREAD)
+            if before is None:
+                socket.engine = query.engine
+                return self._connections.connect(query.engine, socket).session
+            socket.engine, before.probing = before.engine, True
+            return UpgradeProbe(socket, before, self._limits.patience)
+
+        return Welcome(make_session, self._limits.longest, EngineWebSocket)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -62,84 +98,100 @@ class SocketIo:
         if request.method == "OPTIONS":
             return Response(status_code=204)
         try:
-            ask = ask_in(request.url.query)
-            session = self._hub.poll(ask, request.method, request.client.host if request.client else "")
-            return await (self._fetched if request.method == "GET" else self._posted)(request, ask, session)
-        except Refusal as refusal:
+            query = read_query(request.url.query)
+            connection = self._connections.poll(query, request.method, request.client.host if request.client else "")
+            return await (self._get if request.method == "GET" else self._post)(request, query, connection)
+        except EngineError as refusal:
             headers = {"connection": "close"} if refusal.status in UNREAD else None
             return JSONResponse(refusal.answer, refusal.status, headers)
 
-    async def _fetched(self, request: Request, ask: Ask, session: Session) -> Response:
-        """The answer to a poll, as soon as there is something to say."""
-        fetching, leaving = asyncio.ensure_future(session.mailbox.fetch()), asyncio.ensure_future(departure(request))
+    async def _get(self, request: Request, query: EngineQuery, connection: EngineConnection) -> Response:
+        """Answer a poll as soon as there are packets."""
+        fetching = asyncio.ensure_future(connection.polling.fetch())
+        leaving = asyncio.ensure_future(departure(request))
         try:
             await asyncio.wait({fetching, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not fetching.done():
-                session.lost()
+                connection.drop()
                 return Response(status_code=400)
-            payload = session.engine.write_payload(fetching.result())
-        except Refusal:
-            session.close()
+            payload = connection.engine.write_payload(fetching.result())
+        except EngineError as refusal:
+            connection.session.answer(TurnedAway({"error": str(refusal)}))
             raise
         finally:
             fetching.cancel()
             leaving.cancel()
-        headers = {"set-cookie": f"io={session.sid}; Path=/; HttpOnly"} if not ask.sid and session.engine.version == 3 else None
-        if ask.script is not None:
-            return Response(jsonp(ask.script, payload), headers=headers, media_type=SCRIPT)
+        first = not query.sid and connection.engine.version == 3
+        headers = {"set-cookie": f"io={connection.handshake.sid}; Path=/; HttpOnly"} if first else None
+        if query.script is not None:
+            return Response(jsonp(query.script, payload), headers=headers, media_type=SCRIPT)
         return Response(payload, headers=headers, media_type=TEXT)
 
-    async def _posted(self, request: Request, ask: Ask, session: Session) -> Response:
-        """What the client says. Whoever says what cannot be understood is closed."""
+    async def _post(self, request: Request, query: EngineQuery, connection: EngineConnection) -> Response:
+        """Receive packets. A client that breaks the rules is closed."""
         try:
-            for packet in await self._packets(request, ask, session):
-                session.received(packet)
-        except Refusal as refusal:
-            session.fail(str(refusal))
+            for packet in await self._packets(request, query, connection):
+                if packet[:1] == CLOSED:
+                    connection.drop()
+                else:
+                    connection.session.received(packet)
+        except EngineError as refusal:
+            connection.session.unreadable(str(refusal))
             raise
         except ClientDisconnect:
-            session.lost()
+            connection.drop()
         return Response("ok", media_type="text/html")
 
-    async def _packets(self, request: Request, ask: Ask, session: Session) -> list[Packet]:
-        if session.posting:
-            raise Refusal(BAD_REQUEST, "there is a POST already")
-        session.posting = True
+    async def _packets(self, request: Request, query: EngineQuery, connection: EngineConnection) -> list[bytes]:
+        if connection.posting:
+            raise EngineError(BAD_REQUEST, "there is a POST already")
+        connection.posting = True
         try:
-            async with asyncio.timeout(self._hub.limits.patience):
-                body = await body_of(request, self._hub.limits.longest)
-            return packets_in(body, request.headers.get("content-type", ""), ask, session)
+            async with asyncio.timeout(self._limits.patience):
+                body = await body_of(request, self._limits.longest)
+            return packets_in(body, request.headers.get("content-type", ""), query, connection)
         except Problem as problem:
-            raise Refusal(BAD_REQUEST, problem.words, problem.status) from None
+            raise EngineError(BAD_REQUEST, problem.words, problem.status) from None
         except TimeoutError:
-            raise Refusal(BAD_REQUEST, "the rest of the body did not come", 408) from None
+            raise EngineError(BAD_REQUEST, "the rest of the body did not come", 408) from None
         except BadPacket as problem:
-            raise Refusal(BAD_REQUEST, str(problem)) from None
+            raise EngineError(BAD_REQUEST, str(problem)) from None
         finally:
-            session.posting = False
+            connection.posting = False
 
 
-def packets_in(body: bytes, kind: str, ask: Ask, session: Session) -> list[Packet]:
+def packets_in(body: bytes, kind: str, query: EngineQuery, connection: EngineConnection) -> list[bytes]:
     if kind.startswith(BYTES):
-        return session.engine.read_bytes(body)
+        return connection.engine.read_binary_payload(body)
     try:
         text = body.decode()
-        if ask.script is not None:
+        if query.script is not None:
             text = from_jsonp(parse_qs(text, max_num_fields=5).get("d", [""])[0])
     except ValueError:
         raise BadPacket("a payload is UTF-8 text") from None
-    return session.engine.read_payload(text)
+    return connection.engine.read_payload(text)
 
 
 async def departure(request: Request) -> None:
-    """Until the client leaves."""
+    """Wait until the client leaves."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 def script(name: str) -> Response:
-    """The client for browsers, where it was installed."""
+    """The client for browsers, if it is installed."""
     file = STATIC / "socketio" / name
     if name in SCRIPTS and file.exists():
         return FileResponse(file, media_type=SCRIPT)
     return PlainTextResponse("not found\n", 404)
+
+
+def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings, origins: Origins) -> Callable[[], Door]:
+    """A door with socket.io alone behind it, for a port of its own."""
+
+    def door() -> Door:
+        return Door(lambda target, _: socketio.receive_socket(target), http, crowd, settings, origins)
+
+    app = Starlette(routes=[Mount(PATH.rstrip("/"), socketio)])
+    http = http_stack(Turnstile(app, RequestRate(settings), socketio.has_session), crowd, door, origins)
+    return door

@@ -17,7 +17,7 @@ from botdrome.server import metrics
 from botdrome.server.calling.address_filter import ALLOWING, AddressFilter
 from botdrome.server.calling.answer import BotAnswer, CallFailed, NotAllowed, TooLate, decompressed, too_late
 from botdrome.server.calling.bot_connection import BotConnection, Misread, Silent
-from botdrome.server.calling.connection_pool import ConnectionPool, Endpoint
+from botdrome.server.calling.connection_pool import BotEndpoint, ConnectionPool
 from botdrome.server.calling.request import BotRequest, Headers, Target, checked, redirect_target, target_of
 from botdrome.server.calling.resolver import Lookup, Resolver, system_lookup
 from botdrome.server.calling.tunnels import SCHEME, Tunnels
@@ -137,7 +137,7 @@ class BotCaller:
                 endpoint.release()
         raise problem
 
-    async def _answer_from(self, endpoint: Endpoint, request: BotRequest, until: float, fresh: bool) -> BotAnswer:
+    async def _answer_from(self, endpoint: BotEndpoint, request: BotRequest, until: float, fresh: bool) -> BotAnswer:
         connection = None if fresh else endpoint.pop_idle()
         if connection is not None:
             try:
@@ -153,13 +153,13 @@ class BotCaller:
         finally:
             timer.cancel()
 
-    async def _ask(self, connection: BotConnection, endpoint: Endpoint, request: BotRequest, until: float) -> BotAnswer:
+    async def _ask(self, connection: BotConnection, endpoint: BotEndpoint, request: BotRequest, until: float) -> BotAnswer:
         try:
             return await connection.ask(request.encoded(), until, request.tail)
         finally:
             self._pool.put_back(connection, endpoint)
 
-    async def _connect(self, endpoint: Endpoint, target: Target) -> BotConnection:
+    async def _connect(self, endpoint: BotEndpoint, target: Target) -> BotConnection:
         try:
             return await self._pool.connect(endpoint)
         except ssl.SSLCertVerificationError as error:

@@ -52,7 +52,7 @@ class CallLimit:
         return None
 
 
-class Endpoint:
+class BotEndpoint:
     """One port of one address that passed the address filter, with its idle connections and call limits."""
 
     def __init__(self, address: str, port: int, name: str, limits: tuple[CallLimit, CallLimit]) -> None:
@@ -118,9 +118,9 @@ class ConnectionPool:
     def __init__(self, settings: Settings) -> None:
         """BadSetting where the certificates to trust cannot be read."""
         self._settings = settings
-        self._endpoints: WeakValueDictionary[tuple[str, int, str], Endpoint] = WeakValueDictionary()
+        self._endpoints: WeakValueDictionary[tuple[str, int, str], BotEndpoint] = WeakValueDictionary()
         self._limits: WeakValueDictionary[tuple[str, int], CallLimit] = WeakValueDictionary()
-        self._connections: dict[BotConnection, Endpoint] = {}
+        self._connections: dict[BotConnection, BotEndpoint] = {}
         self._round = 0
         self._sweep: asyncio.TimerHandle | None = None
         self._closed = False
@@ -129,7 +129,7 @@ class ConnectionPool:
         except OSError as error:
             raise BadSetting(f"calls.ca: {error}") from None
 
-    def endpoint(self, address: str, port: int, name: str) -> Endpoint:
+    def endpoint(self, address: str, port: int, name: str) -> BotEndpoint:
         """An endpoint exists as long as somebody refers to it."""
         found = self._endpoints.get((address, port, name))
         if found is None:
@@ -137,7 +137,7 @@ class ConnectionPool:
                 self._limit(address, port, self._settings.calls.per_port),
                 self._limit(address, 0, self._settings.calls.per_host),
             )
-            found = self._endpoints[address, port, name] = Endpoint(address, port, name, limits)
+            found = self._endpoints[address, port, name] = BotEndpoint(address, port, name, limits)
         return found
 
     def _limit(self, address: str, port: int, most: int) -> CallLimit:
@@ -146,7 +146,7 @@ class ConnectionPool:
             limit = self._limits[address, port] = CallLimit(most)
         return limit
 
-    async def connect(self, endpoint: Endpoint) -> BotConnection:
+    async def connect(self, endpoint: BotEndpoint) -> BotConnection:
         """A new connection to exactly this address, or OSError."""
         loop = asyncio.get_running_loop()
         connection = BotConnection(self._settings.message.longest, self._forget)
@@ -160,7 +160,7 @@ class ConnectionPool:
             raise CallFailed("the connection went astray")
         return connection
 
-    def put_back(self, connection: BotConnection, endpoint: Endpoint) -> None:
+    def put_back(self, connection: BotConnection, endpoint: BotEndpoint) -> None:
         """After a call: keep the connection for the next one, or close it."""
         if not connection.usable or self._closed or not endpoint.keep_alive:
             return connection.abort()

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from botdrome.server.calling.address_filter import AddressFilter
 from botdrome.server.calling.answer import CallFailed, NotAllowed
-from botdrome.server.calling.connection_pool import ConnectionPool, Endpoint
+from botdrome.server.calling.connection_pool import BotEndpoint, ConnectionPool
 from botdrome.server.calling.request import Address, Target, plain_address
 
 CACHE_SECONDS = 30.0
@@ -29,15 +29,15 @@ async def system_lookup(host: str) -> list[str]:
 class Resolver:
     def __init__(self, address_filter: AddressFilter, pool: ConnectionPool, lookup: Lookup) -> None:
         self._filter, self._pool, self._lookup = address_filter, pool, lookup
-        self._cache: dict[tuple[str, str, int], tuple[float, list[Endpoint]]] = {}
+        self._cache: dict[tuple[str, str, int], tuple[float, list[BotEndpoint]]] = {}
         self._pending: dict[str, asyncio.Future[list[Address]]] = {}
         self._loop = asyncio.get_running_loop()
 
-    def cached(self, target: Target) -> list[Endpoint] | None:
+    def cached(self, target: Target) -> list[BotEndpoint] | None:
         known = self._cache.get(target.origin)
         return known[1] if known is not None and known[0] > self._loop.time() else None
 
-    async def resolve(self, target: Target) -> list[Endpoint]:
+    async def resolve(self, target: Target) -> list[BotEndpoint]:
         """NotAllowed where the filter allows no address of the host."""
         endpoints = self.cached(target)
         if endpoints is None:
@@ -48,7 +48,7 @@ class Resolver:
             self._cache[target.origin] = self._loop.time() + CACHE_SECONDS, endpoints
         return endpoints
 
-    def prefer(self, target: Target, endpoint: Endpoint) -> None:
+    def prefer(self, target: Target, endpoint: BotEndpoint) -> None:
         """Try the endpoint that answered first from now on."""
         known = self._cache.get(target.origin)
         if known is not None and known[1][0] != endpoint:
@@ -57,7 +57,7 @@ class Resolver:
     def clear_cache(self) -> None:
         self._cache.clear()
 
-    def _allowed(self, addresses: list[Address], target: Target) -> list[Endpoint]:
+    def _allowed(self, addresses: list[Address], target: Target) -> list[BotEndpoint]:
         refusal, endpoints = CallFailed(f"there is no host {target.host}"), []
         self._filter.check_port(target.port)
         for address in addresses:

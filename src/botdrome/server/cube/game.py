@@ -1,4 +1,4 @@
-"""A Battlecube game of an organiser: it can be changed, paused, resumed and stopped, and outlives its organiser for a while."""
+"""A Battlecube game: its events for all who watch it, and what its organiser may do with it."""
 
 import asyncio
 import secrets
@@ -7,93 +7,151 @@ from urllib.parse import urlsplit
 
 from botdrome.games.battlecube import TOO_MANY
 from botdrome.games.game import BadOption
+from botdrome.match.course import News
 from botdrome.match.events import Player
-from botdrome.server.cube.bot import Calling, CubeBot
-from botdrome.server.cube.connection import MUCH, Caller
-from botdrome.server.cube.report import CubeReport
+from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.cube.bot import CubeBot
 from botdrome.server.cube.settings import CubeSection
+from botdrome.server.cube.watcher import MUCH_UNREAD, Watcher
 from botdrome.server.lobby.clients import ConnectedClient, ConnectedClients, End
 from botdrome.server.settings import Settings
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.wire.cube.calls import CubeCalls
 from botdrome.wire.cube.checks import Fault
+from botdrome.wire.cube.conversation import error
 from botdrome.wire.cube.requests import CubeSetup, NewGame
-from botdrome.wire.match_header import MatchHeader
+from botdrome.wire.cube.writer import CubeEvent, CubeWriter, Payload
 
 STANDSTILL = 24 * 3600 * 1000
-"""Milliseconds between two ticks of a game that is paused: longer than any may be."""
+"""Milliseconds between two ticks of a paused game: longer than any game may be paused."""
 READING = 60.0
-"""Seconds for an organiser to read some of what waits for it; then it is hung up on."""
+"""Seconds for an organiser to read some of its unread events; then it is disconnected."""
 
 
-class CubeGame:
-    def __init__(self, table: Table, wanted: NewGame, calling: Calling, settings: Settings, clients: ConnectedClients) -> None:
-        self._table, self._wanted, self._settings = table, wanted, settings
-        self._calling, self._pause = calling, wanted.setup.pause
-        self._clients = clients
-        self._unlist: list[End] = []
-        self.key = secrets.token_urlsafe(16)
-        """Whoever has it is the organiser."""
+class WatchedGame:
+    """The events of a Battlecube table. It may start at any position."""
+
+    def __init__(self, table: Table, names: tuple[str, ...], urls: tuple[str, ...] = ()) -> None:
+        """`names` are those that the organiser gave; only the organiser sees `urls`."""
+        self.table, self.id = table, table.entry.id
+        self.writer = CubeWriter(self.id, names, urls, table.match.position)
+        self.organiser: Watcher | None = None
+        self._watchers: dict[Watcher, None] = {}
+        self._events: list[CubeEvent] = []
+        table.subscribe(Subscriber(self._notify, self._changed, over=self._over, sees_secrets=True))
+
+    @property
+    def description(self) -> Payload:
+        return {"id": self.id, "players": list(self.writer.names)}
+
+    @property
+    def running(self) -> bool:
+        return self.table.match.result is None
+
+    def watch(self, watcher: Watcher) -> None:
+        """Send all events from now on, beginning with the state of the current tick."""
+        self._watchers[watcher] = None
+        if self._in_tick():
+            watcher.emit([CubeEvent("NEXT_TICK", self.writer.state(self.table.match.position))])
+
+    def unwatch(self, watcher: Watcher) -> None:
+        self._watchers.pop(watcher, None)
+
+    def tell(self, events: list[CubeEvent]) -> None:
+        """The game waits for its organiser to read. A spectator that reads slowly misses ticks: each has the whole state."""
+        for watcher in tuple(self._watchers):
+            if watcher is self.organiser or watcher.unread <= MUCH_UNREAD:
+                watcher.emit(events)
+
+    def _notify(self, news: News) -> None:
+        """Unless the game is over, the table calls `_changed` next, so that both send their events in one write."""
+        self._events += self.writer.events(news)
+        if self.writer.final is not None:
+            self._flush()
+
+    def _changed(self) -> None:
+        if self._in_tick():
+            self._events += self.writer.next_tick()
+        self._flush()
+
+    def _flush(self) -> None:
+        events, self._events = self._events, []
+        if events:
+            self.tell(events)
+
+    def _in_tick(self) -> bool:
+        match = self.table.match
+        return self.table.open and match.result is None and not match.resting
+
+    def _over(self, table: Table) -> None:
+        final = self.writer.final
+        for watcher in tuple(self._watchers):
+            if final is None:
+                watcher.emit([error(Fault("The result could not be stored", "GAME_LOST"))])
+            else:
+                watcher.emit([self.writer.game_ended(final, with_urls=watcher is self.organiser)])
+        self._watchers.clear()
+
+
+class CubeGame(WatchedGame):
+    """A game with an organiser, who can change, pause, resume and stop it. It outlives its organiser for a while."""
+
+    def __init__(self, table: Table, wanted: NewGame, caller: BotCaller, settings: Settings, clients: ConnectedClients) -> None:
         self._urls = tuple(player.url for player in wanted.players)
-        self.report = CubeReport(table, tuple(player.name for player in wanted.players), self._urls)
-        self._calls = CubeCalls(self.report.scene, self._urls)
+        super().__init__(table, tuple(player.name for player in wanted.players), self._urls)
+        self._caller, self._settings, self._clients = caller, settings.of(CubeSection), clients
+        self._pause = wanted.setup.pause
+        self.key = secrets.token_urlsafe(16)
+        """Whoever has it may become the organiser."""
         self._bots: list[CubeBot] = []
+        self._unlist: list[End] = []
         self._loop = asyncio.get_running_loop()
         self._paused: asyncio.TimerHandle | None = None
         self._held: asyncio.TimerHandle | None = None
-        """While the organiser has much to read: the next tick waits for it."""
+        """Set while the organiser has much to read: the next tick waits for it."""
         self._orphaned: asyncio.TimerHandle | None = None
-        table.subscribe(Subscriber(changed=self._look, over=self._over))
-
-    @property
-    def id(self) -> str:
-        return self._table.entry.id
 
     def seat(self, player: Player) -> None:
-        """A bot that is called."""
-        explain, limit = self.report.events.words.__setitem__, self._settings.of(CubeSection).limit
-        bot = CubeBot(self._table, player, self._urls[player], self._calling, limit, explain, self._speak)
-        self._table.seat(player, bot)
+        """Seat a bot that is called by its URL."""
+        bot = CubeBot(self.table, player, self._urls[player], self._caller, self._settings.limit, self.writer)
+        self.table.seat(player, bot)
         self._bots.append(bot)
-        place = urlsplit(self._urls[player]).netloc.rpartition("@")[2]
-        name, game = self._table.entry.players[player], self._table.entry.game
-        expel = partial(self._table.expel, player, "disconnect")
-        client = ConnectedClient("battlecube", name, game, place, bot.traffic, expel, lambda: self.id)
+        address = urlsplit(self._urls[player]).netloc.rpartition("@")[2]
+        name, game = self.table.entry.players[player], self.table.entry.game
+        expel = partial(self.table.expel, player, "disconnect")
+        client = ConnectedClient("battlecube", name, game, address, bot.traffic, expel, lambda: self.id)
         self._unlist.append(self._clients.enter(client))
 
-    def _speak(self, _: MatchHeader) -> CubeCalls:
-        return self._calls
-
-    def _look(self) -> None:
-        if self._held is None and self.report.organiser is not None and self.report.organiser.unread > MUCH:
-            self._hold(self.report.organiser)
+    def _changed(self) -> None:
+        super()._changed()
+        if self._held is None and self.organiser is not None and self.organiser.unread > MUCH_UNREAD:
+            self._hold(self.organiser)
         for bot in self._bots:
-            bot.look()
+            bot.call_if_awaited()
 
     # What its organiser may do.
 
     def change(self, setup: CubeSetup) -> None:
-        """In force from the next round on; Fault where it cannot be."""
+        """In force from the next round on; Fault where the game does not allow it."""
         try:
-            self._table.amend(setup.options, None if self._stands else setup.pause)
+            self.table.amend(setup.options, None if self._stands else setup.pause)
         except BadOption as problem:
             words = str(problem)
             raise Fault(TOO_MANY if words.startswith(TOO_MANY) else words) from None
         self._pause = setup.pause
 
     def pause(self) -> None:
-        """No tick begins until it is resumed, or has stood for too long."""
+        """No tick begins until the game is resumed, or the limit of a pause has passed."""
         if self._paused is None and self.running:
-            self._paused = self._loop.call_later(self._settings.of(CubeSection).pause_limit, self.resume)
+            self._paused = self._loop.call_later(self._settings.pause_limit, self.resume)
             self._set_pace()
-            self.report.tell([("GAME_PAUSED", {"id": self.id})])
+            self.tell([CubeEvent("GAME_PAUSED", {"id": self.id})])
 
     def resume(self) -> None:
         if self._paused is not None and self.running:
             self._paused.cancel()
             self._paused = None
-            self.report.tell([("GAME_RESUMED", {"id": self.id})])
+            self.tell([CubeEvent("GAME_RESUMED", {"id": self.id})])
             self._set_pace()
 
     @property
@@ -102,20 +160,20 @@ class CubeGame:
 
     def _set_pace(self) -> None:
         if self.running:
-            self._table.amend({}, STANDSTILL if self._stands else self._pause)
+            self.table.amend({}, STANDSTILL if self._stands else self._pause)
 
     def stop(self, reason: str = "its organiser stopped it") -> None:
-        self._table.abort(reason)
+        self.table.abort(reason)
 
     # An organiser that reads slowly.
 
-    def _hold(self, organiser: Caller) -> None:
-        """No tick begins until it has read. The table is in the middle of telling, and is told afterwards."""
+    def _hold(self, organiser: Watcher) -> None:
+        """The table is in the middle of a change, so its pace is set afterwards."""
         organiser.when_read(self._release)
         self._held = self._loop.call_later(READING, self._check_reading, organiser, organiser.unread)
         self._loop.call_soon(self._set_pace)
 
-    def _check_reading(self, organiser: Caller, before: int) -> None:
+    def _check_reading(self, organiser: Watcher, before: int) -> None:
         left = organiser.unread
         if left < before:
             self._held = self._loop.call_later(READING, self._check_reading, organiser, left)
@@ -128,28 +186,25 @@ class CubeGame:
             self._held = None
             self._set_pace()
 
-    # Those who come and go.
+    # Organisers come and go.
 
-    def belongs_to(self, caller: Caller) -> None:
+    def belongs_to(self, organiser: Watcher) -> None:
         if self._orphaned is not None:
             self._orphaned.cancel()
             self._orphaned = None
-        self.report.organiser = caller
+        self.organiser = organiser
         self._release()
-        self.report.watch(caller)
+        self.watch(organiser)
 
     def orphan(self) -> None:
-        """The organiser has left: it goes on for a while."""
-        self.report.organiser = None
+        """The organiser has left: the game goes on for a while."""
+        self.organiser = None
         self._release()
         if self.running:
-            self._orphaned = self._loop.call_later(self._settings.of(CubeSection).keep, self.stop, "its organiser left")
+            self._orphaned = self._loop.call_later(self._settings.keep, self.stop, "its organiser left")
 
-    @property
-    def running(self) -> bool:
-        return self._table.match.result is None
-
-    def _over(self, _: Table) -> None:
+    def _over(self, table: Table) -> None:
+        super()._over(table)
         for unlist in self._unlist:
             unlist()
         for timer in (self._paused, self._orphaned, self._held):

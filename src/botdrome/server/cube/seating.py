@@ -1,4 +1,4 @@
-"""Seating: a game with those whom its organiser named: bots that are called, bots of the house and bots that are here."""
+"""Seats the players of a new Battlecube game: bots that are called, house bots, and bots that wait at the desk."""
 
 import asyncio
 from typing import Any
@@ -21,16 +21,16 @@ from botdrome.wire.cube.requests import CubePlayer, NewGame
 
 HOUSE, NAMED = "house:", "bot:"
 Invited = dict[str, UrlGuest]
-"""Registered bots with an address, by their names: they are called like in any other match."""
+"""Registered bots with a URL, by their names. They are called as in any other match."""
 
 
 async def admitted(desk: Desk, wanted: NewGame) -> tuple[Admission, ...]:
-    """The players as the house knows them; Fault where somebody may not play under its name."""
+    """The players under their names on this server; Fault if one may not play under its name."""
     return tuple([await _admitted(desk, player) for player in wanted.players])
 
 
 async def _admitted(desk: Desk, player: CubePlayer) -> Admission:
-    """The original knows no tokens: they are needed only where a bot itself is to be called by its name."""
+    """A token is needed only for a bot that is called through its tunnel, since the original has no tokens."""
     url, own = player.url, _own_name(player.url)
     if own is not None and player.name != own:
         raise Fault(f"{url} plays under its own name, {own}")
@@ -44,14 +44,14 @@ async def _admitted(desk: Desk, player: CubePlayer) -> Admission:
 
 
 async def invited(desk: Desk, wanted: NewGame, invitations: Invitations) -> Invited:
-    """Those who are to come, and must be seated or sent home; Fault where one cannot."""
+    """The bots that were asked to play, and must be seated or sent home; Fault if one does not come."""
     named = [player.name for player in wanted.players if player.url.startswith(NAMED)]
     absent = [name for name in named if desk.waiting_named(Battlecube.name, name) is None]
     return await _invited(absent, invitations)
 
 
 async def _invited(names: list[str], invitations: Invitations) -> Invited:
-    """Bots that do not wait, but can be called: all of them, or Fault and none."""
+    """All of these bots, or Fault and none."""
     asked = [_guest(name, invitations) for name in names]
     came = dict(zip(names, await asyncio.gather(*asked, return_exceptions=True), strict=True))
     invited = {name: guest for name, guest in came.items() if isinstance(guest, UrlGuest)}
@@ -73,21 +73,20 @@ async def _guest(name: str, invitations: Invitations) -> UrlGuest:
 
 
 def send_home(invited: Invited) -> None:
-    """There is no game for them."""
     for guest in invited.values():
         guest.turn_away({})
 
 
 def _own_name(url: str) -> str | None:
-    """The only name under which it may play; None: any that is free."""
+    """The only name that the player at this URL may have; None: any free name."""
     if url.startswith(SCHEME):
         return unquote(url.removeprefix(SCHEME))
     return url.removeprefix(NAMED) if url.startswith(NAMED) else None
 
 
-def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], callers: BotCaller, invited: Invited) -> CubeGame:
-    """The game, about to begin; or Fault, and then nothing has happened."""
-    house = {number: _of_the_house(one) for number, one in enumerate(wanted.players) if one.url.startswith(HOUSE)}
+def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], caller: BotCaller, invited: Invited) -> CubeGame:
+    """The game, about to begin. After a Fault nothing has changed."""
+    house = {number: _house_bot(one) for number, one in enumerate(wanted.players) if one.url.startswith(HOUSE)}
     named = {number: one.name for number, one in enumerate(wanted.players) if one.url.startswith(NAMED)}
     waiting = {number: _waiting(desk, name) for number, name in named.items() if name not in invited}
     setup = wanted.setup
@@ -97,7 +96,7 @@ def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], callers:
     names = tuple(player.name for player in players)
     owners = tuple(guests[number].owner if number in guests else player.owner for number, player in enumerate(players))
     table = desk.floor.set_table(setup.game, terms, names, owners, _options(wanted))
-    game = CubeGame(table, wanted, callers, desk.settings, desk.registry.clients)
+    game = CubeGame(table, wanted, caller, desk.settings, desk.registry.clients)
     for number in range(len(names)):
         if number in house:
             HouseSeat(desk.workers, table, number, house[number]).sit_down()
@@ -112,7 +111,7 @@ def _options(wanted: NewGame) -> dict[str, Any]:
     return wanted.setup.options | ({"starts": [list(cell) for _, cell in starts]} if starts else {})
 
 
-def _of_the_house(player: CubePlayer) -> HouseBot:
+def _house_bot(player: CubePlayer) -> HouseBot:
     bot = house_bot(Battlecube.name, player.url)
     if bot is None:
         raise Fault(f"There is no bot {player.url}")

@@ -1,4 +1,4 @@
-"""Cube runs: Battlecube games that the operator starts, one or many in a row, on the same path as any organiser's."""
+"""Runs of Battlecube games that the operator starts, one after another, in the same way as any organiser."""
 
 import asyncio
 import secrets
@@ -8,22 +8,24 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from botdrome.server.cube.organiser import CubeOrganiser
+from botdrome.server.cube.host import CubeHost
 from botdrome.server.network.traffic import Traffic
-from botdrome.wire.cube.checks import Details
+from botdrome.wire.cube.checks import Details, Fault
+from botdrome.wire.cube.conversation import error, read_event
+from botdrome.wire.cube.writer import CubeEvent
 
 MOST_GAMES = 1000
 KEPT = 20
-"""Runs that are over and still listed."""
+"""Finished runs that are still listed."""
 RunState = Literal["running", "paused", "done", "stopped", "failed"]
 
 
 class BadRun(Exception):
-    """A run that cannot be, or cannot be changed so; with the reason."""
+    """A run cannot be started or changed like this; the text says why."""
 
 
 class CubeScores(Struct, frozen=True):
-    """How one game of a run ended."""
+    """The result of one game of a run."""
 
     match: str
     result: str
@@ -32,26 +34,26 @@ class CubeScores(Struct, frozen=True):
 
 
 class CubeRun:
-    """An organiser (see `server/cube/connection.py`) that starts the next game when the last one has ended."""
+    """An organiser that starts the next game when the last one has ended."""
 
     unread = 0
     """It reads at once."""
 
-    def __init__(self, organiser: CubeOrganiser, setup: dict[str, Any], players: list[dict[str, Any]], games: int) -> None:
+    def __init__(self, host: CubeHost, setup: dict[str, Any], players: list[dict[str, Any]], games: int) -> None:
         self.sid = secrets.token_hex(8)
         self.setup, self.players, self.games = setup, players, games
         self.traffic = Traffic()
         self.state: RunState = "running"
         self.match: str | None = None
-        """The game that runs."""
+        """The id of the game that runs."""
         self.results: list[CubeScores] = []
         self.error = ""
         self.troubles: dict[str, str] = {}
-        """Why players were put out: the last reason of each."""
-        self._organiser = organiser
+        """Why players were put out: the last reason for each."""
+        self._host = host
         self._loop = asyncio.get_running_loop()
         self._context = copy_context()
-        """All games are charged to the address of the operator."""
+        """All games count for the address of the operator."""
         self._gone = False
         self._begun: asyncio.Future[None] = self._loop.create_future()
 
@@ -61,7 +63,7 @@ class CubeRun:
 
     async def begin(self) -> None:
         """BadRun if the first game cannot be set up."""
-        self._organiser.connected(self)
+        self._host.join(self, self.sid)
         self._start()
         await self._begun
         if self.error:
@@ -69,7 +71,15 @@ class CubeRun:
 
     def _start(self) -> None:
         if not self.over:
-            self._organiser.event(self, "NEW_GAME", [{"setup": self.setup, "players": self.players}])
+            self._send("NEW_GAME", {"setup": self.setup, "players": self.players})
+
+    def _send(self, event: str, payload: dict[str, Any]) -> None:
+        try:
+            command = read_event(event, [payload])
+        except Fault as problem:
+            return self.emit([error(problem)])
+        assert command is not None
+        return self._host.execute(self, command)
 
     # What the operator does.
 
@@ -87,7 +97,7 @@ class CubeRun:
     def stop(self) -> None:
         if not self.over:
             self.state = "stopped"
-            self._organiser.event(self, "STOP_GAME", [{}])
+            self._send("STOP_GAME", {})
             self._settle()
             if self.match is None:
                 self._leave()
@@ -98,17 +108,21 @@ class CubeRun:
         if self.match is None:
             raise BadRun("the next game is about to start; try again")
         self.error = ""
-        self._organiser.event(self, event, [payload | {"id": self.match}])
+        self._send(event, payload | {"id": self.match})
         words, self.error = self.error, ""
         if words:
             raise BadRun(words)
 
-    # What the organiser's side tells.
+    # What the host tells.
 
     def when_read(self, tell: Callable[[], None]) -> None:
         tell()
 
-    def emit(self, event: str, payload: Any) -> None:
+    def emit(self, events: Sequence[CubeEvent]) -> None:
+        for event in events:
+            self._receive(event.name, event.payload)
+
+    def _receive(self, event: str, payload: dict[str, Any]) -> None:
         match event:
             case "GAME_STARTED":
                 self.match = payload["id"]
@@ -124,10 +138,6 @@ class CubeRun:
                 self._ended(payload)
             case "ERROR":
                 self._failed(payload)
-
-    def emit_all(self, events: Sequence[tuple[str, Any]]) -> None:
-        for event, payload in events:
-            self.emit(event, payload)
 
     def disconnect(self) -> None:
         self.stop()
@@ -146,8 +156,8 @@ class CubeRun:
             self._loop.call_soon(self._start, context=self._context)
 
     def _failed(self, problem: dict[str, Any]) -> None:
-        """Where a game runs, it is the answer to what the operator just asked, unless the game itself is lost."""
-        self.error = in_words(problem["details"])
+        """While a game runs, this is the answer to the operator's last request, unless the game itself is lost."""
+        self.error = as_text(problem["details"])
         if self.match is None or problem["error"] == "GAME_LOST":
             self.match = None
             self._finish("failed")
@@ -164,14 +174,14 @@ class CubeRun:
     def _leave(self) -> None:
         if not self._gone:
             self._gone = True
-            self._organiser.gone(self)
+            self._host.leave(self)
 
 
 class CubeRuns:
-    """The newest last."""
+    """All runs, the newest last."""
 
-    def __init__(self, organiser: CubeOrganiser) -> None:
-        self._organiser = organiser
+    def __init__(self, host: CubeHost) -> None:
+        self._host = host
         self._runs: dict[str, CubeRun] = {}
 
     def __getitem__(self, run_id: str) -> CubeRun | None:
@@ -186,7 +196,7 @@ class CubeRuns:
             raise BadRun("a game needs players")
         if not 1 <= games <= MOST_GAMES:
             raise BadRun(f"games is a number from 1 to {MOST_GAMES}, not {games}")
-        run = CubeRun(self._organiser, setup, players, games)
+        run = CubeRun(self._host, setup, players, games)
         await run.begin()
         self._runs[run.sid] = run
         over = [run for run in self.all if run.over]
@@ -195,6 +205,6 @@ class CubeRuns:
         return run
 
 
-def in_words(details: Details) -> str:
-    """What is wrong, as a sentence."""
+def as_text(details: Details) -> str:
+    """The error as text."""
     return details if isinstance(details, str) else "; ".join(str(one["message"]) for one in details)

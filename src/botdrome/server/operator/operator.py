@@ -9,7 +9,7 @@ from botdrome.server.boats.orders import carry_out
 from botdrome.server.boats.plan import make_plan
 from botdrome.server.boats.room import Room
 from botdrome.server.calling.bot_caller import BotCaller
-from botdrome.server.cube.organiser import CubeOrganiser
+from botdrome.server.cube.host import CubeHost
 from botdrome.server.lobby.bans import Ban, Kind
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
@@ -22,8 +22,8 @@ REMOVED = "the operator removed this client"
 
 
 class Operator:
-    def __init__(self, desk: Desk, keys: OperatorKeys, boats: Harbours, organiser: CubeOrganiser) -> None:
-        self.keys, self.boats, self.runs = keys, boats, CubeRuns(organiser)
+    def __init__(self, desk: Desk, keys: OperatorKeys, boats: Harbours, organisers: CubeHost) -> None:
+        self.keys, self.boats, self.runs = keys, boats, CubeRuns(organisers)
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
         """Whether clients come by TLS."""
@@ -117,12 +117,12 @@ class Operator:
         return done
 
 
-async def open_operator(desk: Desk, boats: Harbours, organiser: CubeOrganiser, callers: BotCaller) -> Operator:
+async def open_operator(desk: Desk, boats: Harbours, organisers: CubeHost, caller: BotCaller) -> Operator:
     """With the bans that are stored, which hold for bots that are called, too."""
     registry = desk.registry
     await registry.bans.load()
-    callers.refuse_banned(registry.bans.covers_address)
-    return Operator(desk, OperatorKeys(desk.store, desk.settings.operator.token, registry.guesses), boats, organiser)
+    caller.refuse_banned(registry.bans.covers_address)
+    return Operator(desk, OperatorKeys(desk.store, desk.settings.operator.token, registry.guesses), boats, organisers)
 
 
 def _joined(words: str, reason: str) -> str:

@@ -1,7 +1,7 @@
-"""Bombs in Battlecube's state of play: which are shown, and how a great many are written down.
+"""The bombs in Battlecube's state of play, as JSON.
 
-Bombs lie until somebody steps on them, and every tick shows them all. So as not to write a hundred thousand of them anew each
-time, a pile remembers what it wrote, and writes only what has come since.
+A bomb lies until a bot steps on it, and every tick shows all bombs. There may be a hundred thousand of them, so a pile
+remembers their JSON and encodes only the new ones.
 """
 
 from collections import deque
@@ -12,12 +12,12 @@ import msgspec
 Cell = tuple[int, int, int]
 
 MOST_OUTSIDE = 1000
-"""Bombs outside the cube that are shown. They harm nobody, and bots may go on throwing them for as long as a game lasts."""
+"""Bombs outside the cube that are shown: they harm nobody, and bots can place any number of them."""
 A_BOMB = b'{"x":%d,"y":%d,"z":%d,"type":"BOMB"}'
 
 
 def shown_bombs(bombs: Sequence[Cell], edge: int) -> Sequence[Cell]:
-    """All in the cube, and of those outside the last."""
+    """All bombs in the cube, and the last of those outside."""
     if len(bombs) <= MOST_OUTSIDE:
         return bombs
     outside = [cell for cell in bombs if max(cell) >= edge]
@@ -26,7 +26,7 @@ def shown_bombs(bombs: Sequence[Cell], edge: int) -> Sequence[Cell]:
 
 
 class BombPile:
-    """The bombs of one game that are shown, as JSON. Nearly always there are those of the last time, and a few more."""
+    """The bombs of one game as JSON. Nearly always these are the bombs of the last tick and a few more."""
 
     def __init__(self) -> None:
         self._bombs: tuple[Cell, ...] = ()

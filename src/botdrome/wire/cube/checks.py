@@ -1,4 +1,4 @@
-"""The checks of Battlecube's organisers' messages, in the manner and the words of the original: the first fault is told."""
+"""Checks for the messages of Battlecube's organisers, with the error messages of the original. The first fault is reported."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from botdrome.games.reading import shown
 Path = tuple[str | int, ...]
 """The keys that lead to a value."""
 Check = Callable[[Any, Path], Any]
-"""From a value and where it stands to what it stands for, or Fault."""
+"""From a value and its path to the value in its type, or Fault."""
 Details = str | list[dict[str, Any]]
 
 INVALID = "INVALID_GAME_CONFIGURATION"
@@ -22,11 +22,11 @@ LONGEST_ECHO = 400
 """Bytes of a faulty value that are sent back."""
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*")
 OURS = re.compile(r"(house|bot|connect):.+", re.DOTALL)
-"""Players who are not called over HTTP: what follows is a name."""
+"""Players that are not called by a URL: a name follows."""
 
 
 class Fault(Exception):
-    """What is wrong, for an ERROR."""
+    """The error in an ERROR event."""
 
     def __init__(self, details: Details, kind: str = INVALID) -> None:
         super().__init__(details)
@@ -34,14 +34,14 @@ class Fault(Exception):
 
 
 def fault(path: Path, words: str, kind: str, **context: Any) -> Fault:
-    """One element of the original's list: the words with the label in front."""
+    """One element of the original's list of errors."""
     label = path[-1] if path else "value"
     where = {"key": label, "label": label} if path else {"label": label}
     return Fault([{"message": f'"{label}" {words}', "path": list(path), "type": kind, "context": context | where}])
 
 
 def echoed(value: Any) -> Any:
-    """A value as it may be sent back: itself when it is short and can be written, else the beginning of it."""
+    """A value to send back: itself if it is short and can be encoded, else its beginning."""
     try:
         return value if len(msgspec.json.encode(value)) <= LONGEST_ECHO else shown(value)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
@@ -52,7 +52,7 @@ def echoed(value: Any) -> Any:
 
 
 def whole(least: int, most: int) -> Check:
-    """An integer, numbers as text included. The original calls everything that is too small not positive."""
+    """An integer, also as text. The original reports every number that is too small as not positive."""
 
     def check(value: Any, path: Path) -> int:
         number = _number(value)
@@ -93,7 +93,7 @@ def text(most: int) -> Check:
 
 
 def _is_unicode(value: str) -> bool:
-    """Half of a character alone can be read, but neither stored nor sent."""
+    """A lone surrogate can be neither stored nor sent."""
     try:
         value.encode()
     except UnicodeEncodeError:

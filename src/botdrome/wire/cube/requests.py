@@ -1,4 +1,4 @@
-"""Battlecube's organisers: what they ask for, read and checked as the original does, and what can be said to them in return."""
+"""The requests of Battlecube's organisers, checked in the order and with the messages of the original."""
 
 from typing import Any
 
@@ -8,8 +8,6 @@ from botdrome.games.battlecube import NO_STARTS, TOO_MANY, Battlecube
 from botdrome.games.battlecube_answer import Cell
 from botdrome.match.terms import Milliseconds, Pace, Terms
 from botdrome.wire.cube.checks import MISSING, Fault, fault, listing, mapping, text, uri, whole
-from botdrome.wire.cube.events import Told, ended, final
-from botdrome.wire.cube.scene import CubeScene
 
 NOT_UNIQUE = "All player names must be unique"
 SAME_START = "Two players have the same start position"
@@ -40,7 +38,7 @@ class CubePlayer(Struct, frozen=True):
     name: str
     url: str
     token: str | None = None
-    """Where the name is that of a registered bot."""
+    """The bot's token, if the name is that of a registered bot."""
 
 
 class CubeSetup(Struct, frozen=True):
@@ -48,13 +46,13 @@ class CubeSetup(Struct, frozen=True):
     edge: int
     tasks: int
     speed: int = 0
-    """Milliseconds of rest after each tick."""
+    """Milliseconds of pause after each tick."""
     starts: tuple[tuple[str, Cell], ...] | None = None
-    """None: drawn by lot."""
+    """None: random."""
 
     @property
     def options(self) -> dict[str, int]:
-        """Those of the game that may change while it runs."""
+        """The options that may change while the game runs."""
         return {"edge": self.edge, "ticks": self.ticks, "tasks": self.tasks}
 
     @property
@@ -63,22 +61,22 @@ class CubeSetup(Struct, frozen=True):
 
     @property
     def pause(self) -> Milliseconds:
-        """Ticks that are planned ahead wait for nobody: others at the server get their turn between them."""
+        """At least 1 ms where several ticks need one answer, so that other games get their turn between them."""
         return self.speed or int(self.tasks > 1)
 
     def terms(self, limit: Milliseconds) -> Terms:
-        """`limit` is what a bot has for its whole answer."""
+        """`limit` is the time limit of a call."""
         return Terms(Pace(limit, pause=self.pause), strikes=1)
 
 
 class NewGame(Struct, frozen=True):
     setup: CubeSetup
     players: tuple[CubePlayer, ...]
-    """By their seats: in the order of the start positions where these are given."""
+    """In the order of their seats: that of the start positions, if these are given."""
 
 
 def new_game_in(args: list[Any]) -> NewGame:
-    """The game that NEW_GAME asks for, or Fault."""
+    """Read NEW_GAME, or raise Fault."""
     read = _NEW_GAME(_first(args), ())
     setup = _setup(read["setup"])
     players = {player["name"]: CubePlayer(**player) for player in read["players"]}
@@ -123,34 +121,19 @@ def _check_cells(setup: CubeSetup) -> None:
 
 
 def update_in(args: list[Any]) -> tuple[str | None, CubeSetup]:
-    """The game that GAME_SETUP_UPDATE is about (None: all of the sender's) and what it is to be like, or Fault."""
+    """Read GAME_SETUP_UPDATE: the id of the game (None: all games of the sender) and its new setup."""
     read = _UPDATE(_first(args), ())
     return read.get("id"), _setup(read)
 
 
 def game_id_in(args: list[Any]) -> str | None:
-    """The game that one of our own events is about; None: none is named. Or Fault. An id alone will do."""
+    """The game id in an event: in an object, or alone; None: no id."""
     given = args[0] if args and args[0] is not None else {}
     found: str | None = _ONE_GAME({"id": given} if isinstance(given, str) else given, ()).get("id")
     return found
 
 
 def claim_in(args: list[Any]) -> tuple[str, str]:
-    """The game that RECLAIM_GAME is about, and the key to it; or Fault."""
+    """Read RECLAIM_GAME: the id of the game and its key."""
     read = _CLAIM(_first(args), ())
     return read["id"], read["key"]
-
-
-def nobody(game_id: str, setup: CubeSetup) -> list[Told]:
-    """The whole game of no players: one tick, and a tie."""
-    game, scene = setup.game, CubeScene(game_id, ())
-    return [
-        ("GAME_STARTED", {"id": game_id}),
-        ("NEXT_TICK", scene.state(game)),
-        ("GAME_ENDED", ended(final(scene.view(game), stopped=False), scene, ())),
-    ]
-
-
-def error(problem: Fault) -> dict[str, Any]:
-    """The payload of ERROR."""
-    return {"error": problem.kind, "details": problem.details}

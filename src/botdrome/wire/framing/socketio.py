@@ -1,26 +1,26 @@
-"""Socket.IO's packets, protocol 4 (clients 2.x) and 5 (3.x and 4.x): a type, attachments, a namespace, an id, JSON."""
+"""Socket.IO's packets, in protocol 4 (clients 2.x) and 5 (3.x and 4.x): type, attachments, namespace, id and JSON."""
 
 import re
 from typing import Any, NamedTuple
 
 import msgspec
 
-from botdrome.wire.framing.engineio import MESSAGE, BadPacket
+from botdrome.wire.framing.engineio import BadPacket
 
 CONNECT, DISCONNECT, EVENT, ACK, ERROR, BINARY_EVENT, BINARY_ACK = "0123456"
 DEFAULT = "/"
 MOST_ATTACHMENTS = 32
 MOST_ATTACHED = 1_000_000
-"""Bytes of all attachments of a packet together."""
+"""Bytes of all attachments of a packet."""
 PLAIN = re.compile(r"([0-4])()(?:(/[^,]*)(?:,|$))?[0-9]*(.*)", re.DOTALL)
 BINARY = re.compile(r"([56])([0-9]{1,4})-(?:(/[^,]*)(?:,|$))?[0-9]*(.*)", re.DOTALL)
 NAMED = re.compile(r'\s*\[\s*"([^"\\]*)"')
-"""The beginning of an event."""
+"""The beginning of an event, with its name."""
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
 
 
 class SocketPacket(NamedTuple):
-    """The id of an acknowledgement is left out: nobody here gives any."""
+    """The id for an acknowledgement is ignored: the server sends none."""
 
     kind: str
     namespace: str = DEFAULT
@@ -51,7 +51,7 @@ def _value(json: str) -> Any:
 
 
 def _name_alone(json: str) -> Any:
-    """An event that is nested too deeply to be read has nothing to say that could be right: its name will be answered."""
+    """An event that is nested too deeply to be parsed: its name is enough to answer with an error."""
     found = NAMED.match(json)
     if found is None:
         raise BadPacket("the data of a packet is nested too deeply")
@@ -63,7 +63,7 @@ def _is_event(data: Any) -> bool:
 
 
 class Assembly:
-    """A binary packet whose attachments are still on their way."""
+    """A binary packet that waits for its attachments."""
 
     def __init__(self, packet: SocketPacket) -> None:
         self._packet = packet
@@ -72,7 +72,7 @@ class Assembly:
         self._used: set[int] = set()
 
     def add(self, attachment: bytes) -> SocketPacket | None:
-        """The packet, if it is whole with this. Bytes become base64, so that all of it is plain JSON."""
+        """The packet, once its last attachment is here. Attachments become base64 text."""
         self._size += len(attachment)
         if self._size > MOST_ATTACHED:
             raise BadPacket(f"the attachments of an event have {MOST_ATTACHED} bytes at most")
@@ -102,21 +102,20 @@ class Assembly:
         return self._attachments[number]
 
 
-def event(name: str, payload: Any) -> str:
+def event(name: str, payload: Any) -> bytes:
     """An event as a packet of Engine.IO."""
-    return MESSAGE + EVENT + ENCODER.encode((name, payload)).decode()
+    return b"42" + ENCODER.encode((name, payload))
 
 
-def welcome(version: int, sid: str) -> str:
-    """The client is connected. Those of Engine.IO 3 did not ask for it, and know their id already."""
-    return MESSAGE + CONNECT + ("" if version == 3 else ENCODER.encode({"sid": sid}).decode())
+def connected(version: int, sid: str) -> bytes:
+    """The client is connected to the default namespace. Clients of Engine.IO 3 know their id already."""
+    return b"40" if version == 3 else b"40" + ENCODER.encode({"sid": sid})
 
 
-def farewell() -> str:
-    return MESSAGE + DISCONNECT
+DISCONNECTED = b"41"
 
 
-def refusal(version: int, words: str, namespace: str = DEFAULT) -> str:
-    """Something cannot be, in the words that the client's `error` or `connect_error` is given."""
+def refusal(version: int, words: str, namespace: str = DEFAULT) -> bytes:
+    """An error, which the client passes to its handler for `error` or `connect_error`."""
     where = "" if namespace == DEFAULT else namespace + ","
-    return MESSAGE + ERROR + where + ENCODER.encode(words if version == 3 else {"message": words}).decode()
+    return b"44" + where.encode() + ENCODER.encode(words if version == 3 else {"message": words})

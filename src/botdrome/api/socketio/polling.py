@@ -1,70 +1,69 @@
-"""Mailbox: where the packets of a client that polls wait to be fetched."""
+"""The polling transport: packets wait in a queue until the client fetches them."""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from botdrome.api.socketio.asking import BAD_REQUEST, POLLING, Refusal
+from botdrome.api.socketio.query import BAD_REQUEST, EngineError
 from botdrome.wire.framing.engineio import CLOSE, NOOP
 
+CLOSED, NOTHING = CLOSE.encode(), NOOP.encode()
+
 LONGEST_ANSWER = 1 << 20
-"""Characters, roughly: what is over goes with the next answer."""
+"""Bytes, roughly: the rest goes with the next answer."""
 PROBING = 0.1
-"""Seconds that a poll may take while the client tries another transport."""
+"""Seconds that a poll may take while the client tries a WebSocket."""
 FAREWELL = 10.0
-"""Seconds for the client to fetch that it is closed."""
+"""Seconds for the client to fetch the last packets."""
 
 
-class Mailbox:
-    """The carrier of a session as long as it is not a WebSocket."""
-
-    name = POLLING
-
+class PollingTransport:
     def __init__(self) -> None:
         self.unsent = 0
         self.on_read: Callable[[], None] | None = None
-        self._packets: deque[str] = deque()
+        self._packets: deque[bytes] = deque()
         self._poll: asyncio.Future[None] | None = None
         self._probing = self._retired = False
         self._done: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def send(self, *packets: str) -> None:
+    def send(self, packets: list[bytes]) -> None:
         self._packets.extend(packets)
         self.unsent += sum(map(len, packets))
         self._wake()
 
-    def close(self, code: int, reason: str, done: Callable[[], None]) -> None:
+    def close(self, done: Callable[[], None]) -> None:
+        """`done` is called when the client has fetched all packets, or has taken too long."""
         self._done = done
         self._timer = asyncio.get_running_loop().call_later(FAREWELL, self._finish)
-        self.send(CLOSE)
+        self.send([CLOSED])
 
     def drop(self) -> None:
         self._packets.clear()
-        self._packets.append(CLOSE)
+        self._packets.append(CLOSED)
         self.unsent = 0
         self._wake()
 
     def probe(self, probing: bool) -> None:
-        """The client can leave only when no poll of it waits."""
+        """The client can change to the WebSocket only when none of its polls waits."""
         self._probing = probing
         self._wake()
 
-    def retire(self) -> list[str]:
-        """What is left, for the carrier that takes over."""
+    def retire(self) -> list[bytes]:
+        """The packets that are left, for the WebSocket."""
         rest = list(self._packets)
         self._packets.clear()
         self.unsent, self._retired = 0, True
         self._wake()
         return rest
 
-    async def fetch(self) -> list[str]:
-        """What there is, as soon as there is something. One at a time."""
+    async def fetch(self) -> list[bytes]:
+        """Wait for packets. Only one poll may wait."""
         if self._poll is not None:
-            raise Refusal(BAD_REQUEST, "there is a poll already")
+            raise EngineError(BAD_REQUEST, "there is a poll already")
         if not self._packets and not self._retired:
             await self._wait()
-        return self._take() or [NOOP]
+        return self._take() or [NOTHING]
 
     async def _wait(self) -> None:
         loop = asyncio.get_running_loop()
@@ -77,11 +76,11 @@ class Mailbox:
             if timer is not None:
                 timer.cancel()
 
-    def _take(self) -> list[str]:
-        """The close goes alone: some clients hear nothing of what comes along with it."""
-        taken: list[str] = []
+    def _take(self) -> list[bytes]:
+        """The close goes alone: some clients ignore packets that come with it."""
+        taken: list[bytes] = []
         length = 0
-        while self._packets and length < LONGEST_ANSWER and not (taken and self._packets[0] == CLOSE):
+        while self._packets and length < LONGEST_ANSWER and not (taken and self._packets[0] == CLOSED):
             packet = self._packets.popleft()
             length += len(packet)
             taken.append(packet)

@@ -1,0 +1,290 @@
+"""The host of Battlecube: executes the commands of organisers, and knows which game belongs to whom."""
+
+import asyncio
+import secrets
+from typing import cast
+
+import structlog
+
+from botdrome.games.battlecube import Battlecube
+from botdrome.match.events import Player
+from botdrome.server.arena import LiveTable
+from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.cube.game import CubeGame, WatchedGame
+from botdrome.server.cube.seating import admitted, invited, seated, send_home
+from botdrome.server.cube.settings import CubeSection
+from botdrome.server.cube.watcher import Watcher
+from botdrome.server.failures import STORE_AWAY
+from botdrome.server.lobby.clients import ConnectedClient, no_login
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.network.connection import Connection
+from botdrome.server.session import Session
+from botdrome.server.tables.subscriber import Subscriber
+from botdrome.server.tables.table import Table
+from botdrome.server.workers.asker import ASKER
+from botdrome.store.store import StoreUnavailable
+from botdrome.wire.conversation import Command
+from botdrome.wire.cube.checks import INVALID, Fault
+from botdrome.wire.cube.conversation import (
+    ChangeGame,
+    ControlGame,
+    GameId,
+    ListGames,
+    OrganiserConversation,
+    ReclaimGame,
+    StartGame,
+    WatchGame,
+    error,
+)
+from botdrome.wire.cube.requests import CubeSetup, NewGame
+from botdrome.wire.cube.writer import CubeEvent, Payload, empty_game
+from botdrome.wire.framing.socketio_conversation import Handshake, SocketConnected, SocketDisconnected, SocketIoLimits
+
+log = structlog.get_logger()
+
+ORGANISERS = 10
+"""All organisers at one address, with those that have left their games, may have as many games as this number of them."""
+
+
+class Organiser:
+    """A client while it is connected."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher, self.source = watcher, ASKER.get()
+        self.starting = 0
+        """Games that are being set up."""
+        self.games: dict[GameId, CubeGame] = {}
+        """Its own games that run."""
+        self.watched: set[GameId] = set()
+        self.unlist = no_login
+        self.present = True
+
+    def tell(self, name: str, payload: Payload) -> None:
+        if self.present:
+            self.watcher.emit([CubeEvent(name, payload)])
+
+    def complain(self, problem: Fault) -> None:
+        if self.present:
+            self.watcher.emit([error(problem)])
+
+
+class CubeHost:
+    protocol = "battlecube organiser"
+
+    def __init__(self, desk: Desk, caller: BotCaller) -> None:
+        self.desk, self._caller, self._invitations = desk, caller, Invitations(desk, caller)
+        self._organisers: dict[Watcher, Organiser] = {}
+        self._owned: dict[GameId, tuple[Organiser, CubeGame]] = {}
+        """The games that run, with their organisers, also those that have left."""
+        self._watched: dict[GameId, WatchedGame] = {}
+        self._loop = asyncio.get_running_loop()
+
+    # Clients on socket.io.
+
+    def receive(self, connection: Connection, handshake: Handshake, limits: SocketIoLimits) -> Session:
+        return Session(connection, OrganiserConversation(handshake, limits, self._loop.time()), self, self.desk)
+
+    def act(self, session: Session, command: Command) -> None:
+        watcher = cast(Watcher, session.connection)
+        if isinstance(command, SocketConnected):
+            self.join(watcher, command.sid)
+        elif isinstance(command, SocketDisconnected):
+            self.leave(watcher)
+        else:
+            watcher.traffic.came()
+            self.execute(watcher, command)
+
+    def seated(self, session: Session, table: Table, player: Player) -> None:
+        """Organisers take no seats."""
+
+    def left(self, session: Session) -> None:
+        self.leave(cast(Watcher, session.connection))
+
+    # Any client.
+
+    def join(self, watcher: Watcher, name: str) -> None:
+        organiser = self._organisers[watcher] = Organiser(watcher)
+        client = ConnectedClient(
+            self.protocol, name, Battlecube.name, organiser.source, watcher.traffic, lambda _: watcher.disconnect()
+        )
+        organiser.unlist = self.desk.registry.clients.enter(client)
+
+    def leave(self, watcher: Watcher) -> None:
+        organiser = self._organisers.pop(watcher, None)
+        if organiser is None:
+            return
+        organiser.present = False
+        organiser.unlist()
+        for game_id in organiser.watched & self._watched.keys():
+            self._watched[game_id].unwatch(watcher)
+        for game in tuple(organiser.games.values()):
+            game.orphan()
+
+    def execute(self, watcher: Watcher, command: Command) -> None:
+        """An error is reported to this organiser and affects no other."""
+        organiser = self._organisers[watcher]
+        try:
+            self._execute(organiser, command)
+        except Fault as problem:
+            organiser.complain(problem)
+        except Exception:
+            log.exception("a command of an organiser failed")
+
+    def _execute(self, organiser: Organiser, command: Command) -> None:
+        match command:
+            case StartGame(wanted):
+                self._start(organiser, wanted)
+            case ChangeGame(game_id, setup):
+                for game in self._own(organiser, game_id):
+                    game.change(setup)
+            case ControlGame(action, game_id):
+                for game in self._own(organiser, game_id):
+                    {"stop": game.stop, "pause": game.pause, "resume": game.resume}[action]()
+            case ReclaimGame(game_id, key):
+                self._reclaim(organiser, game_id, key)
+            case WatchGame(game_id, watching):
+                (self._watch if watching else self._unwatch)(organiser, game_id)
+            case ListGames():
+                self._list(organiser)
+
+    # A new game.
+
+    def _start(self, organiser: Organiser, wanted: NewGame) -> None:
+        if refusal := self.desk.registry.bans.address_refusal():
+            raise Fault(refusal[0].upper() + refusal[1:])
+        self._check_limits(organiser)
+        if not wanted.players:
+            return self._play_empty_game(organiser, wanted.setup)
+        organiser.starting += 1
+        return self.desk.tasks.start(self._set_up(organiser, wanted))
+
+    def _check_limits(self, organiser: Organiser) -> None:
+        most = self.desk.settings.of(CubeSection).games
+        if len(organiser.games) + organiser.starting >= most:
+            raise Fault(f"There are {most} games of yours already")
+        here = sum(owner.source == organiser.source for owner, _ in self._owned.values())
+        if here >= most * ORGANISERS:
+            raise Fault(f"There are {here} games of organisers at your address already")
+
+    async def _set_up(self, organiser: Organiser, wanted: NewGame) -> None:
+        try:
+            game = await self._game(organiser, wanted)
+            if game is not None:
+                game.table.subscribe(Subscriber(over=self._disown))
+                organiser.tell("GAME_STARTED", {"id": game.id, "key": game.key})
+                self._assign(organiser, game)
+        except Fault as problem:
+            organiser.complain(problem)
+        except StoreUnavailable:
+            organiser.complain(Fault(STORE_AWAY[0].upper() + STORE_AWAY[1:], "UNAVAILABLE"))
+        except Exception:
+            log.exception("a game could not be set up")
+            organiser.complain(Fault("The game could not be set up", "INTERNAL_ERROR"))
+        finally:
+            organiser.starting -= 1
+
+    async def _game(self, organiser: Organiser, wanted: NewGame) -> CubeGame | None:
+        """None if the organiser has left meanwhile."""
+        players = await admitted(self.desk, wanted)
+        guests = await invited(self.desk, wanted, self._invitations)
+        game = None
+        try:
+            if refusal := self.desk.refusal:
+                raise Fault(refusal[0].upper() + refusal[1:], INVALID if self.desk.closing else "UNAVAILABLE")
+            if organiser.present:
+                game = seated(self.desk, wanted, players, self._caller, guests)
+        finally:
+            if game is None:
+                send_home(guests)
+        return game
+
+    def _assign(self, organiser: Organiser, game: CubeGame) -> None:
+        organiser.games[game.id] = game
+        self._owned[game.id] = organiser, game
+        game.belongs_to(organiser.watcher)
+        self._note_watched(organiser, game)
+
+    def _disown(self, table: Table) -> None:
+        organiser, game = self._owned.pop(table.entry.id)
+        organiser.games.pop(game.id, None)
+
+    def _play_empty_game(self, organiser: Organiser, setup: CubeSetup) -> None:
+        """Without players there is no match, but the original plays a game."""
+        *now, end = empty_game(secrets.token_hex(8), setup.game)
+        organiser.watcher.emit(now)
+        self._loop.call_later(setup.speed / 1000, organiser.tell, end.name, end.payload)
+
+    # Games that run.
+
+    def _reclaim(self, organiser: Organiser, game_id: GameId, key: str) -> None:
+        """An organiser lost its connection, perhaps before the server noticed, and continues on another one."""
+        if game_id not in self._owned:
+            raise _unknown(game_id)
+        before, game = self._owned[game_id]
+        if not secrets.compare_digest(key.encode(), game.key.encode()):
+            raise _not_yours(game_id)
+        if before is not organiser:
+            self._check_limits(organiser)
+            before.games.pop(game_id, None)
+            before.tell("GAME_TAKEN_OVER", {"id": game_id})
+        organiser.tell("GAME_RECLAIMED", game.description)
+        if before is not organiser:
+            self._assign(organiser, game)
+
+    def _own(self, organiser: Organiser, game_id: GameId | None) -> tuple[CubeGame, ...]:
+        """The game of that id; None: all games of the organiser."""
+        if game_id is None:
+            return tuple(organiser.games.values())
+        if game_id not in organiser.games:
+            raise _unknown(game_id) if self.desk.floor[game_id] is None else _not_yours(game_id)
+        return (organiser.games[game_id],)
+
+    # Watching.
+
+    def _watch(self, organiser: Organiser, game_id: GameId) -> None:
+        table = self.desk.floor[game_id]
+        if table is None or table.entry.game != Battlecube.name or table.match.result is not None:
+            raise _unknown(game_id)
+        organiser.watched &= self._watched.keys()
+        most = self.desk.settings.of(CubeSection).games
+        if len(organiser.watched) >= most:
+            raise Fault(f"You watch {most} games already")
+        game = self._watched.get(game_id) or WatchedGame(table, table.entry.players)
+        organiser.tell("GAME_WATCHED", game.description)
+        game.watch(organiser.watcher)
+        self._note_watched(organiser, game)
+
+    def _note_watched(self, organiser: Organiser, game: WatchedGame) -> None:
+        organiser.watched.add(game.id)
+        if game.id not in self._watched:
+            self._watched[game.id] = game
+            game.table.subscribe(Subscriber(over=self._forget))
+
+    def _forget(self, table: Table) -> None:
+        self._watched.pop(table.entry.id, None)
+
+    def _unwatch(self, organiser: Organiser, game_id: GameId) -> None:
+        if game_id not in organiser.watched & self._watched.keys():
+            raise _unknown(game_id)
+        organiser.watched.discard(game_id)
+        self._watched[game_id].unwatch(organiser.watcher)
+
+    def _list(self, organiser: Organiser) -> None:
+        games = [
+            {"id": one.id, "players": self._players(one), "currentTick": one.steps, "yours": one.id in organiser.games}
+            for one in self.desk.floor.live(Battlecube.name)
+        ]
+        organiser.tell("GAMES", {"games": games})
+
+    def _players(self, one: LiveTable) -> list[str]:
+        """By the names that their organiser gave, if there is one."""
+        return list(self._watched[one.id].writer.names if one.id in self._watched else one.players)
+
+
+def _unknown(game_id: GameId) -> Fault:
+    return Fault(f"There is no game {game_id}", "UNKNOWN_GAME")
+
+
+def _not_yours(game_id: GameId) -> Fault:
+    return Fault(f"The game {game_id} is not yours", "NOT_YOUR_GAME")
