@@ -31,7 +31,7 @@ from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.duel.board_ids import open_board_ids
 from botdrome.server.duel.hall import DuelHall, duel_door
-from botdrome.server.duel.table import open_duel_table
+from botdrome.server.duel.leaderboard import open_duel_leaderboard
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.network.door import Crowd, Door, Welcome
@@ -179,7 +179,7 @@ async def _recover(store: Store) -> None:
 
 async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], Tables]) -> Parts:
     desk, crowd, callers, origins = Desk(store, settings), Crowd(settings), BotCaller(settings), Origins(settings)
-    duel = DuelHall(desk, await open_duel_table(store), await open_board_ids(store))
+    duel = DuelHall(desk, await open_duel_leaderboard(store), await open_board_ids(store))
     folder = settings.of(BoatsSection).dir
     boats = Harbours(desk, await open_books(store, Path(folder) if folder else None))
     url_bots = UrlBots(desk, callers)

@@ -9,8 +9,8 @@ from tools.socketio import node
 
 from botdrome.api.duel import ResultsPage, online_time
 from botdrome.api.pages import STATIC
-from botdrome.server.duel.lines import DuelLine
-from botdrome.server.duel.table import DuelTable
+from botdrome.server.duel.leaderboard import DuelLeaderboard
+from botdrome.server.duel.player_records import DuelRecord
 from botdrome.store.opening import open_store
 from tests.server.clients import leap
 from tests.server.duellists import board_won_by
@@ -57,7 +57,7 @@ def test_the_page_fetches_the_table_every_second(tmp_path: Path) -> None:
 @pytest.mark.anyio
 async def test_all_who_look_at_the_same_time_share_a_page(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelTable(store, {f"player {number:04}": DuelLine() for number in range(1500)})
+    table = DuelLeaderboard(store, {f"player {number:04}": DuelRecord() for number in range(1500)})
     page = ResultsPage(table)
     first = await page.text()
     assert first.count("<tr>") == 1001

@@ -10,7 +10,7 @@ from botdrome.api.app import load_worker_modules
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena, Unplayed, Whereabouts
-from botdrome.server.duel.lines import BOARDS, DuelBoard, board_name
+from botdrome.server.duel.player_records import BOARDS, DuelBoard, board_name
 from botdrome.store.store import BotEntry, Note, Store
 from tests.api.tables import NOON, entry_of
 from tests.api.test_rest import error, get

@@ -11,7 +11,7 @@ import pytest
 
 from botdrome.app import House
 from botdrome.match.events import Cause
-from botdrome.server.duel.lines import PlayedBoard
+from botdrome.server.duel.player_records import PlayedBoard
 from botdrome.server.tables.floor import Floor
 from tests.server.clients import PATIENCE, server
 

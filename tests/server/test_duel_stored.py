@@ -12,8 +12,8 @@ import pytest
 from botdrome.app import House
 from botdrome.server.duel import board_ids
 from botdrome.server.duel import hall as duel_hall
-from botdrome.server.duel import table as duel_table
-from botdrome.server.duel.table import DuelTable, open_duel_table
+from botdrome.server.duel import leaderboard as duel_table
+from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderboard
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Unstorable
 from tests.server.duellists import FIND, Duellist, arena, board_won_by, free, pair, play_rows, seated, until
@@ -78,14 +78,14 @@ async def test_nothing_remains_of_a_match_that_cannot_be_stored(tmp_path: Path, 
 
 async def test_what_was_reckoned_with_a_match_that_cannot_be_stored_is_put_right(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelTable(store, {})
+    table = DuelLeaderboard(store, {})
     table.enter("bad", 1, [board_won_by(0)])
     good = table.enter("good", 2, [board_won_by(1)])
     table.drop("bad")
     await store.keep(good)
     table.settle("good")
     await table.correct()
-    again = await open_duel_table(store)
+    again = await open_duel_leaderboard(store)
     assert again.lines(0, 9) == table.lines(0, 9)
     assert [(name, line.wins, line.total_games) for name, line in again.lines(0, 9)] == [("bob", 1, 1), ("ada", 0, 1)]
     await store.close()
@@ -94,10 +94,10 @@ async def test_what_was_reckoned_with_a_match_that_cannot_be_stored_is_put_right
 async def test_the_time_of_a_player_that_leaves_is_not_stored_over_its_last_board(tmp_path: Path) -> None:
     """Both are on disk, and the table is told first of what came second: a server killed now loses nothing."""
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelTable(store, {})
+    table = DuelLeaderboard(store, {})
     await table.arrive("ada")
     await asyncio.gather(store.keep(table.enter("m", 1, [board_won_by(0)])), table.depart("ada"))
-    after_a_kill = (await open_duel_table(store)).line("ada")
+    after_a_kill = (await open_duel_leaderboard(store)).line("ada")
     table.settle("m")
     assert after_a_kill is not None and after_a_kill.wins == 1
     assert table.line("ada") == after_a_kill
@@ -135,7 +135,7 @@ async def test_a_newcomer_is_shown_when_its_line_is_stored(tmp_path: Path, monke
 async def test_names_alone_do_not_fill_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duel_table, "MOST_NEWCOMERS", 2)
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelTable(store, {})
+    table = DuelLeaderboard(store, {})
     for name in ("ada", "bob", "carl", "dora"):
         await table.arrive(name)
     assert [name for name, _ in table.lines(0, 9)] == ["ada", "bob"]
@@ -150,7 +150,7 @@ async def test_time_that_could_not_be_stored_counts_later(tmp_path: Path, monkey
     clock = [100.0]
     monkeypatch.setattr(duel_table, "monotonic", lambda: clock[0])
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelTable(store, {})
+    table = DuelLeaderboard(store, {})
     await table.arrive("ada")
     clock[0] += 10
     table.enter("bad", 1, [board_won_by(0)])

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from botdrome.app import House
-from botdrome.server.duel.table import DuelTable, open_duel_table
+from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderboard
 from botdrome.store.opening import open_store
 from tests.server.duellists import FREE, Duellist, arena, board_won_by, connected, free, pair, play_rows
 
@@ -141,13 +141,13 @@ async def fill_the_board(one: Duellist, two: Duellist, question: Any) -> None:
 
 async def test_the_last_hundred_boards_are_kept(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelTable(store, {})
+    table = DuelLeaderboard(store, {})
     for number in range(60):
         await store.keep(table.enter("m", 2 * number + 1, [board_won_by(0, number)] * 2))
         table.settle("m")
     boards = await table.boards_of("ada")
     assert [board.id for board in boards] == list(range(120, 20, -1))
-    again = await open_duel_table(store)
+    again = await open_duel_leaderboard(store)
     bob = again.line("bob")
     assert bob is not None and (bob.losses, bob.invalid_moves, bob.total_games) == (0, 120, 120)
     assert again.line("nobody") is None

@@ -12,8 +12,8 @@ from botdrome.app import House
 from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
-from botdrome.server.duel.lines import DuelLine
-from botdrome.server.duel.table import PLAYERS
+from botdrome.server.duel.leaderboard import PLAYERS
+from botdrome.server.duel.player_records import DuelRecord
 from botdrome.server.lobby.house import HouseSeat
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
@@ -58,7 +58,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
     folder: Path = tmp_path_factory.mktemp("bound")
     ports = {"duel_port": -1, "xbs_port": -1, "host_token": "host"}
     store = await open_store(f"sqlite:///{folder / 'test.db'}")
-    await store.keep([Note(PLAYERS, f"duellist {number}", asdict(DuelLine(wins=number))) for number in range(DUELLISTS)])
+    await store.keep([Note(PLAYERS, f"duellist {number}", asdict(DuelRecord(wins=number))) for number in range(DUELLISTS)])
     await store.close()
     async with server(folder, http_rate=0, **ports) as house:
         await _fill(house)

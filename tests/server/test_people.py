@@ -10,7 +10,7 @@ from botdrome.bots.house import house_bots
 from botdrome.formats import FORMATS
 from botdrome.match.record import read, verify
 from botdrome.match.terms import PaceName, paced
-from botdrome.server.duel.lines import book_of
+from botdrome.server.duel.player_records import book_of
 from botdrome.server.lobby import invitations
 from tests.server.clients import bot, client, registered, server
 from tests.server.duellists import FIND, arena, free

@@ -17,8 +17,8 @@ from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import Moment, Page, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena
-from botdrome.server.duel.lines import BOARDS, DuelBoard, DuelLine, board_name
-from botdrome.server.duel.table import DuelTable
+from botdrome.server.duel.leaderboard import DuelLeaderboard
+from botdrome.server.duel.player_records import BOARDS, DuelBoard, DuelRecord, board_name
 
 COLUMNS = ("User", "Rating", "Score", "Online Time", "Total Boards", "Invalid Moves")
 SHOWN = 1000
@@ -106,7 +106,7 @@ async def duellist(arena: Arena, request: RestRequest) -> DuelProfile:
     return DuelProfile(_player(arena.duel, name, line), [_board(board) for board in await arena.duel.boards_of(name)])
 
 
-def _player(table: DuelTable, name: str, line: DuelLine) -> DuelPlayer:
+def _player(table: DuelLeaderboard, name: str, line: DuelRecord) -> DuelPlayer:
     return DuelPlayer(
         name, table.online(name), line.rating, line.wins, line.losses, line.draws, line.total_games, line.invalid_moves,
         line.total_seconds,
@@ -132,7 +132,7 @@ def duel_pages(arena: Arena) -> list[BaseRoute]:
 class ResultsPage:
     """The page of the original. It is made once for all who look at the same time, bit by bit, so that no player waits for it."""
 
-    def __init__(self, table: DuelTable) -> None:
+    def __init__(self, table: DuelLeaderboard) -> None:
         self._table = table
         self._lock = asyncio.Lock()
         self._text, self._fresh_until = "", 0.0
@@ -164,7 +164,7 @@ def _page(rows: list[str]) -> str:
     )
 
 
-def _row(table: DuelTable, name: str, line: DuelLine) -> str:
+def _row(table: DuelLeaderboard, name: str, line: DuelRecord) -> str:
     mark = "online" if table.online(name) else "offline"
     user = f'[{mark}] <a href="/profile/{quote(name, safe="")}">{escape(name)}</a>'
     cells = (user, round(line.rating), line.wins, online_time(line.total_seconds), line.total_games, line.invalid_moves)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from botdrome.contest.lobby import Seeker
 from botdrome.match.terms import PaceName
 from botdrome.server.calling.answer import CallFailed
-from botdrome.server.duel.table import DuelTable
+from botdrome.server.duel.leaderboard import DuelLeaderboard
 from botdrome.server.lobby.clients import ConnectedClients
 from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import is_bots, is_guests
@@ -147,7 +147,7 @@ class Arena:
         store: Store,
         tables: Tables,
         registry: Forgetful | None = None,
-        duel: DuelTable | None = None,
+        duel: DuelLeaderboard | None = None,
         outreach: Outreach | None = None,
         registrations: Buckets | None = None,
         guesses: Guesses | None = None,
@@ -156,7 +156,7 @@ class Arena:
     ) -> None:
         """`outreach` is for bots with an address; without `registrations` bots may be registered as fast as you like."""
         self.store, self.tables, self._registry = store, tables, registry
-        self.duel = duel or DuelTable(store, {})
+        self.duel = duel or DuelLeaderboard(store, {})
         self.outreach, self._registrations = outreach or Nobody(), registrations
         self.workers, self._guesses = workers or Workers(), guesses or Guesses()
         self.queue: Queue = queue or NoQueue()

@@ -1,4 +1,4 @@
-"""Board ids: the numbers of boards, which are reserved in the store before they are used."""
+"""Board ids, which are reserved in the store before they are used."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from botdrome.store.store import Note, Store
 
 BOOK = "duel boards"
 BLOCK = 1000
-"""So many are reserved at once. After a crash, those that were not used are left out."""
+"""Ids reserved at once. After a crash, unused ones are skipped."""
 
 
 class NoBoardIds(Exception):
@@ -14,7 +14,7 @@ class NoBoardIds(Exception):
 
 
 class BoardIds:
-    """They rise as long as the store is kept, and none is ever given twice."""
+    """Ids rise as long as the store is kept, and none is given twice."""
 
     def __init__(self, store: Store, last: int) -> None:
         self._store = store
@@ -26,7 +26,7 @@ class BoardIds:
         return self._reserved - self._last
 
     def take(self, boards: int) -> int:
-        """The first of so many ids in a row."""
+        """Return the first of this many ids in a row."""
         if boards > self.left:
             raise NoBoardIds(f"{boards} ids are needed and {self.left} are reserved")
         first = self._last + 1
@@ -35,7 +35,7 @@ class BoardIds:
 
     @property
     def low(self) -> bool:
-        """Whether others should be reserved now."""
+        """Whether more ids should be reserved now."""
         return self.left < BLOCK // 2 and not self._reserving
 
     async def reserve(self) -> None:
@@ -46,7 +46,7 @@ class BoardIds:
             self._reserving = False
 
     async def close(self) -> None:
-        """Give back those that were not used. None can be taken afterwards."""
+        """Give back unused ids. None can be taken afterwards."""
         self._closed = True
         self._reserved = self._last
         await self._note(self._last)

@@ -13,9 +13,9 @@ from botdrome.formats import FORMATS
 from botdrome.match.course import rotated
 from botdrome.match.events import Player
 from botdrome.server.duel.board_ids import BoardIds
-from botdrome.server.duel.lines import Counted, PlayedBoard
+from botdrome.server.duel.leaderboard import DuelLeaderboard
+from botdrome.server.duel.player_records import Counted, PlayedBoard
 from botdrome.server.duel.settings import DuelSection
-from botdrome.server.duel.table import DuelTable
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.owners import is_another_bots
@@ -37,17 +37,17 @@ from botdrome.wire.vocabulary import standing
 
 WISH = Wish(GAME)
 REMATCH = 0.5
-"""Seconds for which two who have just met wait for somebody else, when there are others."""
+"""Seconds for which two players that have just met wait for others, when there are others."""
 SPARE_IDS = 100
-"""Ids of boards for those whom the desk seats; pairs of ours wait until there are more than these."""
+"""Board ids kept for players that the desk seats. The hall pairs players only while there are more."""
 NUMBERS = 100_001
-"""The number in the id of a question is below this."""
+"""The number in a question's id is below this."""
 
 
 class DuelHall:
     protocol = "duel arena"
 
-    def __init__(self, desk: Desk, table: DuelTable, ids: BoardIds) -> None:
+    def __init__(self, desk: Desk, table: DuelLeaderboard, ids: BoardIds) -> None:
         self.desk, self.table, self._ids = desk, table, ids
         self._present: dict[str, Session] = {}
         """By their names on this server."""
@@ -127,7 +127,7 @@ class DuelHall:
         self._pair(again=True)
 
     def _pair(self, again: bool) -> None:
-        """With those who wait over other protocols, too. Unless `again`, two who have just met wait for others a while."""
+        """Pair players, also with clients that wait on other protocols. Unless `again`, two that have just met wait."""
         if self.desk.refusal and not self.desk.closing:
             return self._pair_in(REMATCH)
         gathered, self._gathered = {session.name: session for session in self._gathered}, {}
@@ -153,7 +153,7 @@ class DuelHall:
             self.desk.seek(session, session.name, WISH, by_lot=True)
 
     def _seat(self, pair: list[tuple[str, WaitingClient]]) -> None:
-        """Chance decides who begins."""
+        """The player that begins is drawn at random."""
         self._random.shuffle(pair)
         row = FORMATS[GAME]
         names, owners = tuple(name for name, _ in pair), tuple(guest.owner for _, guest in pair)
@@ -163,7 +163,7 @@ class DuelHall:
     # Their matches.
 
     def _look_after(self, table: Table) -> None:
-        """Until it is over; its books are ours, unless it is played at a pace for people."""
+        """Keep statistics of a table until it is over, unless it is played at a pace for people."""
         if table.entry.id not in self._counted:
             usual = table.entry.pace == "usual"
             table.subscribe(
@@ -187,7 +187,7 @@ class DuelHall:
         return writer
 
     def notes(self, table: Table) -> tuple[Note, ...]:
-        """What the boards that have ended since the last time leave behind."""
+        """Return the statistics of the boards that have ended since the last call."""
         first_board, counted = self.make_writer(table.writers.header).first_board, self._counted[table.entry.id]
         return self.table.enter(table.entry.id, first_board + counted.boards, _boards(table, counted))
 
@@ -217,11 +217,11 @@ async def _logged(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
     except Exception:
-        log_failure("the table of duel arena could not be stored")
+        log_failure("the leaderboard of duel arena could not be stored")
 
 
 def _boards(table: Table, counted: Counted) -> list[PlayedBoard]:
-    """Those that have ended and were not counted yet: each move is a step, and all were made on the first of them."""
+    """The boards that have ended and were not counted yet. Each move is a step, and all were made on the first of them."""
     match, names = table.match, table.entry.players
     boards = (match.result or match.result_if_ended("aborted")).boards
     start, end = counted.since, max(counted.since, _now())
@@ -242,9 +242,9 @@ def _now() -> Epoch:
 
 
 def _question_ids() -> Callable[[], str]:
-    """As the original makes them, a time without zeros at its end and a number up to 100,000.
+    """Return ids like the original's: a time without trailing zeros, and a number up to 100,000.
 
-    The time is that of the match, and the number counts on from one drawn at random.
+    The time is that of the match. The number counts up from a random one.
     """
     began, numbers = repr(round(time(), 6)), count(randrange(NUMBERS))
     return lambda: f"{began}-{next(numbers) % NUMBERS}"

@@ -1,4 +1,4 @@
-"""Registry: the bots that may log in, kept at hand so that a login need not wait for the store."""
+"""Registry: the bots that may log in, cached so that a login need not wait for the store."""
 
 from collections import OrderedDict
 from typing import Literal
@@ -21,7 +21,7 @@ Needed = Literal["always", "in its game", "never"]
 
 
 class Denied(Exception):
-    """Somebody cannot play under a name, with the reason."""
+    """A client cannot play under a name, with the reason."""
 
 
 class Banned(Denied):
@@ -29,28 +29,28 @@ class Banned(Denied):
 
 
 class Admission(Struct, frozen=True):
-    """Somebody may play under a name."""
+    """A client may play under a name."""
 
     name: str
-    """Its name in the house. That of a registered bot is for the bot alone: to clients a guest is known by the one it gave."""
+    """Its name on this server. The name of a registered bot is for that bot alone, so a guest may get another than it gave."""
     bot: BotEntry | None = None
-    """None: it is a guest."""
+    """None: the client is a guest."""
     owner: str = NOBODY
-    """To whom its seats belong (see `owners`)."""
+    """The owner of its seats (see `owners.py`)."""
 
 
 class Registry:
-    """All changes of this process go through `Arena`, which forgets what it changes here."""
+    """All changes in this process go through `Arena`, which drops changed bots from this cache."""
 
     def __init__(self, store: Store) -> None:
         self._store, self.guesses = store, Guesses()
         self.bans, self.clients = Bans(store), ConnectedClients()
         self._changes = 0
-        """How often a bot was changed: what was read before that is read again."""
+        """Counts changes of bots: a read that began before a change is repeated."""
         self._known: OrderedDict[str, BotEntry] = OrderedDict()
 
     def known(self, name: str) -> BotEntry | None:
-        """The bot, if it is at hand."""
+        """Return the bot if it is cached."""
         return self._known.get(name)
 
     async def find(self, name: str) -> BotEntry | None:
@@ -65,14 +65,14 @@ class Registry:
         return bot
 
     def recognised(self, name: str, token: str) -> BotEntry | None:
-        """The bot, if it is at hand and this is its token. If not, the store is to be asked: what is at hand may be old."""
+        """Return the bot if it is cached and this is its token. If not, ask the store: the cache may be old."""
         bot = self._known.get(name)
         if bot is None or self.guesses.spent(name) or not holds(bot, token) or self.bans.refusal(name):
             return None
         return self._passed(bot)
 
     async def authenticate(self, name: str, token: str) -> BotEntry | None:
-        """The bot, if this is its token. TooMany if no more guesses are allowed; Banned, whatever the token."""
+        """Return the bot if this is its token. Raise TooMany after too many wrong tokens, and Banned."""
         self.check_bans(name)
         self.guesses.check(name)
         return self._proven(await self.find(name), name, token)
@@ -92,7 +92,7 @@ class Registry:
         return bot
 
     async def admit(self, name: str, token: object, game: str, needed: Needed = "in its game") -> Admission:
-        """For protocols that know names only: as the registered bot, or as a guest; Denied if it is neither."""
+        """Admit a client of a protocol without passwords, as the registered bot or as a guest; or raise Denied."""
         try:
             check_name(name)
         except BadName as problem:
@@ -119,7 +119,7 @@ class Registry:
         return Admission(name, bot, bot_owner(bot))
 
     async def admit_guest(self, name: str, secret: str) -> Admission:
-        """A person with a secret of its own choice; Denied unless its name can be taken for no registered bot's."""
+        """Admit a person with a secret of its choice. Raise Denied if its name looks like a registered bot's."""
         try:
             check_name(name)
             check_spelling(name)
@@ -135,7 +135,7 @@ class Registry:
         return Admission(name, owner=guest_owner(secret))
 
     async def _house_name(self, name: str) -> str:
-        """Of a guest. It can be taken for no registered bot's, and what cannot be seen in it is written out."""
+        """Return a guest's name on this server. It looks like no registered bot's, and invisible characters are written out."""
         shown = written_out(name)
         marked = shown != name or looks_like_guest(name) or await self._store.bots_like(name)
         return shown + GUEST if marked else name
@@ -148,6 +148,6 @@ class Registry:
         self.clients.end_logins(name)
 
     def check_bans(self, *names: str) -> None:
-        """Banned if one of these names, or the address that asks, is."""
+        """Raise Banned if one of these names or the client's address is banned."""
         if refusal := self.bans.refusal(*names):
             raise Banned(refusal)

@@ -1,4 +1,4 @@
-"""Duel table: what those who play over duel arena have to show for it. It shows only what is on disk."""
+"""Duel leaderboard: the records of duel arena's players. It shows only what is stored."""
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Coroutine, Hashable, Mapping, Sequence
@@ -9,17 +9,17 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.server.duel.lines import DuelBoard, DuelLine, PlayedBoard, book_of, reckoned
+from botdrome.server.duel.player_records import DuelBoard, DuelRecord, PlayedBoard, book_of, reckoned
 from botdrome.server.tables.ledger import Change, Ledger
 from botdrome.store.store import Note, Store
 
 PLAYERS = "duel"
 MOST_NEWCOMERS = 10_000
-"""Where there are so many players, a new one is entered with its first board and not when it logs in: names cost nothing."""
+"""With this many players, a new one is stored with its first board and not at its login, since names are free."""
 
 
 class Online(Struct):
-    """The connection of a player, and how many seconds of it are on disk, or on their way there as well."""
+    """A player's connection, and how many seconds of it are stored or being stored."""
 
     since: float
     drafted: float = 0.0
@@ -30,10 +30,10 @@ Visit = tuple[str, Online, float]
 """Seconds of a player's connection that are being stored."""
 
 
-class DuelTable:
-    def __init__(self, store: Store, lines: Mapping[str, DuelLine]) -> None:
+class DuelLeaderboard:
+    def __init__(self, store: Store, lines: Mapping[str, DuelRecord]) -> None:
         self._store = store
-        self._ledger: Ledger[str, DuelLine] = Ledger(lines)
+        self._ledger: Ledger[str, DuelRecord] = Ledger(lines)
         self._ranks = {name: _rank(name, line) for name, line in lines.items()}
         self._order = sorted(self._ranks.values())
         self._online: dict[str, Online] = {}
@@ -42,7 +42,7 @@ class DuelTable:
     # What is stored.
 
     def enter(self, match: str, first_id: int, boards: Sequence[PlayedBoard]) -> tuple[Note, ...]:
-        """Return what is to be stored of these boards. They count when `settle` is told that it is on disk."""
+        """Return what to store of these boards. They count once `settle` is called."""
         self.drop(match)
         _, played = reckoned(self._ledger.latest, match, first_id, boards)
         names = {name for board in boards for name in board.names}
@@ -50,27 +50,27 @@ class DuelTable:
         return (*played, *lines)
 
     def settle(self, entry: Hashable) -> None:
-        """What was entered is on disk, and shown from now on."""
+        """The entry is stored, so it is shown from now on."""
         for _, one, seconds in self._visits.pop(entry):
             one.stored += seconds
         self._show(self._ledger.settle(entry))
 
     def drop(self, entry: Hashable) -> None:
-        """What was entered cannot be stored. Does nothing after `settle`."""
+        """The entry could not be stored. This does nothing after `settle`."""
         for _, one, seconds in self._visits.pop(entry, ()):
             one.drafted -= seconds
         self._show(self._ledger.drop(entry))
 
     async def correct(self) -> None:
-        """Store again what was reckoned with an entry that was dropped."""
+        """Store again the records that were computed with a dropped entry."""
         await self._store.keep(_notes(self._ledger.corrections()), retry=True)
 
-    def _show(self, lines: Mapping[str, DuelLine]) -> None:
+    def _show(self, lines: Mapping[str, DuelRecord]) -> None:
         for name, line in lines.items():
             self._place(name, _rank(name, line))
 
-    def _draft(self, entry: Hashable, change: Change[str, DuelLine], names: Collection[str] = ()) -> list[Note]:
-        """With the time of those of these names who are here."""
+    def _draft(self, entry: Hashable, change: Change[str, DuelRecord], names: Collection[str] = ()) -> list[Note]:
+        """Draft a change, with the online time of these players if they are connected."""
         now, visits = monotonic(), self._visits.setdefault(entry, [])
         for name in names:
             if (one := self._online.get(name)) is not None:
@@ -89,12 +89,12 @@ class DuelTable:
     # Players.
 
     def arrive(self, name: str) -> Coroutine[Any, Any, None]:
-        """A player is here. Its line is stored when this has been awaited."""
+        """A player has connected. Its record is stored when this has been awaited."""
         self._online.setdefault(name, Online(monotonic()))
         return self._keep(name, 0.0)
 
     def depart(self, name: str) -> Coroutine[Any, Any, None]:
-        """A player has gone. Its time is stored when this has been awaited."""
+        """A player has disconnected. Its time is stored when this has been awaited."""
         one = self._online.pop(name)
         return self._keep(name, monotonic() - one.since - one.drafted)
 
@@ -103,7 +103,7 @@ class DuelTable:
         if (line is None and len(self._ledger.lines) >= MOST_NEWCOMERS) or (line is not None and not seconds):
             return
         entry = object()
-        notes = self._draft(entry, lambda look: {name: _longer(look(name) or DuelLine(), seconds)})
+        notes = self._draft(entry, lambda look: {name: _longer(look(name) or DuelRecord(), seconds)})
         try:
             await self._store.keep(notes)
         except BaseException:
@@ -115,8 +115,8 @@ class DuelTable:
     def online(self, name: str) -> bool:
         return name in self._online
 
-    def line(self, name: str) -> DuelLine | None:
-        """What is stored, and the time until now; None: nobody of that name was ever here."""
+    def line(self, name: str) -> DuelRecord | None:
+        """Return the stored record with the time until now; None if no player of that name was ever here."""
         line, one = self._ledger.lines.get(name), self._online.get(name)
         if line is None or one is None:
             return line
@@ -124,35 +124,37 @@ class DuelTable:
 
     @property
     def players(self) -> int:
-        """How many there are."""
+        """The number of players."""
         return len(self._order)
 
-    def lines(self, offset: int, limit: int) -> list[tuple[str, DuelLine]]:
-        """As the original sorts them: by boards won, not by rating."""
+    def lines(self, offset: int, limit: int) -> list[tuple[str, DuelRecord]]:
+        """Return records sorted as in the original: by boards won, not by rating."""
         names = [name for _, name in self._order[offset : offset + limit]]
         return [(name, line) for name in names if (line := self.line(name)) is not None]
 
     async def boards_of(self, name: str) -> list[DuelBoard]:
-        """The last ones, the latest first."""
+        """Return the last boards of a player, the latest first."""
         found = (await self._store.notes(book_of(name))).values()
         return sorted((msgspec.convert(value, DuelBoard) for value in found), key=lambda board: -board.id)
 
 
-async def open_duel_table(store: Store) -> DuelTable:
-    return DuelTable(store, {name: msgspec.convert(value, DuelLine) for name, value in (await store.notes(PLAYERS)).items()})
+async def open_duel_leaderboard(store: Store) -> DuelLeaderboard:
+    return DuelLeaderboard(
+        store, {name: msgspec.convert(value, DuelRecord) for name, value in (await store.notes(PLAYERS)).items()}
+    )
 
 
-def _rank(name: str, line: DuelLine) -> tuple[int, str]:
+def _rank(name: str, line: DuelRecord) -> tuple[int, str]:
     return -line.wins, name
 
 
-def _with_time(lines: dict[str, DuelLine], visits: Sequence[Visit]) -> dict[str, DuelLine]:
+def _with_time(lines: dict[str, DuelRecord], visits: Sequence[Visit]) -> dict[str, DuelRecord]:
     return lines | {name: _longer(lines[name], seconds) for name, _, seconds in visits}
 
 
-def _longer(line: DuelLine, seconds: float) -> DuelLine:
+def _longer(line: DuelRecord, seconds: float) -> DuelRecord:
     return replace(line, total_seconds=line.total_seconds + seconds)
 
 
-def _notes(lines: Mapping[str, DuelLine]) -> list[Note]:
+def _notes(lines: Mapping[str, DuelRecord]) -> list[Note]:
     return [Note(PLAYERS, name, msgspec.to_builtins(line)) for name, line in lines.items()]

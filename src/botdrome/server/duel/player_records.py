@@ -1,4 +1,4 @@
-"""Duel lines: what boards over duel arena count for, by Elo's rating and in numbers."""
+"""Records of duel arena's players: Elo ratings and counts of boards."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,24 +13,24 @@ from botdrome.store.store import Epoch, Note
 KEPT = 100
 """Boards kept for each player."""
 BOARDS = "duel boards by id"
-"""The book that has all of them."""
+"""The book of all boards."""
 
 
-class DuelLine(Struct, frozen=True):
-    """A player's record, as the original keeps it, and the draws, which it did not count."""
+class DuelRecord(Struct, frozen=True):
+    """A player's record as the original keeps it, and draws, which the original does not count."""
 
     rating: float = START
     wins: int = 0
     losses: int = 0
-    """On boards that it was there to lose."""
+    """Boards lost while the player was connected."""
     draws: int = 0
     total_games: int = 0
     invalid_moves: int = 0
-    """Boards that it lost by an illegal move, out of time or by going away."""
+    """Boards lost by an illegal move, a timeout or a disconnect."""
     total_seconds: float = 0.0
-    """Online."""
+    """Seconds online."""
     boards: int = 0
-    """Boards noted for it so far: the place of the next in the book of its boards."""
+    """Boards stored so far, which gives the place of the next in the player's book."""
 
 
 class DuelBoard(Struct, frozen=True):
@@ -39,10 +39,10 @@ class DuelBoard(Struct, frozen=True):
     id: int
     match: str
     player1: str
-    """Who began."""
+    """The player that began."""
     player2: str
     rating1: float
-    """At the beginning of the board."""
+    """The rating at the beginning of the board."""
     rating2: float
     start_time: Epoch
     end_time: Epoch
@@ -52,47 +52,47 @@ class DuelBoard(Struct, frozen=True):
 
 
 class PlayedBoard(Struct, frozen=True):
-    """A board as the match tells of it."""
+    """A board as the match reports it."""
 
     names: tuple[str, str]
-    """Who began, and the other."""
+    """The player that began, and the other."""
     causes: tuple[Cause, Cause]
-    """Why it ended for them."""
+    """Why the board ended for each of them."""
     winner: int | None
-    """The place of its name; None: a draw."""
+    """The index of the winner's name; None: a draw."""
     start_time: Epoch
     end_time: Epoch
     moves: int
 
 
 class Counted(Struct, frozen=True):
-    """How much of a match has been stored, and since when its present board is played."""
+    """The part of a match that is stored, and when its current board began."""
 
     boards: int = 0
     steps: int = 0
     since: Epoch = 0
 
 
-Look = Callable[[str], DuelLine | None]
-"""The line of a player of that name, if there is one."""
+Look = Callable[[str], DuelRecord | None]
+"""Return the record of a player, if there is one."""
 
 
 def board_name(board_id: int) -> str:
-    """Names are sorted as texts: ids of one length are sorted as numbers."""
+    """Ids of one length sort as numbers although they are texts."""
     return f"{board_id:015}"
 
 
 def book_of(name: str) -> str:
-    """Where the last boards of a player are."""
+    """The book of a player's last boards."""
     return f"duel boards of {name}"
 
 
-def reckoned(look: Look, match: str, first_id: int, boards: Sequence[PlayedBoard]) -> tuple[dict[str, DuelLine], list[Note]]:
-    """The lines of those who played these boards, and the boards as they are kept."""
-    lines: dict[str, DuelLine] = {}
+def reckoned(look: Look, match: str, first_id: int, boards: Sequence[PlayedBoard]) -> tuple[dict[str, DuelRecord], list[Note]]:
+    """Return the new records of the players of these boards, and the boards as they are stored."""
+    lines: dict[str, DuelRecord] = {}
     notes: list[Note] = []
     for number, board in enumerate(boards):
-        before = [lines.get(name) or look(name) or DuelLine() for name in board.names]
+        before = [lines.get(name) or look(name) or DuelRecord() for name in board.names]
         shown = msgspec.to_builtins(_shown(match, first_id + number, board, before))
         after = _after(board, before)
         notes.append(Note(BOARDS, board_name(first_id + number), shown))
@@ -102,19 +102,19 @@ def reckoned(look: Look, match: str, first_id: int, boards: Sequence[PlayedBoard
     return lines, notes
 
 
-def _shown(match: str, board_id: int, board: PlayedBoard, lines: Sequence[DuelLine]) -> DuelBoard:
+def _shown(match: str, board_id: int, board: PlayedBoard, lines: Sequence[DuelRecord]) -> DuelBoard:
     winner = None if board.winner is None else board.names[board.winner]
     ratings = lines[0].rating, lines[1].rating
     return DuelBoard(board_id, match, *board.names, *ratings, board.start_time, board.end_time, board.moves, winner)
 
 
-def _after(board: PlayedBoard, lines: Sequence[DuelLine]) -> list[DuelLine]:
+def _after(board: PlayedBoard, lines: Sequence[DuelRecord]) -> list[DuelRecord]:
     score = 0.5 if board.winner is None else 1.0 - board.winner
     ratings = updated(lines[0].rating, lines[1].rating, score)
     return [_counted(lines[player], ratings[player], board.causes[player], board.winner, player) for player in (0, 1)]
 
 
-def _counted(line: DuelLine, rating: float, cause: Cause, winner: int | None, player: int) -> DuelLine:
+def _counted(line: DuelRecord, rating: float, cause: Cause, winner: int | None, player: int) -> DuelRecord:
     lost = winner is not None and winner != player
     return replace(
         line,
