@@ -18,7 +18,7 @@ from botdrome.api.socketio.app import SocketIo, socketio_door
 from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.protocols import PROTOCOLS
-from botdrome.server.arena import Arena, Tables, Whereabouts
+from botdrome.server.arena import Arena, ServerAddresses, Tables
 from botdrome.server.battlebot.host import BattlebotHost
 from botdrome.server.boats.books import open_books
 from botdrome.server.boats.door import boat_door
@@ -97,10 +97,10 @@ class House:
         return f"{scheme}://{self.host}:{self.port}"
 
     @property
-    def whereabouts(self) -> Whereabouts:
+    def addresses(self) -> ServerAddresses:
         """As clients are told."""
         public = self.settings.network.public_url.split(",")[0].strip().rstrip("/")
-        return Whereabouts(public or None, bool(self.settings.tls.cert), self.ports, self.settings.house.fill)
+        return ServerAddresses(public or None, bool(self.settings.tls.cert), self.ports, self.settings.house.fill)
 
     async def close(self) -> None:
         """No new matches; running ones get their time, and whoever asks how it goes is still answered."""
@@ -146,7 +146,7 @@ async def open_house(settings: Settings, shown: Callable[[Tables], Tables] = lam
         house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
         house.new_operator_token = await parts.operator.keys.open()
         parts.callers.listen_on(house.ports.values())
-        parts.arena.whereabouts = house.whereabouts
+        parts.arena.addresses = house.addresses
         await parts.url_bots.open()
     except Exception:
         for server in servers.values():

@@ -78,9 +78,9 @@ async def test_matches_without_a_film_say_why(http: httpx.AsyncClient, store: St
     await store.abort_running("the server ended without notice", NOON)
     store.begin(entry_of("live", "Ann", "Bob"))
     assert refused(await http.get("/api/v1/matches/none/film")) == (404, "there is no match 'none'")
-    words = "match live is still running: watch it at /watch/live; its film comes when it is over"
+    words = "match live is still running: watch it at /watch/live; its film follows when it ends"
     assert refused(await http.get("/api/v1/matches/live/film")) == (409, words)
-    words = "match lost left no record, so that there is no film of it"
+    words = "match lost has no record, so there is no film of it"
     assert refused(await http.get("/api/v1/matches/lost/film")) == (404, words)
 
 

@@ -164,7 +164,7 @@ async def test_matches_are_filtered_and_counted(http: httpx.AsyncClient, store: 
         ("matches/unknown/record", 404, "there is no match 'unknown'"),
         ("bots/unknown", 404, "there is no bot 'unknown'"),
         ("contests/chess", 404, "there is no game 'chess'; there are " + ", ".join(FORMATS)),
-        ("contests/gomoku/unknown", 404, "nobody has played in a contest 'unknown' of gomoku"),
+        ("contests/gomoku/unknown", 404, "there are no matches in a contest 'unknown' of gomoku"),
         ("contests/gomoku/unknown?method=odd", 400, "method is one of ambitious, balanced, punitive, not 'odd'"),
         ("nothing", 404, "GET /api/v1/nothing: not found"),
         ("matches/m/seats/one/log", 404, "GET /api/v1/matches/m/seats/one/log: not found"),
@@ -186,9 +186,9 @@ async def test_the_record_is_the_match_file(http: httpx.AsyncClient, store: Stor
     response = await http.get("/api/v1/matches/m/record")
     assert (response.status_code, response.headers["content-type"]) == (200, "application/x-ndjson")
     assert response.content == await store.record("m")
-    assert await error(http, "matches/now/record") == (404, "match now runs still; its record comes when it is over")
+    assert await error(http, "matches/now/record") == (404, "match now is still running; its record is stored when it ends")
     await store.abort_running("crash", NOON)
-    assert await error(http, "matches/now/record") == (404, "match now left no record")
+    assert await error(http, "matches/now/record") == (404, "match now has no record")
 
 
 async def test_a_running_match_shows_its_present_view(http: httpx.AsyncClient, store: Store, tables: HandTables) -> None:
@@ -226,7 +226,7 @@ async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncCli
     assert await refused(2, ann) == (404, "match m has the seats 0 to 1")
     assert await refused(0, ann, "unknown") == (404, "there is no match 'unknown'")
     store.begin(entry_of("now", "Ann", "Guest", owners=(owners[0], NOBODY)))
-    assert await refused(0, ann, "now") == (404, "match now runs still; its flight records come when it is over")
+    assert await refused(0, ann, "now") == (404, "match now is still running; flight records are stored at its end")
     assert await refused(1, ann, "now") == (403, "this is not the token of the bot at seat 1")
     assert (await http.get("/api/v1/matches/m/seats/0/log")).headers["www-authenticate"] == "Bearer"
 

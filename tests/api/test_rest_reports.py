@@ -9,7 +9,7 @@ import pytest
 from botdrome.api.app import load_worker_modules
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.formats import FORMATS
-from botdrome.server.arena import Arena, Unplayed, Whereabouts
+from botdrome.server.arena import Arena, ServerAddresses, Unplayed
 from botdrome.server.duel.player_records import BOARDS, DuelBoard, board_name
 from botdrome.store.store import BotEntry, Note, Store
 from tests.api.tables import NOON, entry_of
@@ -108,7 +108,7 @@ async def test_a_bot_in_full(http: httpx.AsyncClient, store: Store) -> None:
     ]
     guest = await get(http, "profiles/guest")
     assert (guest["bot"], guest["rating"], guest["history"], guest["matches"]) == (None, None, [], 1)
-    assert await error(http, "profiles/nobody") == (404, "there is no bot 'nobody', and nobody of that name has played")
+    assert await error(http, "profiles/nobody") == (404, "there is no bot 'nobody', and no player of that name")
     assert (await get(http, "opponents/nobody"))["total"] == 0
 
 
@@ -147,7 +147,7 @@ async def test_a_contest_tells_how_much_of_it_is_played(http: httpx.AsyncClient,
         "total": 3,
         "rows": [[None, None, [1, 0, 0]], [None, None, [0, 1, 0]], [[0, 0, 1], [0, 1, 0], None]],
     }
-    assert await error(http, f"crosstables/{GAME}/none") == (404, f"nobody has played in a contest 'none' of {GAME}")
+    assert await error(http, f"crosstables/{GAME}/none") == (404, f"there are no matches in a contest 'none' of {GAME}")
     listed = await get(http, "contests", sort="-matches", game=GAME)
     assert [(one["game"], one["name"], one["matches"]) for one in listed["contests"]] == [(GAME, "cup", 3)]
 
@@ -186,7 +186,10 @@ class OneQueue:
 
 async def test_what_comes_next_and_where_the_server_is(http: httpx.AsyncClient, arena: Arena) -> None:
     assert await get(http, "next") == {"waiting": [], "unplayed": []}
-    arena.queue, arena.whereabouts = OneQueue(), Whereabouts("https://bots.example.org", True, {"http": 443, "duel": 5232}, True)
+    arena.queue, arena.addresses = (
+        OneQueue(),
+        ServerAddresses("https://bots.example.org", True, {"http": 443, "duel": 5232}, True),
+    )
     assert await get(http, "next") == {
         "waiting": [{"name": "ada", "game": GAME, "contest": "cup", "players": 2, "opponent": "bob"}],
         "unplayed": [{"game": GAME, "contest": "cup", "players": ["ada", "bob"], "left": 3}],

@@ -175,7 +175,7 @@ def test_games_and_standings_are_shown(files: list[str], tmp_path: Path) -> None
                 match = (await http.get("/api/v1/matches/00000000000000b1")).json()
                 assert (match["ended"], match["result"]["victor"]) == (None, "Bea")
                 missing = await http.get("/api/v1/matches/00000000000000b1/record")
-                assert (missing.status_code, "left no record" in missing.text) == (404, True)
+                assert (missing.status_code, "has no record" in missing.text) == (404, True)
                 assert (await http.get("/api/v1/matches/00000000000000a1/record")).status_code == 200
 
     asyncio.run(look())

@@ -1,4 +1,4 @@
-"""The application: all doors for people and tools under one roof."""
+"""The application: GraphQL, REST, spectators and pages."""
 
 import asyncio
 from contextlib import suppress
@@ -48,7 +48,7 @@ class Api(Starlette):
             *rest_routes(arena, operator),
             Route(PREFIX + "{match}/events", WatchEvents(arena), methods=["GET"]),
         ]
-        super().__init__(routes=routes, exception_handlers={HTTPException: _nothing_here})
+        super().__init__(routes=routes, exception_handlers={HTTPException: _http_error})
 
     def receive_socket(self, target: str, head: bytes) -> Welcome | bytes | None:
         """Open a WebSocket of GraphQL or a spectator; bytes: the answer that refuses it; None: it is neither."""
@@ -78,7 +78,7 @@ def make_app(arena: Arena, operator: Operator | None = None, rate: RequestRate |
     return Api(arena, operator, rate)
 
 
-async def _nothing_here(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     words = f"{request.method} {request.url.path}: {HTTPStatus(error.status_code).phrase.lower()}"
     if request.url.path.startswith((BASE, "/watch")):

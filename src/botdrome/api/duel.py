@@ -1,4 +1,4 @@
-"""Duel: the results of those who play over duel arena, as JSON and as the page of the original."""
+"""The results of duel arena players, over REST and as the page of the original."""
 
 import asyncio
 from html import escape
@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from botdrome.api.arguments import iso
 from botdrome.api.pages import CSP
 from botdrome.api.problems import Problem
-from botdrome.api.rest.endpoint import Moment, Page, RestRequest
+from botdrome.api.rest.endpoint import ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena
 from botdrome.server.duel.leaderboard import DuelLeaderboard
@@ -24,33 +24,33 @@ COLUMNS = ("User", "Rating", "Score", "Online Time", "Total Boards", "Invalid Mo
 SHOWN = 1000
 """Rows of the page."""
 AT_ONCE = 200
-"""Rows that are made at once: others wait for no more than these."""
+"""Rows that are made without a pause for other work."""
 FRESH = 0.5
-"""Seconds for which a page is shown to others, too."""
+"""Seconds for which a page is reused."""
 
 
 class DuelPlayer(Struct):
     name: str
     online: bool
-    rating: Annotated[float, Meta(description="Elo, from 1200 on, 30 points at stake on each board.")]
+    rating: Annotated[float, Meta(description="Elo: starts at 1200, with 30 points at stake on each board.")]
     score: Annotated[int, Meta(description="Boards won.")]
-    losses: Annotated[int, Meta(description="Boards that it was there to lose.")]
+    losses: Annotated[int, Meta(description="Boards lost while the player was connected.")]
     draws: int
-    boards: Annotated[int, Meta(description="Boards played to their end.")]
-    invalid: Annotated[int, Meta(description="Boards lost by an illegal move, out of time or by going away.")]
-    seconds: Annotated[float, Meta(description="Online.")]
+    boards: Annotated[int, Meta(description="Boards that were completed.")]
+    invalid: Annotated[int, Meta(description="Boards lost by an illegal move, a timeout or a disconnect.")]
+    seconds: Annotated[float, Meta(description="Seconds online.")]
 
 
-class DuelPlayers(Page):
+class DuelPlayers(ListPage):
     players: list[DuelPlayer]
 
 
 class PlayerBoard(Struct):
     id: int
     match: str
-    crosses: Annotated[str, Meta(description="Who began.")]
+    crosses: Annotated[str, Meta(description="The player that began.")]
     circles: str
-    ratings: Annotated[list[float], Meta(description="Of both, when it began.")]
+    ratings: Annotated[list[float], Meta(description="The ratings of both players at the start.")]
     started: Moment
     ended: Moment
     moves: int
@@ -62,13 +62,13 @@ class DuelProfile(Struct):
     boards: Annotated[list[PlayerBoard], Meta(description="The last hundred, the latest first.")]
 
 
-class DuelBoards(Page):
+class DuelBoards(ListPage):
     boards: list[PlayerBoard]
 
 
 class NumberedBoard(Struct):
     board: PlayerBoard
-    number: Annotated[int, Meta(description="Which board of its match it is, from 0.")]
+    number: Annotated[int, Meta(description="The number of the board in its match, from 0.")]
 
 
 async def duelboards(context: ReadContext, request: RestRequest) -> DuelBoards:
@@ -81,7 +81,7 @@ async def duelboard(context: ReadContext, request: RestRequest) -> NumberedBoard
     board_id = request.path("id")
     board = await _noted(context, board_id)
     if board is None:
-        raise Problem(f"there is no board {board_id}; boards are numbered by the server, and told when they end", 404)
+        raise Problem(f"there is no board {board_id}; players receive the number of a board when it ends", 404)
     number = 0
     while (before := await _noted(context, board_id - number - 1)) is not None and before.match == board.match:
         number += 1
@@ -130,7 +130,7 @@ def duel_pages(arena: Arena) -> list[BaseRoute]:
 
 
 class ResultsPage:
-    """The page of the original. It is made once for all who look at the same time, bit by bit, so that no player waits for it."""
+    """The page of the original. It is made once for all visitors of the same moment, in parts, so that no player waits for it."""
 
     def __init__(self, table: DuelLeaderboard) -> None:
         self._table = table

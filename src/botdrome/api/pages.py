@@ -1,4 +1,4 @@
-"""Pages: the shell of those that are built from `web/`, and the few plain ones. None needs anything from elsewhere."""
+"""The pages that are built from `web/`, and a few plain ones. No page loads anything from another server."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,12 +12,12 @@ from starlette.types import Scope
 
 STATIC = Path(__file__).with_name("static")
 WEB = STATIC / "web"
-"""What `python -m tools.web` makes of `web/`."""
+"""Built from `web/` by `python -m tools.web`."""
 _CSP = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors "
 CSP = _CSP + "'none'"
-"""Nothing from elsewhere, and nothing inline."""
+"""Nothing from other servers, and nothing inline."""
 EMBED = "/embed/"
-"""Other sites may show what is under this path in a frame, and nothing else."""
+"""The only path whose pages other sites may show in a frame."""
 EMBED_CSP = _CSP + "*"
 SECTIONS = (
     "play",
@@ -34,9 +34,9 @@ SECTIONS = (
     "board",
     "embed",
 )
-"""The first part of the path of a page. Which page a path leads to is decided in the browser: `web/src/router.ts`."""
+"""The first parts of the paths of pages. The browser chooses the page: `web/src/router.ts`."""
 GAMES = ("/games", "/games/{game}")
-"""Battlebot answered with 404 to what is below that, and its clients know it."""
+"""Paths below these are 404, as in Battlebot."""
 NOT_BUILT = "The pages have not been built. Run `make setup` where the sources are, or install the wheel.\n"
 FOR_EVER = "public, max-age=31536000, immutable"
 
@@ -62,7 +62,7 @@ def shell_page(path: str, status: int = 200) -> Response:
 
 
 class BuiltFiles(StaticFiles):
-    """The scripts and styles of the pages, compressed when they were built. The name of a chunk changes with what is in it."""
+    """The scripts and styles of the pages, compressed at build time. The name of a chunk changes with its content."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         packed = "gzip" in Headers(scope=scope).get("accept-encoding", "") and (WEB / f"{path}.gz").is_file()

@@ -1,4 +1,4 @@
-"""Probes: what those who run the server ask it: whether it lives, whether it is ready, and how it goes."""
+"""Health, readiness and metrics, for monitoring."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from botdrome.store.store import Store, StoreUnavailable
 HEALTH, READINESS, METRICS = "/healthz", "/readyz", "/metrics"
 PATHS = frozenset({HEALTH, READINESS, METRICS})
 ANSWERING = 2.0
-"""Seconds that the store has for an answer."""
+"""Seconds for the store to answer."""
 KEPT_FOR = 1.0
-"""Seconds for which it is not asked again."""
+"""Seconds for which the answer is reused."""
 
 
 class StoreProbe:
-    """Whether the store can be written and read. However many want to know, it is tried once."""
+    """Whether the store can be written and read, tried once for all concurrent requests."""
 
     def __init__(self, store: Store, clock: Callable[[], float] | None = None) -> None:
         self._store, self._clock = store, clock or asyncio.get_running_loop().time
@@ -28,7 +28,7 @@ class StoreProbe:
         self._asked = 0.0
 
     async def answers(self) -> bool:
-        """A question that gets no answer is not withdrawn: the database would have to be told, and does not listen."""
+        """A probe without an answer is not cancelled, since the database could not be told."""
         question, now = self._question, self._clock()
         if question is None or (question.done() and now - self._asked >= KEPT_FOR):
             question = self._question = asyncio.ensure_future(self._ask())

@@ -15,9 +15,9 @@ import msgspec
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.gallery import Gallery
 from botdrome.api.live_tables import glance
 from botdrome.api.problems import Problem, no_match
+from botdrome.api.tv import TvSession
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import POLICY, TRY_LATER, Connection
 from botdrome.server.network.door import Welcome
@@ -176,7 +176,7 @@ def watch_socket(arena: Arena, target: str, rate_refusal: Callable[[str], bytes]
     path, _, _ = target.partition("?")
     match_id = unquote(path.removeprefix(PREFIX))
     if not match_id:
-        return Welcome(lambda connection: Gallery(arena, connection), LONGEST_MESSAGE, Socket, player=False)
+        return Welcome(lambda connection: TvSession(arena, connection), LONGEST_MESSAGE, Socket, player=False)
     if glance(arena.tables, match_id) is not None:
         live = lambda connection: LiveSpectator(arena, match_id, connection)  # noqa: E731
         return Welcome(live, LONGEST_MESSAGE, Socket, player=False)

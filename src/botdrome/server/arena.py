@@ -1,4 +1,4 @@
-"""Arena: all that the doors for people and tools may ask of the server."""
+"""Arena: the server as GraphQL, REST and the pages see it."""
 
 import hmac
 import secrets
@@ -27,7 +27,7 @@ from botdrome.wire.names import can_be_shown, unseen
 
 LONGEST_NAME = 64
 GUEST = " (guest)"
-"""How names in the house end that are those of guests who came under the name of a registered bot, or one that looks like it."""
+"""The end of the name of a guest that came under the name of a registered bot, or one that looks like it."""
 HOUSE = "house:"
 
 
@@ -36,7 +36,7 @@ class BadName(Exception):
 
 
 class LiveTable(Struct, frozen=True):
-    """A match that runs."""
+    """A running match."""
 
     id: str
     game: str
@@ -52,21 +52,21 @@ class Tables(Protocol):
     """The running tables, as the desk keeps them."""
 
     def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
-        """The longest running first."""
+        """The table that runs longest first."""
 
     def count(self, game: str | None = None) -> int: ...
 
     def watch(self, match_id: str, spectator: Spectator) -> bool:
-        """Show a running match to a spectator, from its present position on; False: it does not run."""
+        """Show a running match to a spectator, from its present position on; False: there is no such match."""
 
     def unwatch(self, match_id: str, spectator: Spectator) -> None: ...
 
     def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Have `tell` called whenever a table opens or closes, until the function that this returns is called."""
+        """Call `tell` whenever a table opens or closes, until the returned function is called."""
 
 
-class Forgetful(Protocol):
-    """Whoever keeps bots at hand, and must be told when one changes."""
+class BotCache(Protocol):
+    """Bots in memory, and their sessions."""
 
     def forget(self, name: str) -> None: ...
 
@@ -74,8 +74,8 @@ class Forgetful(Protocol):
         """Close all sessions that were opened with the token of this bot."""
 
 
-class Outreach(Protocol):
-    """Whoever can call bots at their addresses. CallFailed where a bot does not answer."""
+class BotCaller(Protocol):
+    """Calls bots at their URLs. CallFailed where a bot does not answer."""
 
     async def challenge(self, url: str, name: str, game: str) -> None: ...
 
@@ -84,8 +84,8 @@ class Outreach(Protocol):
     async def withdraw(self, bot: BotEntry, contest: str) -> None: ...
 
 
-class Nobody:
-    """Calls nobody."""
+class NoBotCaller:
+    """For servers that call no bots."""
 
     async def challenge(self, url: str, name: str, game: str) -> None:
         raise CallFailed("no bots are called from here")
@@ -94,11 +94,11 @@ class Nobody:
         raise CallFailed("no bots are called from here")
 
     async def withdraw(self, bot: BotEntry, contest: str) -> None:
-        """There are none."""
+        """No bot was entered."""
 
 
 class Unplayed(Struct, frozen=True):
-    """Players who have still to meet in a contest."""
+    """Players that have matches left in a contest."""
 
     game: str
     contest: str
@@ -107,20 +107,20 @@ class Unplayed(Struct, frozen=True):
 
 
 class Queue(Protocol):
-    """Those who wait for a table, and what contests still have to see."""
+    """Players that wait for a table, and the matches that contests have left."""
 
     @property
     def contest_games(self) -> int:
         """Games each way for every pair in a contest."""
 
     def seekers(self, most: int) -> list[Seeker]:
-        """The longest wait first."""
+        """The player that waits longest first."""
 
     def unplayed(self, most: int) -> list[Unplayed]: ...
 
 
 class NoQueue:
-    """Nobody waits."""
+    """An empty queue."""
 
     contest_games = 5
 
@@ -131,11 +131,11 @@ class NoQueue:
         return []
 
 
-class Whereabouts(Struct, frozen=True):
-    """Where the server is reached."""
+class ServerAddresses(Struct, frozen=True):
+    """The URL and the ports of the server."""
 
     url: str | None = None
-    """None: where a client has reached it already."""
+    """None: the URL that the client has used."""
     tls: bool = False
     ports: dict[str, int] = {}
     house: bool = False
@@ -146,25 +146,25 @@ class Arena:
         self,
         store: Store,
         tables: Tables,
-        registry: Forgetful | None = None,
+        registry: BotCache | None = None,
         duel: DuelLeaderboard | None = None,
-        outreach: Outreach | None = None,
+        outreach: BotCaller | None = None,
         registrations: Buckets | None = None,
         guesses: Guesses | None = None,
         workers: Workers | None = None,
         queue: Queue | None = None,
     ) -> None:
-        """`outreach` is for bots with an address; without `registrations` bots may be registered as fast as you like."""
+        """Without `registrations` there is no limit on the rate of registrations."""
         self.store, self.tables, self._registry = store, tables, registry
         self.duel = duel or DuelLeaderboard(store, {})
-        self.outreach, self._registrations = outreach or Nobody(), registrations
+        self.outreach, self._registrations = outreach or NoBotCaller(), registrations
         self.workers, self._guesses = workers or Workers(), guesses or Guesses()
         self.queue: Queue = queue or NoQueue()
-        self.whereabouts = Whereabouts()
+        self.addresses = ServerAddresses()
         self.clients = ConnectedClients()
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
-        """A new bot and its token, which is shown this once. BadName, TooMany, NameTaken or CallFailed where it cannot be."""
+        """Register a bot, and return its token, which is shown once. BadName, TooMany, NameTaken or CallFailed otherwise."""
         check_name(name)
         check_spelling(name)
         if self._registrations is not None and (seconds := self._registrations.too_fast(ASKER.get())):
@@ -179,7 +179,7 @@ class Arena:
         return bot, token
 
     def protocols(self, match_id: str) -> dict[str, str]:
-        """By which protocols the players of a running match are connected, by their names. House bots are not."""
+        """The protocol of each connected player of a running match, by name."""
         return {client.name: client.protocol for client in self.clients.all if client.match() == match_id}
 
     async def holder(self, name: str, token: object) -> BotEntry | None:
@@ -191,7 +191,7 @@ class Arena:
         return bot if self._guesses.note(name, bot is not None and holds(bot, token)) else None
 
     async def owns(self, entry: MatchEntry, seat: int, token: str) -> bool:
-        """Whether this is the token of the bot, or the secret of the guest, to whom a seat belongs."""
+        """Whether this is the token of the bot, or the secret of the guest, that has the seat."""
         self._guesses.check(entry.players[seat])
         if entry.owners and is_guests(entry.owners[seat], token):
             return True
@@ -199,16 +199,16 @@ class Arena:
         return bot is not None and is_bots(entry, seat, bot)
 
     async def rotate(self, bot: BotEntry) -> tuple[BotEntry, str]:
-        """A new token in place of the old one, whose sessions end."""
+        """Replace the token, and end the sessions of the old one."""
         token = secrets.token_hex(32)
         return await self._change(bot, hashed(token)), token
 
     async def revoke(self, bot: BotEntry) -> BotEntry:
-        """No token any more. Sessions that were opened with the old one end."""
+        """Remove the token, and end its sessions."""
         return await self._change(bot, None)
 
     async def move(self, bot: BotEntry, url: str | None) -> BotEntry:
-        """Another address, or none. CallFailed if the bot does not answer there."""
+        """Change or remove the URL of a bot. CallFailed if the bot does not answer there."""
         if url is not None:
             await self.outreach.challenge(url, bot.name, bot.game)
         await self.store.change_url(bot.name, url)
@@ -236,7 +236,7 @@ def check_name(name: str) -> None:
 
 
 def check_spelling(name: str) -> None:
-    """What only registered names must keep to: so they look like no other."""
+    """Check a name for registration, so that it does not look like another."""
     if looks_like_guest(name):
         raise BadName(f"names that end with{GUEST} are those of guests")
     if unseen(name):

@@ -151,7 +151,7 @@ export interface Bot {
   owner: string;
   /** A moment in UTC, as in ISO 8601. */
   registered: string;
-  /** Whether it has an address at which the server calls it. */
+  /** Whether the server calls it at a URL. */
   called: boolean;
 }
 
@@ -199,7 +199,7 @@ export interface Contest {
   /** How many have ended. */
   matches: number;
   running: number;
-  /** How many there will be, if nobody else comes. */
+  /** How many there will be, if no other bot joins. */
   planned: number;
   rankings: Rank[];
 }
@@ -273,18 +273,18 @@ export interface DuelBoards {
 export interface DuelPlayer {
   name: string;
   online: boolean;
-  /** Elo, from 1200 on, 30 points at stake on each board. */
+  /** Elo: starts at 1200, with 30 points at stake on each board. */
   rating: number;
   /** Boards won. */
   score: number;
-  /** Boards that it was there to lose. */
+  /** Boards lost while the player was connected. */
   losses: number;
   draws: number;
-  /** Boards played to their end. */
+  /** Boards that were completed. */
   boards: number;
-  /** Boards lost by an illegal move, out of time or by going away. */
+  /** Boards lost by an illegal move, a timeout or a disconnect. */
   invalid: number;
-  /** Online. */
+  /** Seconds online. */
   seconds: number;
 }
 
@@ -368,11 +368,11 @@ export interface Game {
   name: string;
   /** The same game as the native protocol calls it. */
   gameType: string;
-  /** How many may play: the least and the most. */
+  /** The least and the greatest number of players. */
   players: number[];
   options: GameOption[];
   terms: Terms;
-  /** Bots of the house that play it. */
+  /** House bots for this game. */
   house: string[];
 }
 
@@ -381,11 +381,11 @@ export interface GameInFull {
   name: string;
   /** The same game as the native protocol calls it. */
   gameType: string;
-  /** How many may play: the least and the most. */
+  /** The least and the greatest number of players. */
   players: number[];
   options: GameOption[];
   terms: Terms;
-  /** Bots of the house that play it. */
+  /** House bots for this game. */
   house: string[];
   /** A position from a match between house bots. */
   sample: Sample;
@@ -434,7 +434,7 @@ export interface LeaderboardLine {
   low: number | null;
   /** The upper end of the 95 % interval; null: there is none. */
   high: number | null;
-  /** Ratings of different groups cannot be compared: they have never met. */
+  /** Ratings of different groups cannot be compared: these bots never met. */
   group: number | null;
   games: number;
   wins: number;
@@ -501,7 +501,7 @@ export interface MatchPlayer {
   owner: string | null;
   /** Its present rating; null: it has none. */
   rating: number | null;
-  /** By which it is connected now, while the match runs; null: it is not. */
+  /** The protocol of its connection while the match runs; null: none. */
   protocol: string | null;
 }
 
@@ -547,13 +547,13 @@ export interface NewCubeRun {
 export interface NextMatches {
   /** Players without an opponent, the longest wait first; 100 at most. */
   waiting: Waiting[];
-  /** What contests in which somebody waits or plays still have to see; 100 at most. */
+  /** Matches left in contests in which a bot waits or plays; 100 at most. */
   unplayed: Unplayed[];
 }
 
 export interface NumberedBoard {
   board: PlayerBoard;
-  /** Which board of its match it is, from 0. */
+  /** The number of the board in its match, from 0. */
   number: number;
 }
 
@@ -604,10 +604,10 @@ export interface Played {
 export interface PlayerBoard {
   id: number;
   match: string;
-  /** Who began. */
+  /** The player that began. */
   crosses: string;
   circles: string;
-  /** Of both, when it began. */
+  /** The ratings of both players at the start. */
   ratings: number[];
   /** A moment in UTC, as in ISO 8601. */
   started: string;
@@ -627,7 +627,7 @@ export interface Profile {
   history: RatingPoint[];
   /** All of its matches. */
   matches: number;
-  /** Why its matches ended for it; all but `complete` are faults. */
+  /** Its matches by the cause of their end; all but `complete` are faults. */
   causes: Record<string, number>;
 }
 
@@ -645,7 +645,7 @@ export interface RatingPoint {
   at: string;
   /** Rated matches until then. */
   games: number;
-  /** In Elo points; 1500 is the mean of all who have met, directly or through others. */
+  /** In Elo points; 1500 is the mean of all bots that met, directly or through others. */
   rating: number;
   /** The lower end of the 95 % interval; null: there is none. */
   low: number | null;
@@ -663,7 +663,7 @@ export interface Refused {
 
 export interface RegisteredBot {
   bot: Bot;
-  /** The bot's token. It is shown this once. */
+  /** The bot's token, which is shown only once. */
   password: string;
 }
 
@@ -729,7 +729,7 @@ export interface Seat {
   /** From 0, in the order of the players. */
   seat: number;
   bot: string;
-  /** 1 for the winner; those that tie share a place. */
+  /** 1 for the winner; players that tie share a place. */
   place: number | null;
   score: number | null;
   /** Why it ended for this bot. */
@@ -738,13 +738,13 @@ export interface Seat {
 
 export interface ServerAddress {
   version: string;
-  /** Where people and bots reach the server; null: where you did. */
+  /** The URL for people and bots; null: the one that you used. */
   url: string | null;
   /** HTTP and WebSockets are encrypted; the ports of the other protocols never are. */
   tls: boolean;
   /** By protocol: http (also WebSockets and socket.io), duel, xbs, bomber, cube; others: rooms for boats. */
   ports: Record<string, number>;
-  /** House bots play those who find no opponent. */
+  /** House bots play with bots that find no opponent. */
   house: boolean;
 }
 
@@ -810,7 +810,7 @@ export interface Unplayed {
   game: string;
   contest: string;
   players: string[];
-  /** Matches that these have still to play. */
+  /** Matches that these players have left. */
   left: number;
 }
 
@@ -819,8 +819,8 @@ export interface Waiting {
   /** A game. */
   game: string;
   contest: string | null;
-  /** At its table, itself among them. */
+  /** Players at its table, including itself. */
   players: number;
-  /** The only one that it wants to meet; null: any. */
+  /** The only opponent that it accepts; null: any. */
   opponent: string | null;
 }

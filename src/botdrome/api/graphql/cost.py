@@ -1,4 +1,4 @@
-"""The cost of a query, computed before it is executed (see docs/decisions/0026-graphql-off-the-loop.md)."""
+"""The cost of a query, computed before it is executed (see docs/decisions/0026-graphql-is-answered-off-the-event-loop.md)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

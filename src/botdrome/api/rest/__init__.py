@@ -1,1 +1,1 @@
-"""REST: the same reads for whoever would rather not speak GraphQL."""
+"""The REST interface."""

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from botdrome.api.arguments import check_contest, check_owner, game_called, iso
 from botdrome.api.problems import Problem, no_bot
-from botdrome.api.rest.endpoint import GameName, GameType, Moment, Page, RestRequest
+from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena
 from botdrome.store.store import BotEntry
@@ -19,10 +19,10 @@ class RestBot(Struct):
     gameType: GameType  # noqa: N815
     owner: str
     registered: Moment
-    called: Annotated[bool, Meta(description="Whether it has an address at which the server calls it.")] = False
+    called: Annotated[bool, Meta(description="Whether the server calls it at a URL.")] = False
 
 
-class Bots(Page):
+class Bots(ListPage):
     bots: list[RestBot]
 
 
@@ -49,7 +49,7 @@ class RestEntry(Struct):
 
 class RegisteredBot(Struct):
     bot: RestBot
-    password: Annotated[str, Meta(description="The bot's token. It is shown this once.")]
+    password: Annotated[str, Meta(description="The bot's token, which is shown only once.")]
 
 
 def shown(bot: BotEntry) -> RestBot:

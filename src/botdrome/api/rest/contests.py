@@ -9,14 +9,14 @@ from msgspec import Meta, Struct
 
 from botdrome.api.arguments import game_called, iso
 from botdrome.api.problems import Problem
-from botdrome.api.rest.endpoint import GameName, GameType, Moment, Page, RestRequest
+from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
 from botdrome.api.results import Method, Rank, ranked
 from botdrome.api.server_calls import ReadContext
 from botdrome.store.store import Meetings, Wanted
 from botdrome.wire.battlebot.messages import game_type
 
 
-class Contests(Page):
+class Contests(ListPage):
     contests: list[str]
 
 
@@ -29,7 +29,7 @@ class RestContestLine(Struct):
     last: Moment
 
 
-class AllContests(Page):
+class AllContests(ListPage):
     contests: list[RestContestLine]
 
 
@@ -39,7 +39,7 @@ class Contest(Struct):
     gameType: GameType  # noqa: N815
     matches: Annotated[int, Meta(description="How many have ended.")]
     running: int
-    planned: Annotated[int, Meta(description="How many there will be, if nobody else comes.")]
+    planned: Annotated[int, Meta(description="How many there will be, if no other bot joins.")]
     rankings: list[Rank]
 
 
@@ -47,7 +47,7 @@ class RestStanding(Rank, frozen=True):
     place: int
 
 
-class RestStandings(Page):
+class RestStandings(ListPage):
     bots: list[RestStanding]
 
 
@@ -101,12 +101,12 @@ async def standings(context: ReadContext, request: RestRequest) -> RestStandings
 async def _known(context: ReadContext, request: RestRequest) -> tuple[str, str]:
     game, name = game_called(request.path("game")), request.path("name")
     if not await context.store.count(Wanted(game=game, contest=name)):
-        raise Problem(f"nobody has played in a contest {name!r} of {game}", 404)
+        raise Problem(f"there are no matches in a contest {name!r} of {game}", 404)
     return game, name
 
 
 def _planned(met: list[Meetings], each_way: int) -> int:
-    """Every group of players that fits a table meets so often for each of them that begins."""
+    """Every group of players that fits a table plays `each_way` matches for each of its players."""
     players: defaultdict[int, set[str]] = defaultdict(set)
     for meetings in met:
         for names in meetings:

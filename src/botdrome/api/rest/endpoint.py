@@ -35,7 +35,7 @@ GameType = Annotated[str, Meta(description="The same game as the native protocol
 Pace = Annotated[PaceName, Meta(description="usual, or for people slow or stepped: such a match is unrated.")]
 
 
-class Page(Struct, kw_only=True):
+class ListPage(Struct, kw_only=True):
     """A part of a list."""
 
     total: int
@@ -147,7 +147,7 @@ class RestRequest:
         return whole[self.offset : self.offset + self.limit]
 
     def page(self, total: int) -> dict[str, int]:
-        """The fields of a Page."""
+        """The fields of a ListPage."""
         return {"total": total, "limit": self.limit, "offset": self.offset}
 
     @property
@@ -172,7 +172,7 @@ Handler = Callable[[Any, RestRequest], Awaitable[Any]]
 """Given the arena, the operator, or a `ReadContext` where it is called in a worker process."""
 
 
-class Endpoint(Struct, frozen=True):
+class RestEndpoint(Struct, frozen=True):
     method: str
     path: str
     summary: str

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import msgspec
 
 from botdrome.api.bodies import ResponseHead, pieces_of
-from botdrome.api.rest.endpoint import Endpoint, RawRequest, RestRequest, error_body, problem_of
+from botdrome.api.rest.endpoint import RawRequest, RestEndpoint, RestRequest, error_body, problem_of
 from botdrome.api.rest.routes import ENDPOINTS
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
@@ -75,7 +75,7 @@ async def answer(server: ServerCaller, source: Source, raw: RawRequest) -> Piece
     return result
 
 
-def _encoded(body: bytes, endpoint: Endpoint, compress: bool) -> PiecewiseResult:
+def _encoded(body: bytes, endpoint: RestEndpoint, compress: bool) -> PiecewiseResult:
     headers = {"vary": "accept-encoding"}
     if compress and len(body) >= COMPRESSED:
         body = gzip.compress(body, LEVEL)

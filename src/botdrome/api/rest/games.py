@@ -20,13 +20,13 @@ from botdrome.wire.battlebot.messages import game_type
 
 SEED = 7
 SHORTEST, LONGEST = 8, 60
-"""Steps that are played. The sample is from the last third of them."""
+"""Steps of the match. The sample is taken after two thirds of them."""
 PLAYERS = 4
 """At most."""
 
 
 class Sample(Struct, frozen=True):
-    """What a bot was shown and what it answered, and what the public saw at that time."""
+    """A position: the public view, and the view and move of one bot."""
 
     players: list[str]
     public: View
@@ -37,7 +37,7 @@ class Sample(Struct, frozen=True):
 
 @cache
 def sample(game: str) -> Sample:
-    """From a match between copies of a house bot: the best one whose matches are not over at once."""
+    """From a match between copies of the best house bot whose matches last long enough."""
     found: list[Sample] = []
     for name, bot in reversed(house_bots(game).items()):
         found = _played(game, name, bot)
@@ -79,10 +79,10 @@ class GameOption(Struct):
 class RestGame(Struct):
     name: GameName
     gameType: GameType  # noqa: N815
-    players: Annotated[list[int], Meta(description="How many may play: the least and the most.")]
+    players: Annotated[list[int], Meta(description="The least and the greatest number of players.")]
     options: list[GameOption]
     terms: Terms
-    house: Annotated[list[str], Meta(description="Bots of the house that play it.")]
+    house: Annotated[list[str], Meta(description="House bots for this game.")]
 
 
 class GameInFull(RestGame):

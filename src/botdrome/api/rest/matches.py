@@ -9,7 +9,7 @@ from botdrome.api.leaderboard import HOUSE, rated_name, results_of
 from botdrome.api.live_tables import live_tables
 from botdrome.api.problems import Problem, no_match
 from botdrome.api.replays import film_of_file, film_of_match
-from botdrome.api.rest.endpoint import GameName, GameType, Moment, Pace, Page, RestRequest
+from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, Pace, RestRequest
 from botdrome.api.results import first_view, native_state
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena, LiveTable
@@ -22,7 +22,7 @@ from botdrome.wire.battlebot.messages import game_type
 class Seat(Struct):
     seat: Annotated[int, Meta(description="From 0, in the order of the players.")]
     bot: str
-    place: Annotated[int | None, Meta(description="1 for the winner; those that tie share a place.")] = None
+    place: Annotated[int | None, Meta(description="1 for the winner; players that tie share a place.")] = None
     score: float | None = None
     cause: Annotated[str | None, Meta(description="Why it ended for this bot.")] = None
 
@@ -52,7 +52,7 @@ class MatchInFull(RestMatch):
     view: Annotated[dict[str, Any] | None, Meta(description="The public view of the present or last position.")]
 
 
-class Matches(Page):
+class Matches(ListPage):
     matches: list[RestMatch]
 
 
@@ -77,7 +77,7 @@ class MatchPlayer(Struct):
     name: str
     owner: Annotated[str | None, Meta(description="Of a registered bot.")]
     rating: Annotated[float | None, Meta(description="Its present rating; null: it has none.")]
-    protocol: Annotated[str | None, Meta(description="By which it is connected now, while the match runs; null: it is not.")]
+    protocol: Annotated[str | None, Meta(description="The protocol of its connection while the match runs; null: none.")]
 
 
 class MatchPlayers(Struct):
@@ -158,7 +158,7 @@ async def record(context: ReadContext, request: RestRequest) -> bytes:
     entry = await match_entry(context, request)
     found = await context.store.record(entry.id)
     if found is None:
-        words = "runs still; its record comes when it is over" if entry.status == "running" else "left no record"
+        words = "is still running; its record is stored when it ends" if entry.status == "running" else "has no record"
         raise Problem(f"match {entry.id} {words}", 404)
     return found
 
@@ -166,15 +166,15 @@ async def record(context: ReadContext, request: RestRequest) -> bytes:
 async def film(context: ReadContext, request: RestRequest) -> bytes:
     entry = await match_entry(context, request)
     if entry.status == "running":
-        raise Problem(f"match {entry.id} is still running: watch it at /watch/{entry.id}; its film comes when it is over", 409)
+        raise Problem(f"match {entry.id} is still running: watch it at /watch/{entry.id}; its film follows when it ends", 409)
     record = await context.store.record(entry.id)
     if record is None:
-        raise Problem(f"match {entry.id} left no record, so that there is no film of it", 404)
+        raise Problem(f"match {entry.id} has no record, so there is no film of it", 404)
     return film_of_match(entry, await owners_of(entry, context), record)
 
 
 async def owners_of(entry: MatchEntry, context: ReadContext) -> list[str | None]:
-    """Player by player, of those that are registered bots."""
+    """The owner of each player that is a registered bot."""
     bots = [await context.store.bot(name) for name in entry.players]
     return [bot.owner if bot and is_bots(entry, seat, bot) else None for seat, bot in enumerate(bots)]
 
@@ -184,7 +184,7 @@ async def filmed(_: ReadContext, request: RestRequest) -> bytes:
 
 
 async def flight(context: ReadContext, request: RestRequest) -> bytes:
-    """Private: what a bot was sent and sent itself, with the verdicts."""
+    """Private: the messages between the server and one bot, with the verdicts."""
     token, seat = request.token, request.path("seat")
     entry = await match_entry(context, request)
     if seat >= len(entry.players):
@@ -193,7 +193,7 @@ async def flight(context: ReadContext, request: RestRequest) -> bytes:
         raise Problem(f"this is not the token of the bot at seat {seat}", 403)
     found = await context.store.flight(entry.id, seat)
     if found is None:
-        words = "runs still; its flight records come when it is over" if entry.status == "running" else "left no flight records"
+        words = "is still running; flight records are stored at its end" if entry.status == "running" else "has no flight records"
         raise Problem(f"match {entry.id} {words}", 404)
     return written(found, entry.reason)
 

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 
 from botdrome import __version__
-from botdrome.api.rest.endpoint import NDJSON, Endpoint, Error, Parameter
+from botdrome.api.rest.endpoint import NDJSON, Error, Parameter, RestEndpoint
 
 Schema = dict[str, Any]
 REST_PREFIX = re.compile(rb'("(?:#/components/schemas/)?)Rest(?=[A-Z]\w*")')
 """Of the names of classes, where another class has the plain name. The document shows plain names."""
 
 
-def document(base: str, endpoints: Sequence[Endpoint]) -> bytes:
+def document(base: str, endpoints: Sequence[RestEndpoint]) -> bytes:
     kinds = [
         kind for endpoint in endpoints for kind in (endpoint.answer, endpoint.body, *endpoint.lines) if kind not in (None, NDJSON)
     ]
@@ -33,7 +33,7 @@ def document(base: str, endpoints: Sequence[Endpoint]) -> bytes:
     return REST_PREFIX.sub(rb"\1", msgspec.json.encode(about))
 
 
-def _operation(endpoint: Endpoint, known: dict[Any, Schema]) -> Schema:
+def _operation(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:
     operation: Schema = {
         "summary": endpoint.summary,
         "operationId": endpoint.name,
@@ -68,11 +68,11 @@ def _in_query(parameter: Parameter) -> Schema:
     return {"name": parameter.name, "in": "query", "description": parameter.description, "schema": schema}
 
 
-def _responses(endpoint: Endpoint, known: dict[Any, Schema]) -> Schema:
+def _responses(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:
     lines = {"oneOf": [known[kind] for kind in endpoint.lines]} if endpoint.lines else _TEXT
     good = {NDJSON: {"schema": lines}} if endpoint.answer == NDJSON else {"application/json": {"schema": known[endpoint.answer]}}
     sorry = {"application/json": {"schema": known[Error]}}
-    answers: Schema = {str(endpoint.status): {"description": "What was asked for.", "content": good}}
-    for status, words in ((400, "Something in the request cannot be."), *endpoint.problems):
+    answers: Schema = {str(endpoint.status): {"description": "The answer.", "content": good}}
+    for status, words in ((400, "The request has an error."), *endpoint.problems):
         answers[str(status)] = {"description": words, "content": sorry}
     return answers

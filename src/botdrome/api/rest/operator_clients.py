@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from botdrome.api.arguments import epoch, iso
 from botdrome.api.problems import Problem
-from botdrome.api.rest.endpoint import GameName, Moment, Page, RestRequest
+from botdrome.api.rest.endpoint import GameName, ListPage, Moment, RestRequest
 from botdrome.api.rest.operator_session import json_body, private
 from botdrome.server.lobby.bans import BadBan, Ban, Kind
 from botdrome.server.lobby.clients import ConnectedClient
@@ -29,7 +29,7 @@ class ClientShown(Struct):
     match: Annotated[str | None, Meta(description="The match that it plays.")]
 
 
-class ClientsShown(Page):
+class ClientsShown(ListPage):
     clients: list[ClientShown]
 
 
@@ -39,7 +39,7 @@ class Removal(Struct, forbid_unknown_fields=True):
     reason: str = ""
 
 
-class Removed(Struct):
+class RestRemoved(Struct):
     removed: Annotated[int, Meta(description="How many connections were closed.")]
 
 
@@ -63,7 +63,7 @@ class BanShown(Struct):
     until: Moment | None
 
 
-class BansShown(Page):
+class BansShown(ListPage):
     bans: list[BanShown]
 
 
@@ -85,7 +85,7 @@ class AuditEntry(Struct):
     detail: str
 
 
-class AuditShown(Page):
+class AuditShown(ListPage):
     entries: list[AuditEntry]
 
 
@@ -105,7 +105,7 @@ SORTS: dict[str, Callable[[ConnectedClient], Any]] = {
 
 @private
 async def clients(operator: Operator, request: RestRequest) -> ClientsShown:
-    """There may be many thousands: only those of the page are looked at closely."""
+    """Thousands of clients may be connected, so only those of the page are converted."""
     found = operator.clients
     if words := (request.text("search") or "").lower():
         found = [one for one in found if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}".lower()]
@@ -127,14 +127,14 @@ def _client(client: ConnectedClient) -> ClientShown:
 
 
 @private
-async def removeclients(operator: Operator, request: RestRequest) -> Removed:
+async def removeclients(operator: Operator, request: RestRequest) -> RestRemoved:
     wanted: Removal = await json_body(request, Removal)
     if (wanted.name is None) == (wanted.number is None):
         raise Problem("say either name or number")
     removed = await operator.remove(wanted.name, wanted.number, wanted.reason)
     if not removed:
         raise Problem("there is no such client; it may have left", 404)
-    return Removed(removed)
+    return RestRemoved(removed)
 
 
 @private

@@ -1,101 +1,101 @@
-"""The operator's endpoints: /api/v1/operator/..."""
+"""The endpoints of the operator: /api/v1/operator/..."""
 
 from botdrome.api.rest import operator_clients as clients
 from botdrome.api.rest import operator_games as games
-from botdrome.api.rest.endpoint import PAGING, Endpoint, Parameter, sorted_by
+from botdrome.api.rest.endpoint import PAGING, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.operator_session import SignedIn, SignIn, session, signin, signout
 from botdrome.server.boats.plan import RoomPlan
 
 ROOT = "/operator"
 WRONG = (401, "There is no session and no token, or it is not the operator's.")
 GUESSING = (429, "Too many wrong tokens came from this address.")
-LIMITS = (WRONG, (403, "A page of another server asks."), GUESSING)
+LIMITS = (WRONG, (403, "The request comes from a page of another server."), GUESSING)
 MEDIA = (415, "The body is not JSON.")
 NO_RUN, NO_ROOM = (404, "There is no such run."), (404, "There is no such room.")
 NOT_NOW = (409, "That cannot be done now.")
 
 OPERATOR_ENDPOINTS = (
-    Endpoint(
+    RestEndpoint(
         "POST", f"{ROOT}/session", "Sign in as the operator: sets a cookie.", signin, SignedIn, body=SignIn,
         problems=(WRONG, MEDIA, GUESSING),
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", f"{ROOT}/session", "How long the operator's session lasts.", session, SignedIn,
         private=True, problems=LIMITS,
     ),
-    Endpoint("DELETE", f"{ROOT}/session", "Sign out.", signout, SignedIn),
-    Endpoint(
-        "GET", f"{ROOT}/clients", "Who is connected, by any protocol.", clients.clients, clients.ClientsShown,
+    RestEndpoint("DELETE", f"{ROOT}/session", "Sign out.", signout, SignedIn),
+    RestEndpoint(
+        "GET", f"{ROOT}/clients", "The connected clients of all protocols.", clients.clients, clients.ClientsShown,
         (
             sorted_by(*clients.SORTS),
             Parameter("search", "Part of the name, address, protocol or game."),
             *PAGING,
         ), private=True, problems=LIMITS,
     ),
-    Endpoint(
-        "DELETE", f"{ROOT}/clients", "Close connections. Their bots may come back.", clients.removeclients, clients.Removed,
+    RestEndpoint(
+        "DELETE", f"{ROOT}/clients", "Close connections. Their bots may come back.", clients.removeclients, clients.RestRemoved,
         body=clients.Removal,
         private=True, problems=(*LIMITS, (404, "There is no such client."), MEDIA),
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", f"{ROOT}/bans", "The bans in force, the newest first.", clients.bans, clients.BansShown, PAGING,
         private=True, problems=LIMITS,
     ),
-    Endpoint(
-        "POST", f"{ROOT}/bans", "Ban a name or an address. Clients that are here go.", clients.ban, clients.BanShown,
+    RestEndpoint(
+        "POST", f"{ROOT}/bans", "Ban a name or an address, and close its connections.", clients.ban, clients.BanShown,
         body=clients.NewBan,
         private=True, status=201, problems=(*LIMITS, MEDIA),
     ),
-    Endpoint(
+    RestEndpoint(
         "DELETE", f"{ROOT}/bans", "Lift a ban.", clients.liftban, clients.BanShown, body=clients.BannedSubject,
         private=True, problems=(*LIMITS, (404, "There is no such ban."), MEDIA),
     ),
-    Endpoint(
-        "POST", f"{ROOT}/matches/{{id}}/end", "Abort a match that runs.", clients.endmatch, clients.EndedMatch,
+    RestEndpoint(
+        "POST", f"{ROOT}/matches/{{id}}/end", "Abort a running match.", clients.endmatch, clients.EndedMatch,
         body=clients.EndOfMatch,
         private=True, problems=(*LIMITS, (404, "No such match runs."), MEDIA),
     ),
-    Endpoint(
-        "GET", f"{ROOT}/audit", "What the operator did, the last first.", clients.audit, clients.AuditShown, PAGING,
+    RestEndpoint(
+        "GET", f"{ROOT}/audit", "The audit log, the latest entry first.", clients.audit, clients.AuditShown, PAGING,
         private=True, problems=LIMITS,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", f"{ROOT}/cube", "Runs of Battlecube games, the newest first.", games.cuberuns, games.CubeRunsShown,
         private=True, problems=LIMITS,
     ),
-    Endpoint(
+    RestEndpoint(
         "POST", f"{ROOT}/cube", "Start one Battlecube game, or many in a row.", games.startcube, games.CubeRunShown,
         body=games.NewCubeRun,
         private=True, status=201, problems=(*LIMITS, MEDIA),
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", f"{ROOT}/cube/{{id}}", "A run with the scores of its games.", games.cuberun, games.CubeRunShown,
         private=True, problems=(*LIMITS, NO_RUN),
     ),
-    Endpoint(
+    RestEndpoint(
         "PUT", f"{ROOT}/cube/{{id}}", "Change, pause or resume a run.", games.changecube, games.CubeRunShown,
         body=games.CubeRunChange,
         private=True, problems=(*LIMITS, NO_RUN, NOT_NOW, MEDIA),
     ),
-    Endpoint(
+    RestEndpoint(
         "DELETE", f"{ROOT}/cube/{{id}}", "Stop a run.", games.stopcube, games.CubeRunShown, private=True, problems=(*LIMITS,
         NO_RUN),
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", f"{ROOT}/boats", "The rooms for boat games.", games.boatrooms, games.BoatRoomsShown, private=True,
         problems=LIMITS,
     ),
-    Endpoint(
+    RestEndpoint(
         "POST", f"{ROOT}/boats", "Open a room for boat games.", games.openboats, games.BoatRoomShown, body=RoomPlan,
         private=True, status=201, problems=(*LIMITS, MEDIA),
     ),
-    Endpoint(
-        "PUT", f"{ROOT}/boats", "Change a room while nobody waits in it.", games.changeboats, games.BoatRoomShown,
+    RestEndpoint(
+        "PUT", f"{ROOT}/boats", "Change a room while no player waits in it.", games.changeboats, games.BoatRoomShown,
         body=games.BoatRoomChange,
         private=True, problems=(*LIMITS, NO_ROOM, NOT_NOW, MEDIA),
     ),
-    Endpoint(
-        "POST", f"{ROOT}/boats/orders", "Have something done in a room, as a host.", games.orderboats, games.BoatOrderDone,
+    RestEndpoint(
+        "POST", f"{ROOT}/boats/orders", "Give an order to a room, as its host does.", games.orderboats, games.BoatOrderDone,
         body=games.BoatOrder,
         private=True, problems=(*LIMITS, NO_ROOM, NOT_NOW, MEDIA),
     ),

@@ -26,7 +26,7 @@ class SignedIn(Struct):
 
 COOKIE = "botdrome_operator"
 OURS = ("same-origin", "none")
-"""Where browsers say that a request of our own pages comes from. Pages at other ports of this host send our cookies, too."""
+"""The `Sec-Fetch-Site` of requests from our own pages. Pages at other ports of this host send our cookies, too."""
 
 Act = Callable[[Operator, RestRequest], Awaitable[Any]]
 
@@ -43,7 +43,7 @@ def private(act: Act) -> Act:
 
 
 async def seconds_left(operator: Operator, request: RestRequest) -> float | None:
-    """Of the session; None: the token came with the request. Problem if neither did."""
+    """Seconds left of the session; None: the token came with the request. Problem without either."""
     token = bearer(request.http.headers.get("authorization", ""))
     secret = request.http.cookies.get(COOKIE)
     try:
@@ -59,13 +59,13 @@ async def seconds_left(operator: Operator, request: RestRequest) -> float | None
 
 
 def _check_page(request: RestRequest) -> None:
-    """Problem if a page of another origin asks, even if it only reads: it could read the answer, too."""
+    """Problem for pages of other origins, even for reads, since they could read the answer."""
     if request.http.headers.get("sec-fetch-site", "none") not in OURS:
         raise Problem("only pages of this server may do this with the operator's session", 403)
 
 
 async def json_body(request: RestRequest, kind: Any) -> Any:
-    """No form of another page is a body of ours."""
+    """Requires JSON, since a form of another page cannot send it."""
     media = request.http.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != "application/json":
         raise Problem(f"the body has the content type application/json, not {media!r}", 415)
@@ -100,6 +100,6 @@ async def session(operator: Operator, request: RestRequest) -> SignedIn:
 
 
 def _set_cookie(response: Response, secret: str, seconds: int, operator: Operator, request: RestRequest) -> None:
-    """A page that came by TLS, perhaps through a proxy, says so in its origin."""
+    """The Origin of a page shows whether it came by TLS, perhaps through a proxy."""
     secure = operator.secure or request.http.headers.get("origin", "").startswith("https://")
     response.set_cookie(COOKIE, secret, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict")

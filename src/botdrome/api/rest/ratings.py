@@ -10,14 +10,14 @@ from botdrome.api.arguments import game_called, iso
 from botdrome.api.leaderboard import HOUSE, GameResults, RatedRecord, rated_name, results_of
 from botdrome.api.problems import Problem
 from botdrome.api.rest.bots import RestBot, shown
-from botdrome.api.rest.endpoint import GameName, GameType, Moment, Page, RestRequest
+from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.contest.strength import Score, Strength, performance
 from botdrome.store.store import BotEntry, Wanted
 from botdrome.store.tallies import Meeting
 from botdrome.wire.battlebot.messages import game_type
 
-Rating = Annotated[float, Meta(description="In Elo points; 1500 is the mean of all who have met, directly or through others.")]
+Rating = Annotated[float, Meta(description="In Elo points; 1500 is the mean of all bots that met, directly or through others.")]
 Low = Annotated[float | None, Meta(description="The lower end of the 95 % interval; null: there is none.")]
 High = Annotated[float | None, Meta(description="The upper end of the 95 % interval; null: there is none.")]
 
@@ -30,14 +30,14 @@ class LeaderboardLine(Struct):
     rating: Rating | None
     low: Low
     high: High
-    group: Annotated[int | None, Meta(description="Ratings of different groups cannot be compared: they have never met.")]
+    group: Annotated[int | None, Meta(description="Ratings of different groups cannot be compared: these bots never met.")]
     games: int
     wins: int
     draws: int
     losses: int
 
 
-class Leaderboard(Page):
+class Leaderboard(ListPage):
     game: GameName
     gameType: GameType  # noqa: N815
     bots: list[LeaderboardLine]
@@ -61,7 +61,7 @@ class Profile(Struct):
         list[RatingPoint], Meta(description="Its results up to then against the present ratings of its opponents; 100 at most.")
     ]
     matches: Annotated[int, Meta(description="All of its matches.")]
-    causes: Annotated[dict[str, int], Meta(description="Why its matches ended for it; all but `complete` are faults.")]
+    causes: Annotated[dict[str, int], Meta(description="Its matches by the cause of their end; all but `complete` are faults.")]
 
 
 class OpponentLine(Struct):
@@ -73,12 +73,12 @@ class OpponentLine(Struct):
     last: Moment
 
 
-class Opponents(Page):
+class Opponents(ListPage):
     opponents: list[OpponentLine]
 
 
 MOST_MEETINGS = 20_000
-"""The last ones, of which the history of a rating is made."""
+"""The latest meetings, from which the history of a rating is computed."""
 POINTS = 100
 
 ORDERS: dict[str, Callable[[LeaderboardLine], Any]] = {
@@ -105,7 +105,7 @@ async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard
 
 
 def lines_of(results: GameResults) -> list[LeaderboardLine]:
-    """The best first; groups that never met one after the other, then bots that have played nobody."""
+    """The best first, group by group; then the bots without a rated match."""
     found = results.strengths()
     rated = sorted(found, key=lambda name: (found[name].group, -found[name].rating, name))
     lines = [_line(results, name, found[name], place) for place, name in enumerate(rated, 1)]
@@ -131,14 +131,14 @@ async def profile(context: ReadContext, request: RestRequest) -> Profile:
     bot = await store.bot(name)
     matches = await store.count(Wanted(all_of=[name]))
     if bot is None and not matches:
-        raise Problem(f"there is no bot {name!r}, and nobody of that name has played", 404)
+        raise Problem(f"there is no bot {name!r}, and no player of that name", 404)
     rating, history = (None, []) if bot is None else await _rating(context, bot)
     causes = await store.reports.causes(name, _since(bot))
     return Profile(name, None if bot is None else shown(bot), rating, history, matches, causes)
 
 
 def _since(bot: BotEntry | None) -> int:
-    """Before a name was registered, anybody may have played under it."""
+    """Matches before the registration may be those of guests."""
     return 0 if bot is None else bot.registered
 
 

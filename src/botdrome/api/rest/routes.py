@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from botdrome.api import duel
 from botdrome.api.pages import page
 from botdrome.api.rest import bots, contests, games, matches, ratings, server
-from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, PAGING, Endpoint, Parameter, sorted_by
+from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, PAGING, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.results import Method
@@ -29,34 +29,34 @@ NO_MATCH = (404, "There is no such match.")
 PRIVATE = ((401, "There is no token."), (403, "It is not the token of that bot."), (404, "There is no such bot or game."))
 FILM = (FilmHeader, FilmFrame)
 LARGEST_FILE = 8 << 20
-"""Bytes of a match file that is sent."""
+"""Bytes of an uploaded match file."""
 CALLED = ((422, "The bot cannot be called, or does not repeat the challenge."),)
 
 ENDPOINTS = (
-    Endpoint("GET", "/games", "The games on offer, with their options and terms.", games.games, games.Games),
-    Endpoint(
+    RestEndpoint("GET", "/games", "The games on offer, with their options and terms.", games.games, games.Games),
+    RestEndpoint(
         "GET", "/games/{game}", "A game, with a position by example.", games.game, games.GameInFull,
         problems=((404, "There is no such game."),), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/bots", "The registered bots, by the time of their registration.", bots.bots, bots.Bots,
         (GAME, Parameter("owner", "Whose bots."), sorted_by("registered", "name", "owner", "game"), *PAGING), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "POST", "/bots", "Register a bot.", bots.register, bots.RegisteredBot, body=bots.NewBot, status=201,
         problems=(
             (404, "There is no such game."), (409, "There is a bot of that name."), (413, "The body is too large."), *CALLED,
         ),
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/bots/{name:path}", "A bot.", bots.bot, bots.RestBot, problems=((404, "There is no such bot."),),
         in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "PUT", "/bots/{name:path}", "Give a bot an address, another one, or none.", bots.move, bots.RestBot,
         body=bots.Address, private=True, problems=(*PRIVATE, *CALLED),
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/matches", "Matches, the newest first.", matches.matches, matches.Matches,
         (
             GAME,
@@ -71,99 +71,100 @@ ENDPOINTS = (
             *PAGING,
         ), in_worker=True,
     ),
-    Endpoint("GET", "/matches/{id}", "A match.", matches.match, matches.MatchInFull, problems=(NO_MATCH,), in_worker=True),
-    Endpoint(
+    RestEndpoint("GET", "/matches/{id}", "A match.", matches.match, matches.MatchInFull, problems=(NO_MATCH,), in_worker=True),
+    RestEndpoint(
         "GET", "/matches/{id}/players", "The players of a match: owner, rating and protocol.", matches.players,
         matches.MatchPlayers, problems=(NO_MATCH,), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/matches/{id}/record", "The match file, from which the match can be played again.", matches.record, NDJSON,
         problems=((404, "There is no such match, or it is not over."),), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/matches/{id}/film", "The match frame by frame, as a viewer shows it.", matches.film, NDJSON, lines=FILM,
         problems=(NO_MATCH, (409, "The match is still running: watch it."), (422, "It takes too long to play again.")),
         in_worker=True,
         lasting=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "POST", "/films", "The film of a match file.", matches.filmed, NDJSON, in_worker=True, file=LARGEST_FILE, lines=FILM,
         problems=((413, "The file is too large."), (422, "The file is broken, or takes too long to play again.")),
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/matches/{id}/seats/{seat:int}/log", "The flight record: what passed between the server and one bot.",
         matches.flight, NDJSON, private=True,
         problems=((401, "There is no token."), (403, "It is not the token of the bot at that seat."), NO_MATCH), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/games/{game}/leaderboard", "The bots of a game with their ratings, the best first.",
         ratings.leaderboard, ratings.Leaderboard, (sorted_by(*ratings.ORDERS), *PAGING),
         problems=((404, "There is no such game."),), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/profiles/{name:path}", "A bot in full: its rating over time, and why its matches ended.",
-        ratings.profile, ratings.Profile, problems=((404, "Nobody of that name has played."),), in_worker=True,
+        ratings.profile, ratings.Profile, problems=((404, "There is no player of that name."),), in_worker=True,
     ),
-    Endpoint(
-        "GET", "/opponents/{name:path}", "What a player has to show against each of its opponents.",
+    RestEndpoint(
+        "GET", "/opponents/{name:path}", "The results of a player against each of its opponents.",
         ratings.opponents, ratings.Opponents, (sorted_by(*OPPONENT_ORDERS), *PAGING), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/contests", "The contests of all games, the one with the latest match first.",
         contests.contestlist, contests.AllContests, (GAME, sorted_by(*CONTEST_ORDERS), *PAGING), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/contests/{game}", "The contests of a game, by their first match.", contests.contests, contests.Contests, PAGING,
         problems=((404, "There is no such game."),), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/contests/{game}/{name:path}", "A contest and its ranking.", contests.contest, contests.Contest,
         (METHOD,),
         problems=((404, "There is no such contest."),), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/standings/{game}/{name:path}", "The ranking of a contest, a page at a time.",
         contests.standings, contests.RestStandings, (METHOD, sorted_by(*contests.RestStanding.__struct_fields__), *PAGING),
         problems=((404, "There is no such contest."),), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/crosstables/{game}/{name:path}", "The results of each against each in a contest.",
         contests.crosstable, contests.Crosstable, problems=((404, "There is no such contest."),), in_worker=True,
     ),
-    Endpoint(
+    RestEndpoint(
         "GET", "/search", "Bots, other players, contests and matches by the beginning of their names or ids.",
         server.search, server.SearchResult, (Parameter("q", "What they begin with."),), in_worker=True,
     ),
-    Endpoint(
-        "GET", "/next", "Those who wait for an opponent, and what contests still have to see.",
+    RestEndpoint(
+        "GET", "/next", "Players that wait for an opponent, and the matches that contests have left.",
         server.upcoming, server.NextMatches,
     ),
-    Endpoint("GET", "/server", "Where the server is reached, by protocol.", server.server, server.ServerAddress),
-    Endpoint(
-        "GET", "/duel/boards", "Boards that were played over duel arena, the latest first.", duel.duelboards, duel.DuelBoards,
+    RestEndpoint("GET", "/server", "The addresses of the server, by protocol.", server.server, server.ServerAddress),
+    RestEndpoint(
+        "GET", "/duel/boards", "Boards of duel arena, the latest first.", duel.duelboards, duel.DuelBoards,
         PAGING, in_worker=True,
     ),
-    Endpoint(
-        "GET", "/duel/boards/{id:int}", "One of them.", duel.duelboard, duel.NumberedBoard,
+    RestEndpoint(
+        "GET", "/duel/boards/{id:int}", "A board of duel arena.", duel.duelboard, duel.NumberedBoard,
         problems=((404, "There is no such board."),), in_worker=True,
     ),
-    Endpoint(
-        "GET", "/duel/players", "Those who play over duel arena, the most boards won first.", duel.duellists, duel.DuelPlayers,
+    RestEndpoint(
+        "GET", "/duel/players", "The players of duel arena, the most boards won first.", duel.duellists, duel.DuelPlayers,
         PAGING,
     ),
-    Endpoint(
-        "GET", "/duel/players/{name:path}", "One of them, with the last hundred boards.", duel.duellist, duel.DuelProfile,
-        problems=((404, "Nobody of that name has played."),),
+    RestEndpoint(
+        "GET", "/duel/players/{name:path}", "A player of duel arena, with its last hundred boards.", duel.duellist,
+        duel.DuelProfile,
+        problems=((404, "There is no player of that name."),),
     ),
-    Endpoint(
+    RestEndpoint(
         "POST", "/contests/{game}/{name:path}", "Enter a bot that the server can call.", bots.enter, bots.RestEntry,
         body=bots.Entrant, private=True, problems=(*PRIVATE, *CALLED),
     ),
-    Endpoint(
+    RestEndpoint(
         "DELETE", "/contests/{game}/{name:path}", "Withdraw a bot that was entered.", bots.withdraw, bots.RestEntry,
         body=bots.Entrant, private=True, problems=PRIVATE,
     ),
-    Endpoint("GET", "/live", "The matches that run, the longest running first.", matches.live, matches.Live, (GAME,)),
+    RestEndpoint("GET", "/live", "The running matches, the one that runs longest first.", matches.live, matches.Live, (GAME,)),
 )  # fmt: skip
 
 
@@ -178,7 +179,7 @@ def rest_routes(arena: Arena, operator: Operator | None) -> list[BaseRoute]:
     described = openapi_document(operator is not None)
     files = SharedSlots(MOST_FILES)
 
-    def route(subject: Any, endpoint: Endpoint) -> Route:
+    def route(subject: Any, endpoint: RestEndpoint) -> Route:
         async def respond(request: Request) -> Response:
             return await endpoint.respond(arena, files, subject, request)
 

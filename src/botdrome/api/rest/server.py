@@ -28,44 +28,44 @@ class Waiting(Struct):
     name: str
     game: GameName
     contest: str | None
-    players: Annotated[int, Meta(description="At its table, itself among them.")]
-    opponent: Annotated[str | None, Meta(description="The only one that it wants to meet; null: any.")]
+    players: Annotated[int, Meta(description="Players at its table, including itself.")]
+    opponent: Annotated[str | None, Meta(description="The only opponent that it accepts; null: any.")]
 
 
 class RestUnplayed(Struct):
     game: GameName
     contest: str
     players: list[str]
-    left: Annotated[int, Meta(description="Matches that these have still to play.")]
+    left: Annotated[int, Meta(description="Matches that these players have left.")]
 
 
 class NextMatches(Struct):
     waiting: Annotated[list[Waiting], Meta(description="Players without an opponent, the longest wait first; 100 at most.")]
     unplayed: Annotated[
-        list[RestUnplayed], Meta(description="What contests in which somebody waits or plays still have to see; 100 at most.")
+        list[RestUnplayed], Meta(description="Matches left in contests in which a bot waits or plays; 100 at most.")
     ]
 
 
 class ServerAddress(Struct):
     version: str
-    url: Annotated[str | None, Meta(description="Where people and bots reach the server; null: where you did.")]
+    url: Annotated[str | None, Meta(description="The URL for people and bots; null: the one that you used.")]
     tls: Annotated[bool, Meta(description="HTTP and WebSockets are encrypted; the ports of the other protocols never are.")]
     ports: Annotated[
         dict[str, int],
         Meta(description="By protocol: http (also WebSockets and socket.io), duel, xbs, bomber, cube; others: rooms for boats."),
     ]
-    house: Annotated[bool, Meta(description="House bots play those who find no opponent.")]
+    house: Annotated[bool, Meta(description="House bots play with bots that find no opponent.")]
 
 
 MOST_FOUND = 10
-"""Of each kind."""
+"""Results of each kind."""
 MOST_NEXT = 100
 LONGEST_SEARCH = 100
 
 
 async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
-    whereabouts = arena.whereabouts
-    return ServerAddress(__version__, whereabouts.url, whereabouts.tls, whereabouts.ports, whereabouts.house)
+    found = arena.addresses
+    return ServerAddress(__version__, found.url, found.tls, found.ports, found.house)
 
 
 async def upcoming(arena: Arena, _request: RestRequest) -> NextMatches:

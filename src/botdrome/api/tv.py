@@ -1,8 +1,7 @@
-"""Gallery: many running matches over one connection, at a pace for small boards.
+"""Many running matches over one WebSocket, at a pace for small boards, as the TV page shows them.
 
-The client says which matches it wants to see, and again whenever that changes. Of each it is sent the messages of the spectator
-stream, but of those that come within a fifth of a second only the newest: matches between programs may play hundreds of
-steps a second, and a page shows twenty of them.
+The client sends the list of matches that it shows, and again whenever the list changes. The server sends the messages of the
+spectator streams, but at most one message a match in 0.2 s, the newest: bots may play hundreds of steps a second.
 """
 
 import asyncio
@@ -18,24 +17,24 @@ from botdrome.server.network.rate_limit import Bucket
 MOST_MATCHES = 100
 PACE = 0.2
 """Seconds between two messages about the same match."""
-WISHES_RATE, WISHES_BURST = 5.0, 50
+LISTS_RATE, LISTS_BURST = 5.0, 50
 BEGAN = b'"event":{"event":"began"'
-"""How messages say who sits where; the next messages of that board do not."""
+"""The beginning of the message that names the seats of a board; later messages do not."""
 HEAD = 200
-"""Bytes of a message in which its event begins."""
+"""Bytes of a message that contain the beginning of its event."""
 
 
-class Wish(Struct, forbid_unknown_fields=True):
-    """What a client sends: the matches that it wants to see from now on, in place of those before."""
+class WatchRequest(Struct, forbid_unknown_fields=True):
+    """A message of the client: the matches that it shows from now on."""
 
     watch: list[str]
 
 
-class Picture:
-    """One match in a gallery: a spectator that keeps just what a newcomer needs."""
+class TvMatch:
+    """One match: a spectator that keeps the newest message, and the one that names the seats."""
 
-    def __init__(self, gallery: "Gallery", match_id: str) -> None:
-        self._gallery, self.match_id = gallery, match_id
+    def __init__(self, session: "TvSession", match_id: str) -> None:
+        self._session, self.match_id = session, match_id
         self._start: bytes | None = None
         self._newest: bytes | None = None
         self._over = False
@@ -45,37 +44,35 @@ class Picture:
             self._start, self._newest = message, None
         else:
             self._newest = message
-        self._gallery.changed(self)
+        self._session.changed(self)
 
     def end(self) -> None:
         self._over = True
-        self._gallery.changed(self)
+        self._session.changed(self)
 
     def taken(self) -> list[bytes]:
-        """What is to be sent now."""
+        """The messages to send now."""
         kept = [message for message in (self._start, self._newest) if message is not None]
         self._start = self._newest = None
         return [*kept, msgspec.json.encode({"match": self.match_id, "end": True})] if self._over else kept
 
 
-class Gallery:
-    """The session of one client."""
+class TvSession:
+    """One client."""
 
     def __init__(self, arena: Arena, connection: Connection, pace: float = PACE) -> None:
         self._tables, self._connection, self._pace = arena.tables, connection, pace
-        self._pictures: dict[str, Picture] = {}
-        self._changed: dict[Picture, None] = {}
-        self._bucket = Bucket(WISHES_RATE, WISHES_BURST)
+        self._matches: dict[str, TvMatch] = {}
+        self._changed: dict[TvMatch, None] = {}
+        self._bucket = Bucket(LISTS_RATE, LISTS_BURST)
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-
-    # As a session.
 
     def received(self, message: bytes) -> None:
         if not self._bucket.take():
             return self._refuse(POLICY, "too many messages")
         try:
-            wanted = msgspec.json.decode(message, type=Wish).watch
+            wanted = msgspec.json.decode(message, type=WatchRequest).watch
         except UNREADABLE as error:
             return self._refuse(MALFORMED, f'this should be {{"watch": ["MATCH", ...]}}: {error}')
         if len(wanted) > MOST_MATCHES:
@@ -88,30 +85,28 @@ class Gallery:
             self._timer.cancel()
 
     def _show(self, wanted: dict[str, None]) -> None:
-        for match_id in self._pictures.keys() - wanted.keys():
-            picture = self._pictures.pop(match_id)
-            self._changed.pop(picture, None)
-            self._tables.unwatch(match_id, picture)
+        for match_id in self._matches.keys() - wanted.keys():
+            match = self._matches.pop(match_id)
+            self._changed.pop(match, None)
+            self._tables.unwatch(match_id, match)
         for match_id in wanted:
-            if match_id not in self._pictures:
-                picture = self._pictures[match_id] = Picture(self, match_id)
-                if not self._tables.watch(match_id, picture):
-                    picture.end()
+            if match_id not in self._matches:
+                match = self._matches[match_id] = TvMatch(self, match_id)
+                if not self._tables.watch(match_id, match):
+                    match.end()
 
     def _refuse(self, code: int, words: str) -> None:
         self._connection.send([msgspec.json.encode({"error": words})])
         self._connection.close(code, words.partition(":")[0])
 
-    # What the pictures tell.
-
-    def changed(self, picture: Picture) -> None:
-        self._changed[picture] = None
+    def changed(self, match: TvMatch) -> None:
+        self._changed[match] = None
         if self._timer is None:
             self._timer = self._loop.call_later(0, self._send)
 
     def _send(self) -> None:
         changed, self._changed = self._changed, {}
         self._timer = self._loop.call_later(self._pace, self._send) if changed else None
-        messages = [message for picture in changed for message in picture.taken()]
+        messages = [message for match in changed for message in match.taken()]
         if messages:
             self._connection.send(messages)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.api.app import Api
-from botdrome.api.gallery import MOST_MATCHES, WISHES_BURST, Gallery
+from botdrome.api.tv import LISTS_BURST, MOST_MATCHES, TvSession
 from botdrome.match.events import Began
 from botdrome.server.arena import Arena
 from botdrome.server.network.door import Welcome
@@ -31,14 +31,14 @@ async def shown(line: Line, count: int) -> list[Any]:
     return messages
 
 
-def gallery(arena: Arena, line: Line) -> Gallery:
-    return Gallery(arena, line, pace=0)
+def tv_session(arena: Arena, line: Line) -> TvSession:
+    return TvSession(arena, line, pace=0)
 
 
 async def test_each_match_is_shown_from_its_present_position_on(arena: Arena, tables: HandTables) -> None:
     tables.open(entry_of("one", "Ann", "Bob"))
     two, line = tables.open(entry_of("two", "Cid", "Dan")), Line()
-    gallery(arena, line).received(wish("one", "two"))
+    tv_session(arena, line).received(wish("one", "two"))
     assert [(message["match"], message["snapshot"]) for message in await shown(line, 2)] == [("one", True), ("two", True)]
     two.submit(0, mark(0, 1, 1))
     [played] = await shown(line, 1)
@@ -47,7 +47,7 @@ async def test_each_match_is_shown_from_its_present_position_on(arena: Arena, ta
 
 async def test_of_what_comes_at_once_the_newest_is_shown(arena: Arena, tables: HandTables) -> None:
     table, line = tables.open(entry_of("m", "Ann", "Bob")), Line()
-    gallery(arena, line).received(wish("m"))
+    tv_session(arena, line).received(wish("m"))
     table.submit(0, mark(0, 1, 1))
     table.submit(1, mark(1, 0, 0))
     [played] = await shown(line, 1)
@@ -56,7 +56,7 @@ async def test_of_what_comes_at_once_the_newest_is_shown(arena: Arena, tables: H
 
 async def test_the_seats_of_a_new_board_are_never_left_out(arena: Arena, tables: HandTables) -> None:
     table, line = tables.open(entry_of("m", "Ann", "Bob")), Line()
-    gallery(arena, line).received(wish("m"))
+    tv_session(arena, line).received(wish("m"))
     table.show([(Began(1, (1, 0)), table.match.position)])
     table.submit(0, mark(0, 1, 1))
     assert [message["event"]["event"] for message in await shown(line, 2)] == ["began", "played"]
@@ -64,7 +64,7 @@ async def test_the_seats_of_a_new_board_are_never_left_out(arena: Arena, tables:
 
 async def test_a_match_that_is_over_is_said_to_be(arena: Arena, tables: HandTables) -> None:
     table, line = tables.open(entry_of("m", "Ann", "Bob")), Line()
-    gallery(arena, line).received(wish("m", "never"))
+    tv_session(arena, line).received(wish("m", "never"))
     await shown(line, 2)
     table.submit(0, mark(0, 1, 1))
     tables.close("m")
@@ -74,7 +74,7 @@ async def test_a_match_that_is_over_is_said_to_be(arena: Arena, tables: HandTabl
 async def test_a_new_list_takes_the_place_of_the_one_before(arena: Arena, tables: HandTables) -> None:
     one, two = tables.open(entry_of("one", "Ann", "Bob")), tables.open(entry_of("two", "Cid", "Dan"))
     line = Line()
-    session = gallery(arena, line)
+    session = tv_session(arena, line)
     session.received(wish("one"))
     one.submit(0, mark(0, 1, 1))
     session.received(wish("two"))
@@ -85,7 +85,7 @@ async def test_a_new_list_takes_the_place_of_the_one_before(arena: Arena, tables
 
 async def test_a_client_that_is_gone_is_forgotten(arena: Arena, tables: HandTables) -> None:
     table, line = tables.open(entry_of("m", "Ann", "Bob")), Line()
-    session = gallery(arena, line)
+    session = tv_session(arena, line)
     session.lost()
     session.received(wish("m"))
     session.lost()
@@ -105,7 +105,7 @@ async def test_a_client_that_is_gone_is_forgotten(arena: Arena, tables: HandTabl
 )
 async def test_nonsense_is_refused_with_words(arena: Arena, message: bytes, code: int, words: str) -> None:
     line = Line()
-    gallery(arena, line).received(message)
+    tv_session(arena, line).received(message)
     assert json.loads(line.sent[0])["error"].startswith(words)
     assert line.closed is not None
     assert line.closed[0] == code
@@ -113,8 +113,8 @@ async def test_nonsense_is_refused_with_words(arena: Arena, message: bytes, code
 
 async def test_a_flood_of_lists_is_refused(arena: Arena) -> None:
     line = Line()
-    session = gallery(arena, line)
-    for _ in range(2 * WISHES_BURST):
+    session = tv_session(arena, line)
+    for _ in range(2 * LISTS_BURST):
         session.received(wish())
     assert line.closed == (1008, "too many messages")
 
@@ -122,4 +122,4 @@ async def test_a_flood_of_lists_is_refused(arena: Arena) -> None:
 async def test_it_is_found_at_the_door(app: Api) -> None:
     welcome = app.receive_socket("/watch/", b"")
     assert isinstance(welcome, Welcome)
-    assert isinstance(welcome.make_session(Line()), Gallery)
+    assert isinstance(welcome.make_session(Line()), TvSession)
