@@ -5,8 +5,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from botdrome.server.lobby.registry import Admission, Denied, Needed
+from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.store.identity import hashed
+from botdrome.wire.conversation import TokenNeeded
 from tests.server.clients import registered, server
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +44,7 @@ async def test_who_is_denied_is_told_why(tmp_path: Path, name: str, token: objec
 @pytest.mark.parametrize("token", [None, ""])
 @pytest.mark.parametrize(("needed", "game"), [("in its game", "battleship"), ("never", "battleship"), ("never", "gomoku")])
 async def test_where_no_token_is_needed_a_guest_has_a_name_of_its_own(
-    tmp_path: Path, token: object, needed: Needed, game: str
+    tmp_path: Path, token: object, needed: TokenNeeded, game: str
 ) -> None:
     async with server(tmp_path) as house:
         await registered(house, "ada", "gomoku")

@@ -14,8 +14,9 @@ from botdrome.server.cube.settings import CubeSection
 from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.invitations import Invitations, NotComing
-from botdrome.server.lobby.registry import Admission, Denied, Needed
+from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.server.lobby.url_seat import UrlGuest
+from botdrome.wire.conversation import TokenNeeded
 from botdrome.wire.cube.checks import Fault
 from botdrome.wire.cube.requests import CubePlayer, NewGame
 
@@ -36,7 +37,7 @@ async def _admitted(desk: Desk, player: CubePlayer) -> Admission:
         raise Fault(f"{url} plays under its own name, {own}")
     if url.startswith(NAMED) or (url.startswith(HOUSE) and player.name == url):
         return Admission(player.name)
-    needed: Needed = "always" if url.startswith(SCHEME) else "never"
+    needed: TokenNeeded = "always" if url.startswith(SCHEME) else "never"
     try:
         return await desk.registry.admit(player.name, player.token, Battlecube.name, needed)
     except Denied as problem:

@@ -1,7 +1,6 @@
 """Registry: the bots that may log in, cached so that a login need not wait for the store."""
 
 from collections import OrderedDict
-from typing import Literal
 
 from msgspec import Struct
 
@@ -12,12 +11,10 @@ from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner
 from botdrome.server.network.peer import PEER
 from botdrome.store.store import BotEntry, Store
+from botdrome.wire.conversation import TokenNeeded
 from botdrome.wire.names import written_out
 
 KEPT = 10_000
-
-Needed = Literal["always", "in its game", "never"]
-"""Where whoever comes under the name of a registered bot needs its token. Where it does not, it is a guest without one."""
 
 
 class Denied(Exception):
@@ -91,7 +88,7 @@ class Registry:
             peer.bill(bot.name)
         return bot
 
-    async def admit(self, name: str, token: object, game: str, needed: Needed = "in its game") -> Admission:
+    async def admit(self, name: str, token: object, game: str, needed: TokenNeeded = "in its game") -> Admission:
         """Admit a client of a protocol without passwords, as the registered bot or as a guest; or raise Denied."""
         try:
             check_name(name)
