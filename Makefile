@@ -3,13 +3,20 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PURE := games match contest wire bots formats
+PURE_TESTS := games match contest wire bots contract golden test_formats.py
 BUSY := games match wire server api/test_socketio*.py test_native.py
 READY := .venv/.ready
 NATIVE := .venv/native
 DOCS := .venv/docs
 
+PYTEST := $(BIN)/python -m pytest
+PARALLEL := -n auto --dist worksteal
+
+# Compiling all modules anew takes a process of the tests 1 s.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help setup web types native plain demo test check format fuzz faults bench attacks lock picture docs clean
+.PHONY: help setup web types native plain demo quick test compiled check lint format fuzz faults bench attacks lock picture docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,20 +46,28 @@ plain: ## let botdrome run the sources again
 demo: web ## show a game of each kind in the terminal, then a small tournament
 	$(BIN)/botdrome demo
 
-test: web check ## run the checks and all tests, with full branch coverage of the pure rooms, then those of what is compiled
-	$(BIN)/python -m tools.web test
-	$(BIN)/python -m tools.browser
-	$(BIN)/python -m pytest -n auto tests/browser
-	$(BIN)/python -m pytest -n auto --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100
-	$(BIN)/python -m tools.native --if-possible
-	test ! -d $(NATIVE) || $(BIN)/python -m pytest -n auto -o pythonpath="$(NATIVE) ." -m "not sources" $(BUSY:%=tests/%)
+quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
+	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=tests/%)
 
-check: $(READY) ## ruff, mypy --strict (tests too), the pages' types, layers
+test: web check ## run the checks and all tests, with full branch coverage of the pure layers
+	$(BIN)/python -m tools.web test
+	$(PYTEST) $(PARALLEL) --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100 $(PURE_TESTS:%=tests/%)
+	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=--ignore=tests/%) --ignore=tests/test_layers.py
+	$(BIN)/python -m tools.browser
+	$(PYTEST) $(PARALLEL) tests/browser
+
+compiled: $(READY) ## compile the busy modules, where that is possible, and test them
+	$(BIN)/python -m tools.native --if-possible
+	test ! -d $(NATIVE) || $(PYTEST) $(PARALLEL) -o pythonpath="$(NATIVE) ." -m "not sources" $(BUSY:%=tests/%)
+
+check: lint ## ruff, mypy --strict (tests too), layers, the pages' types
+	$(BIN)/python -m tools.web check
+
+lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python -m tools.web check
-	$(BIN)/python -m pytest tests/test_layers.py
+	$(PYTEST) tests/test_layers.py
 
 format: $(READY) ## let ruff put the code in order
 	$(BIN)/ruff check --fix

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from botdrome.contest.lobby import BOOKS, ContestBook, Lobby, Names, Seeker, Wish
+from botdrome.contest.lobby import BOOKS, ContestBook, Lobby, Names, Seeker, Wish, in_a_wish
 
 NOUGHTS = Wish("noughts-and-crosses")
 CUP = Wish("noughts-and-crosses", contest="cup")
@@ -223,3 +223,7 @@ def test_those_who_wait_are_listed_and_what_contests_still_have_to_see() -> None
     ]
     lobby.seek(Seeker(9, "ada", quiet))
     assert (("gomoku", "quiet"), ("ada", "bob"), 1) in list(lobby.unplayed())
+
+
+def test_the_order_in_which_options_are_given_makes_no_difference() -> None:
+    assert in_a_wish({"width": 8, "boats": {"B": 2, "A": 3}}) == in_a_wish({"boats": {"A": 3, "B": 2}, "width": 8})

@@ -43,11 +43,10 @@ def installed(folder: Path) -> Path:
     """The command of an environment that has the wheel and what it asks for."""
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist", folder=clean_copy(folder / "clone"))
     (wheel,) = (folder / "dist").glob("*.whl")
-    run(sys.executable, "-m", "venv", folder / "env", folder=folder)
-    commands = folder / "env" / "bin"
-    constraints = pinned(folder / "constraints.txt")
-    run(commands / "python", "-m", "pip", "install", "--quiet", "-c", constraints, wheel, folder=folder)
-    return commands / "botdrome"
+    run(sys.executable, "-m", "venv", "--without-pip", folder / "env", folder=folder)
+    pip = (sys.executable, "-m", "pip", "--python", folder / "env", "install", "--quiet", "--no-compile")
+    run(*pip, "-c", pinned(folder / "constraints.txt"), wheel, folder=folder)
+    return folder / "env" / "bin" / "botdrome"
 
 
 @contextmanager

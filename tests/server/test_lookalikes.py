@@ -12,7 +12,6 @@ from botdrome.server.lobby.registry import Denied
 from botdrome.store.identity import likeness, look_alike
 from botdrome.store.opening import open_store
 from botdrome.store.store import LooksAlike
-from botdrome.wire.names import unseen, written_out
 from tests.server.bombers import STEPS, room
 from tests.server.clients import registered, server
 from tests.store.entries import a_bot
@@ -34,27 +33,6 @@ def test_these_look_like_ann(name: str) -> None:
 )
 def test_these_do_not(one: str, other: str) -> None:
     assert not look_alike(one, other)
-
-
-@pytest.mark.parametrize("name", ["ann", "Борис", "王小明", "मुंबई", "👩‍💻", "❤️ bot", "क्‍ष", "an n"])
-def test_names_of_all_scripts_can_be_seen(name: str) -> None:
-    assert not unseen(name) and written_out(name) == name
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("ann ", "ann␠"),
-        (" ann", "␠ann"),
-        ("an  n", "an␠␠n"),
-        ("an\xa0n", "an<U+00A0>n"),
-        ("ann\u3164", "ann<U+3164>"),
-        ("ann\u200d", "ann<U+200D>"),
-        ("ann\ufe0f", "ann<U+FE0F>"),
-    ],
-)
-def test_what_cannot_be_seen_is_written_out(name: str, shown: str) -> None:
-    assert written_out(name) == shown
 
 
 async def test_a_name_that_looks_like_a_registered_one_is_refused(tmp_path: Path) -> None:

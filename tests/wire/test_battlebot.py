@@ -176,6 +176,12 @@ def test_a_match_of_the_original_has_no_record_of_conduct() -> None:
     assert list(update_of("bumblebots", extras=True)(scene, view))[-2:] == ["turnNumber", "ticks"]
 
 
+def test_a_bot_is_told_the_id_with_which_it_can_come_back() -> None:
+    view = FORMATS["gomoku"].game.start(2, Chance(1)).view(None)
+    state = update_of("gomoku", extras=True)(Scene(NAMES, NAMES, None, (0, 0), (), None, None, match="m1"), view)["state"]
+    assert state["match"] == "m1"
+
+
 @pytest.mark.parametrize("nonsense", [None, 5, "go", [], {"orders": None}, {"orders": "UL"}])
 def test_bumblebots_answers_nothing_to_what_are_no_orders(nonsense: Any) -> None:
     """Whoever counts its updates would take an answer for the next tick."""
