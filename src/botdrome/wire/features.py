@@ -1,4 +1,4 @@
-"""Features: the words with which a client asks at its login for more than the original of its protocol sends.
+"""Features: words in a login that ask for more than the original of the protocol sends.
 
 A client that asks for nothing is sent exactly what the original sends, or its connection is closed without a message.
 """

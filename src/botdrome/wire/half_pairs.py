@@ -1,4 +1,4 @@
-"""Half pairs: JSON can name half of a pair of surrogates, `\\ud800`. JavaScript reads that; UTF-8 has nothing for it."""
+"""Lone surrogates: JSON can write `\\ud800` alone. JavaScript reads that; UTF-8 cannot encode it."""
 
 import re
 from typing import Any
@@ -9,11 +9,11 @@ from botdrome.wire.battlebot.messages import DECODER
 ESCAPE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # both halves
     rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"  # one of them
-    rb"|\\.",  # a backslash that may be part of nothing else
+    rb"|\\.",  # another escape
     re.DOTALL,
 )
 UNKNOWN = rb"\ufffd"
-"""The character that stands for one that is not known: so JavaScript writes a half where it writes UTF-8."""
+"""The replacement character, which JavaScript too writes for a lone surrogate in UTF-8."""
 
 
 def without_halves(json: bytes) -> bytes:
@@ -21,7 +21,7 @@ def without_halves(json: bytes) -> bytes:
 
 
 def value_of(message: bytes) -> Any:
-    """The value in a message, halves or not; UNREADABLE if there is none, or if it is nested too deep."""
+    """Return the value of a message, lone surrogates or not. Raise UNREADABLE if it is no JSON or nested too deep."""
     try:
         value = DECODER.decode(message)
     except UNREADABLE:

@@ -1,4 +1,4 @@
-"""Names: what no name has in it, whichever protocol it comes by."""
+"""Names: characters that no name may have, on any protocol."""
 
 import re
 
@@ -6,25 +6,25 @@ UNSEEN = re.compile(
     "[\0-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e0fff]"
 )
-"""Control characters, ends of lines, what has no width or turns the direction of a text round, and halves of characters.
-Blanks of all widths and what joins emoji may be there."""
+"""Control characters, line ends, characters without width or that change the writing direction, and lone surrogates.
+Spaces of all widths and the joiners of emoji are allowed."""
 
 FILLER = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0]"
     "|(?<![\u0900-\u0dff\u2000-\u3300\U0001f000-\U0001faff\ufe0f])[\u200d\ufe00-\ufe0f]"
 )
-"""What looks like nothing at all. What joins emoji or letters of India, or chooses their form, may follow those."""
+"""Invisible characters. Joiners and variation selectors may follow emoji and Indic letters."""
 BLANKS = re.compile(r"^\s+|\s+$|\s{2,}|[^\S ]")
-"""Blanks that are taken for none, or for another."""
+"""Spaces that look like none, or like another space."""
 
 
 def unseen(name: str) -> bool:
-    """Whether there is anything in a name that looks like nothing at all."""
+    """Whether a name has an invisible character."""
     return FILLER.search(name) is not None
 
 
 def written_out(name: str) -> str:
-    """A name in which everything can be seen."""
+    """Return the name with invisible characters written out."""
     filled = FILLER.sub(lambda found: f"<U+{ord(found[0]):04X}>", name)
     return BLANKS.sub(lambda found: "".join("\u2420" if one == " " else f"<U+{ord(one):04X}>" for one in found[0]), filled)
 

@@ -1,4 +1,4 @@
-"""How a match stands, beside its position."""
+"""Standing: the state of a match beside its position."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from botdrome.match.terms import Milliseconds
 class Standing(Struct, frozen=True):
     now: Milliseconds
     time_left: Milliseconds | None
-    """Until the running step is over, as announced; None: for ever."""
+    """The time until the current step ends, as announced; None: no limit."""
     strikes: tuple[int, ...]
     players: int
     board: int

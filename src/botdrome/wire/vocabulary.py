@@ -1,4 +1,4 @@
-"""What dialects are told beside the news: how a match stands, and who may hear what."""
+"""What writers need beside the news: the standing of the match, the board of each event, and seats."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def standing(match: Match, now: Milliseconds) -> Standing:
 
 
 def _announced(match: Match, left: Milliseconds) -> Milliseconds:
-    """Where a step has a time, all of it while it has not begun; never the grace, whenever one asks."""
+    """Return the time that players are told: the whole limit before a step begins, and never the grace period."""
     pace = match.terms.pace
     if match.resting:
         left = max(left, 0) + (pace.limit or 0)
@@ -26,7 +26,7 @@ def _announced(match: Match, left: Milliseconds) -> Milliseconds:
 
 
 def boards_of(news: News, last: int) -> Sequence[int]:
-    """The board that each piece of news is about; `last` is the board of the latest."""
+    """Return the board of each event; `last` is the board of the latest."""
     if len(news) == 1:
         return (last,)
     board = last - sum([isinstance(event, Began) for event, _ in news])

@@ -19,7 +19,7 @@ LONGEST_CONTEST = 1000
 """Characters of a contest's name."""
 LONGEST_INVITE = 64
 SHORTEST_SECRET, LONGEST_SECRET = 16, 200
-"""Characters of the secret of a guest: it alone shows to whom a seat belongs."""
+"""Characters of a guest's secret, which alone proves that a seat is its own."""
 FAILED = b'{"authentication":"failed"}'
 GAMES = {game_type(name): row for name, row in FORMATS.items()}
 
@@ -29,10 +29,10 @@ class Login(Struct, frozen=True):
     name: str
     password: str
     echoed: dict[str, Any]
-    """What the answer repeats, as it was sent."""
+    """The keys that the answer repeats, as they were sent."""
     players: int
     options: dict[str, Any]
-    """Those that are not the usual ones: whoever wants the same says the same."""
+    """Options that differ from the defaults, so that equal wishes are equal values."""
     contest: str | None
     opponent: str | None
     match: str | None
@@ -40,7 +40,7 @@ class Login(Struct, frozen=True):
     pace: PaceName = "usual"
     invite: str | None = None
     guest: bool = False
-    """True: it is no registered bot, and `password` is a secret of its own choice."""
+    """True: the client is no registered bot, and `password` is a secret of its choice."""
 
     @property
     def frames(self) -> bool:
@@ -48,12 +48,12 @@ class Login(Struct, frozen=True):
 
     @property
     def notices(self) -> bool:
-        """The bot knows messages that the original never sends: it asked for them, or used a key that the original lacks."""
+        """Whether the client knows messages that the original never sends: it asked for them, or used a new key."""
         asked = not self.features.isdisjoint((NOTICES, FRAMES))
         return asked or self.guest or self.pace != "usual" or any((self.opponent, self.match, self.invite))
 
     def answer(self) -> bytes:
-        """The good one; a contest is echoed just as it was sent."""
+        """Return the answer to a good login. A contest is echoed as it was sent."""
         told = {"authentication": "OK", "gameType": self.echoed["gameType"], "name": self.name}
         if "contest" in self.echoed:
             told["contest"] = self.echoed["contest"]
@@ -61,7 +61,7 @@ class Login(Struct, frozen=True):
 
 
 class BadLogin(Exception):
-    """A login that fails. Why is said only where the original has no such key: its own failures are all alike."""
+    """A login that fails. The reason is sent only for keys that the original lacks: its own failures are all alike."""
 
     def answer(self) -> bytes:
         why = str(self)
@@ -69,7 +69,7 @@ class BadLogin(Exception):
 
 
 def read_login(message: Any) -> Login:
-    """The login in a message, or BadLogin."""
+    """Return the login in a message, or raise BadLogin."""
     if not isinstance(message, dict):
         raise BadLogin
     row = GAMES.get(_text(message, "gameType"))
@@ -100,7 +100,7 @@ def _text(message: dict[str, Any], key: str) -> str:
 
 
 def _contest(value: Any) -> str | None:
-    """None, empty text, 0 and false are no contest, as in JavaScript; anything else but text fails."""
+    """Return the contest. As in JavaScript, null, empty text, 0 and false are none; other values but text fail."""
     if value in (None, "", 0):
         return None
     if not isinstance(value, str):
@@ -125,7 +125,7 @@ def _guest(message: dict[str, Any]) -> bool:
 
 
 def _pace(message: dict[str, Any], guest: bool) -> PaceName:
-    """Guests are people: they play at a pace for people, at which matches are unrated."""
+    """Return the pace. Guests are people and play at a pace for people, at which matches are unrated."""
     value = message.get("pace", "slow" if guest else "usual")
     for pace in PACES[guest:]:
         if pace == value:
@@ -156,7 +156,7 @@ def _features(message: dict[str, Any]) -> frozenset[str]:
 
 
 def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:
-    """The game, and how many are to sit at the table, when it can be set up so."""
+    """Return the game and the number of players, or raise BadLogin if the game does not allow them."""
     if options is None and given is None:
         return row.game, max(2, row.game.players[0])
     if options is not None and not isinstance(options, dict):

@@ -1,4 +1,4 @@
-"""Battlebot's messages, the native tongue: JSON objects, for all games."""
+"""Battlebot's messages: JSON objects, for all games."""
 
 from collections.abc import Collection
 from math import isinf
@@ -27,11 +27,11 @@ from botdrome.wire.standing import Standing
 from botdrome.wire.vocabulary import boards_of, seat_on
 
 MOST_DIGITS = 1e21
-"""From here on JavaScript writes whole numbers with an exponent."""
+"""From here on JavaScript writes integers with an exponent."""
 
 
 def _number(text: str) -> int | float | None:
-    """As JavaScript has them, so that turns are repeated as it does: 1.0 is 1, and what is beyond all bounds is null."""
+    """Return numbers as JavaScript writes them, so that turns are echoed alike: 1.0 is 1, and infinity is null."""
     value = float(text)
     if isinf(value):
         return None
@@ -51,7 +51,7 @@ def greeting(game: str, name: str) -> bytes:
 
 
 class Battlebot:
-    """Speaks to the players of one match who speak this tongue."""
+    """Writes to the players of one match that use this protocol."""
 
     def __init__(self, game: str, names: tuple[str, ...], epoch: int, match: str = "", extras: bool = False) -> None:
         """`epoch` is when the match starts, in milliseconds since 1970; `match` its id, where it has one.
@@ -64,7 +64,7 @@ class Battlebot:
         self._alike, self._update = game in SAME_FOR_ALL, update_of(game, extras)
 
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
-        """The messages for the news of one input. What all players are told alike is made once."""
+        """Return the messages for the news of one input. Messages that are the same for all players are encoded once."""
         if len(news) == 1:
             event, position = news[0]
             if isinstance(event, Played):
@@ -74,7 +74,7 @@ class Battlebot:
     def _on_turn(
         self, event: Played, position: Game[Any], standing: Standing, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
-        """What most news are: a step was played, and the match goes on."""
+        """The usual case: a step was played, and the match goes on."""
         scene = self._told(standing, self._turn(event, standing))
         if self._alike:
             alike = [self._message(scene, position.view(None))]
@@ -104,7 +104,7 @@ class Battlebot:
         return ENCODER.encode(self._update(scene, view))
 
     def _scene(self, number: int, news: News, standing: Standing) -> Scene | None:
-        """What there is to say about a piece of news; None: nothing."""
+        """Return the message about one event; None if there is none."""
         event = news[number][0]
         silent = isinstance(news[-1][0], Ended) or self._game in BEAT_ALONE
         match event:
@@ -129,7 +129,7 @@ class Battlebot:
         return Scene(self._names, self._bots, standing.time_left, standing.strikes, self._boards, result, turn, why, self._match)
 
     def _turn(self, event: Played, standing: Standing) -> Message | None:
-        """The turn that was played, where it was one player's and no secret."""
+        """Return the turn that was played, if it was one player's and is no secret."""
         if len(event.moves) != 1:
             return None
         ((player, raw),) = event.moves.items()
@@ -143,7 +143,7 @@ class Battlebot:
 
 
 def _result_with(number: int, news: News) -> Result | None:
-    """The result of the match, where this turn led to it by the rules: then both are told in one message."""
+    """Return the result of the match if this turn led to it by the rules: then one message tells both."""
     if number >= 0 and number + 3 == len(news) and isinstance(news[number][0], Played):
         last: Event = news[-1][0]
         return last.result if isinstance(last, Ended) else None
@@ -151,5 +151,5 @@ def _result_with(number: int, news: News) -> Result | None:
 
 
 def _spread(raw: Raw) -> dict[str, Any]:
-    """What is no JSON object, as the keys of one: lists and texts by their indexes, other values have none."""
+    """Return any JSON value as the keys of an object: lists and texts by index, other values without keys."""
     return {str(index): item for index, item in enumerate(raw)} if isinstance(raw, (list, tuple, str)) else {}

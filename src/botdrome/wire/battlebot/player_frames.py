@@ -1,4 +1,4 @@
-"""Frames for players: what a spectator is shown, with the player's own view, its legal moves and the time that is left."""
+"""Frames for players: a spectator's frames with the player's own view, its legal moves and the time left."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
@@ -14,18 +14,18 @@ from botdrome.wire.standing import Standing
 from botdrome.wire.vocabulary import boards_of, seat_on
 
 MOST_LEGAL = 1000
-"""Legal moves in one frame; where there are more, none are listed."""
+"""Legal moves in one frame. If there are more, none are listed."""
 ENCODER = msgspec.json.Encoder()
 Frame = dict[str, Any]
 Action = Literal["move", "resign", "ping"]
 
 
 class BadAction(Exception):
-    """A message that is none of a player's; the words say what would be one."""
+    """A message that is no action, with words that say what would be one."""
 
 
 def read_action(message: Any) -> tuple[Action, Raw]:
-    """What a player does, and with which value; BadAction where the message has not exactly one known key."""
+    """Return the action and its value. Raise BadAction unless the message has exactly one known key."""
     match message:
         case {"move": raw} if len(message) == 1:
             return "move", raw
@@ -37,10 +37,10 @@ def read_action(message: Any) -> tuple[Action, Raw]:
 
 
 class PlayerFrames:
-    """Speaks to the players of one match that asked for frames."""
+    """Writes to the players of one match that asked for frames."""
 
     def __init__(self, header: Mapping[str, Any]) -> None:
-        """`header` is what each snapshot begins with: match, game, players and the like."""
+        """`header` begins each snapshot: match, game, players and so on."""
         self._header = dict(header)
         self._greeted: set[Player] = set()
 
@@ -71,7 +71,7 @@ class PlayerFrames:
 
 
 def _turn(position: Game[Any], seat: Seat, standing: Standing) -> Frame:
-    """The time that is left and, for a player that is to move, its legal moves where they can be listed."""
+    """Return the time left and, for a player to move, its legal moves where they can be listed."""
     turn: Frame = {"timeLeft": standing.time_left}
     if seat in position.to_move:
         legal = list(islice(position.moves(seat), MOST_LEGAL + 1))

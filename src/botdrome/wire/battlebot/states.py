@@ -1,4 +1,4 @@
-"""The native protocol's updates, game by game: two as their original sends them, one manner for all the others."""
+"""Battlebot's updates: two games as the original sends them, and one general form for all others."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,34 +13,34 @@ Message = dict[str, Any]
 
 
 class Scene(Struct, frozen=True):
-    """All that an update is made of, beside the view."""
+    """The parts of an update, beside the view."""
 
     names: tuple[str, ...]
-    """The players."""
+    """The names of the players."""
     bots: tuple[str, ...]
-    """The same by their seats on this board."""
+    """The names by seat on this board."""
     time_left: Milliseconds | None
     strikes: tuple[int, ...]
     boards: tuple[BoardResult, ...]
     result: Result | None
     turn: Message | None
     why: str = ""
-    """Why a move was not taken."""
+    """Why a move was refused."""
     match: str = ""
-    """Its id, with which a bot can come back to it."""
+    """The id of the match, with which a bot can return to it."""
 
 
 Update = Callable[[Scene, View], Message]
 
 
 def update_of(game: str, extras: bool) -> Update:
-    """How the updates of a game are made; `extras`: with the keys that the original lacks."""
+    """Return the function that makes the updates of a game; `extras`: with keys that the original lacks."""
     plain = UPDATES.get(game, any_game)
     return EXTENDED.get(game, plain) if extras else plain
 
 
 def any_game(scene: Scene, view: View) -> Message:
-    """The view, with who is who, who is awaited and for how long, and how it ended."""
+    """Return the view with the players' names, the players to move, their time, and the result."""
     state = view | {
         "bots": scene.bots,
         "waitingFor": _waiting_for(scene, view),
@@ -67,7 +67,7 @@ def noughts_and_crosses(scene: Scene, view: View) -> Message:
 
 
 def bumblebots(scene: Scene, view: View) -> Message:
-    """Flat, and by names where the rules speak of seats."""
+    """Return the view flat, with names in place of seats."""
     bots = scene.bots
     return {
         "bots": bots,
@@ -102,9 +102,9 @@ UPDATES: dict[str, Update] = {
 }
 EXTENDED: dict[str, Update] = {"bumblebots": bumblebots_with_extras}
 SAME_FOR_ALL = UPDATES.keys()
-"""Games whose updates do not depend on who is told."""
+"""Games whose updates are the same for all players."""
 BEAT_ALONE = frozenset({"bumblebots"})
-"""Games that tell of each tick and of nothing else: orders that are no orders are not answered."""
+"""Games that send one update for each tick and nothing else: bad orders are not answered."""
 
 
 def _waiting_for(scene: Scene, view: View) -> list[str]:
@@ -116,7 +116,7 @@ def _kept(**entries: Any) -> Message:
 
 
 def _cause(result: Result) -> Cause:
-    """Why a match ended: the first cause that is not the rules."""
+    """Return why a match ended: the first cause that is not the rules."""
     return next((cause for cause in result.causes if cause != "complete"), "complete")
 
 
@@ -126,7 +126,7 @@ def _victor(scene: Scene) -> str | None:
 
 
 def _result(scene: Scene, reasons: dict[Cause, str]) -> Message | None:
-    """What a cause is called; all other ways of dropping out are disconnections."""
+    """Return the name of a cause on the wire; all other ways to drop out are disconnections."""
     if scene.result is None:
         return None
     reason = reasons.get(_cause(scene.result), reasons.get("disconnect", "disconnect"))
@@ -134,7 +134,7 @@ def _result(scene: Scene, reasons: dict[Cause, str]) -> Message | None:
 
 
 def _victor_first(result: Message | None) -> Message | None:
-    """The order of keys in Bumblebots."""
+    """Return the keys in the order of Bumblebots."""
     return result and {"victor": result["victor"], "reason": result["reason"]}
 
 

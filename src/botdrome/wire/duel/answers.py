@@ -1,4 +1,4 @@
-"""What players of duel arena say: frames, and the moves in them."""
+"""What players of duel arena send: frames, and the moves in them."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -10,13 +10,13 @@ from botdrome.games.reading import UNREADABLE, shown
 from botdrome.wire.framing.streams import BadFrame
 
 GREATEST = 2**53
-"""What is beyond this is played as this: both are far beyond any board."""
+"""Larger coordinates are played as this one: both are far beyond any board."""
 
 Coordinate = Annotated[int, Meta(ge=-GREATEST, le=GREATEST)]
 
 
 class PlainAnswer(Struct, forbid_unknown_fields=True):
-    """A `make_move` as nearly every bot writes it: whole numbers, and no keys but these."""
+    """A `make_move` as nearly every bot writes it: integers, and no other keys."""
 
     event: Literal["make_move"]
     id: str
@@ -29,11 +29,11 @@ PLAIN_ANSWERS = msgspec.json.Decoder(PlainAnswer)
 
 
 class Ignored(Exception):
-    """A message that does not count, with words for the bot's author. Nothing is answered."""
+    """A message that is ignored without an answer, with words for the bot's author."""
 
 
 def read_frame(frame: bytes) -> Any:
-    """The JSON in a frame; BadFrame where there is none, and for `null`."""
+    """Return the JSON in a frame. Raise BadFrame if there is none, or if it is `null`."""
     try:
         value = DECODER.decode(frame)
     except UNREADABLE as error:
@@ -44,7 +44,7 @@ def read_frame(frame: bytes) -> Any:
 
 
 def _as_python_reads_it(frame: bytes, why_not: str) -> Any:
-    """With `NaN`, `Infinity` and half a surrogate pair: the original is written in Python, and so is many a bot."""
+    """Accept `NaN`, `Infinity` and lone surrogates like Python, in which the original and many bots are written."""
     try:
         return json.loads(frame.decode())
     except (ValueError, RecursionError):
@@ -52,7 +52,7 @@ def _as_python_reads_it(frame: bytes, why_not: str) -> Any:
 
 
 def number_in(message: dict[str, Any], key: str) -> int:
-    """Whatever Python makes a whole number of: `" 5 "`, 5.9 and true, too."""
+    """Return what Python's `int` makes of the value, also of `" 5 "`, 5.9 and true."""
     try:
         return int(message[key])
     except KeyError:

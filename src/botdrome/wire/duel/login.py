@@ -1,4 +1,4 @@
-"""Duel arena's login: a name and, which the original lacks, a token for names that are registered."""
+"""Duel arena's login: a name and, beyond the original, a token for registered names."""
 
 import json
 from typing import Any
@@ -15,9 +15,9 @@ OK = b'{"status": "ok"}'
 class DuelLogin(Struct, frozen=True):
     name: str
     token: Any
-    """As it was sent; None: there was none."""
+    """The token as it was sent; None: none was sent."""
     draws: bool
-    """It wants to be told of draws."""
+    """Whether the client wants to be told of draws."""
 
 
 class BadDuelLogin(Exception):
@@ -29,7 +29,7 @@ def error(words: str) -> bytes:
 
 
 def read_duel_login(message: Any) -> DuelLogin:
-    """The login in a message, or BadDuelLogin. Keys that it does not know are no concern of it."""
+    """Return the login in a message, or raise BadDuelLogin. Unknown keys are ignored."""
     if not isinstance(message, dict) or "username" not in message:
         raise BadDuelLogin('log in first: {"username": "NAME"}')
     try:

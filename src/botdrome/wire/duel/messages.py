@@ -33,18 +33,18 @@ def _end_of_question(time_left: Milliseconds | None, color: str) -> bytes:
 
 
 class Duel:
-    """Speaks to the players of one match who speak this tongue.
+    """Writes to the players of one match that use this protocol.
 
     The text of a board grows by one move at a time and is the same for both of them. `new_id` gives the id of a question.
     """
 
     def __init__(self, names: tuple[str, ...], first_board: int, new_id: Callable[[], str]) -> None:
         self.first_board = first_board
-        """The id of the first board; the others count on."""
+        """The id of the first board; the others count up."""
         self.draws: set[Player] = set()
-        """Those who want to be told of a draw: the original says nothing."""
+        """Players that want to be told of draws, which the original does not announce."""
         self.lengths: list[int] = []
-        """How many moves were told of on each board."""
+        """The number of moves on each board."""
         self._names, self._new_id = names, new_id
         self._order: tuple[Player, ...] = ()
         self._board = b""
@@ -53,12 +53,12 @@ class Duel:
         self._id = ""
         self._played: Raw = {}
         self._sent: Raw = {}
-        """The numbers of the last answer that was no plain one, as they are played and as they are told back."""
+        """The coordinates of the last unusual answer, as played and as echoed."""
 
     # What happens in the match.
 
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
-        """The messages for the news of one input: results first, then the next question."""
+        """Return the messages for the news of one input: results first, then the next question."""
         told: dict[Player, list[bytes]] = {player: [] for player in players}
         goes_on = False
         for event, position in news:
@@ -83,7 +83,7 @@ class Duel:
         return told
 
     def resume(self, player: Player, standing: Standing) -> list[bytes]:
-        """For whoever takes over the seat: where the match stands, and an open question anew."""
+        """Return the messages for a client that takes over the seat: the opponent, and an open question again."""
         messages = [starting_game(self._names[1 - player])]
         if self._asked == player:
             self._id = self._new_id()
@@ -133,10 +133,10 @@ class Duel:
         end = _end_of_question(standing.time_left, self._color)
         return b"".join((b'{"event": "get_move", "id": "', self._id.encode(), b'", "board": ', self._board, end))
 
-    # What a player says.
+    # What a player sends.
 
     def plain_move(self, player: Player, frame: bytes) -> Raw | None:
-        """The same as `read_frame` and `read_move` for the most common answers, at half the cost; None: ask those."""
+        """Return the move of a usual answer, at half the cost of `read_frame` and `read_move`; None if it is unusual."""
         try:
             answer = PLAIN_ANSWERS.decode(frame)
         except UNREADABLE:
@@ -147,7 +147,7 @@ class Duel:
         return {"x": answer.x, "y": answer.y}
 
     def read_move(self, player: Player, message: dict[str, Any]) -> Raw:
-        """The move in a `make_move`: the first that can be read, for the open question alone. All others are Ignored."""
+        """Return the move in a `make_move`: the first that answers the open question. Raise Ignored for all others."""
         if self._asked != player:
             raise Ignored("no move is asked for")
         if message.get("id") != self._id:

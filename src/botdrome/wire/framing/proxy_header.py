@@ -1,4 +1,4 @@
-"""The header of the PROXY protocol, version 2, with which a balancer says where a connection really comes from."""
+"""The PROXY protocol header, version 2, in which a load balancer names the client's address."""
 
 from ipaddress import IPv4Address, IPv6Address
 
@@ -6,7 +6,7 @@ SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
 FIXED = 16
 """Bytes before the addresses: the signature, version and command, family, length."""
 LONGEST = 4096
-"""Bytes that are read of a header."""
+"""The limit for a header, in bytes."""
 V2_LOCAL, V2_PROXY = 0x20, 0x21
 TCP4, TCP6 = 0x11, 0x21
 
@@ -16,12 +16,12 @@ class BadHeader(Exception):
 
 
 def may_be_header(data: bytes) -> bool:
-    """Whether these first bytes of a connection are those of a header, or may become it."""
+    """Whether these first bytes of a connection are a header, or may become one."""
     return data[: len(SIGNATURE)] == SIGNATURE[: len(data)]
 
 
 def read_header(data: bytes) -> tuple[str, int, int] | None:
-    """The address and the port of the client, and how many bytes the header has; None: more has to come.
+    """Return the client's address and port, and the length of the header; None if it is incomplete.
 
     The address is empty where the balancer speaks for itself, as in a health check.
     """

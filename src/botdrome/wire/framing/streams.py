@@ -4,27 +4,27 @@ from typing import Protocol
 
 
 class BadFrame(Exception):
-    """What can be no message, with the reason: nothing after it can be read."""
+    """A part of the stream that is no message, with the reason. Nothing after it can be read."""
 
 
 class Framing(Protocol):
     @property
     def rest(self) -> bytes | bytearray:
-        """What came and was not given yet. While it is empty, there is nothing to ask for with `feed(b"")`."""
+        """Bytes received but not returned yet. While it is empty, `feed(b"")` returns nothing."""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The messages that are whole now. BadFrame: it is given once all messages before it were."""
+        """Return the messages that are complete now. Raise BadFrame once all messages before it were returned."""
 
     def pack(self, messages: list[bytes]) -> bytes:
-        """As one piece of the stream."""
+        """Return messages as one piece of the stream."""
 
 
 LENGTH = 4
-"""Bytes of the header of a frame."""
+"""Bytes of a frame's header."""
 
 
 class Frames:
-    """Each message after its length, as four bytes with the highest first. No message is empty."""
+    """Each message follows its length in four bytes, big-endian. No message is empty."""
 
     def __init__(self, longest: int = 65536) -> None:
         self._longest = longest
@@ -59,7 +59,7 @@ class Frames:
 
 
 class Lines:
-    """Each message with a line feed after it. A line that is too long comes in pieces."""
+    """Each message ends with a line feed. A line that is too long comes in pieces."""
 
     def __init__(self, longest: int = 4095) -> None:
         self._longest = longest

@@ -1,4 +1,4 @@
-"""WebSocket: the handshake and the frames of RFC 6455, as a server has them. Bytes in, bytes out.
+"""WebSocket: the handshake and the frames of RFC 6455, on the server's side. Bytes in, bytes out.
 
 Clients that people wrote by hand may differ in what does no harm: a key of any kind, frames without a mask, lengths in more
 bytes than they need.
@@ -19,15 +19,15 @@ from botdrome.wire.safe_headers import plain_answer
 
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
 LAST = 0x80
-"""Of a frame's first byte: no part of its message comes after it."""
+"""The bit of a frame's first byte that ends a message."""
 MASKED = 0x80
-"""Of a frame's second byte."""
+"""The mask bit of a frame's second byte."""
 WHOLE_TEXT, WHOLE_BINARY = LAST | TEXT, LAST | BINARY
 CONTROL = {LAST | CLOSE, LAST | PING, LAST | PONG}
 WHOLE = {WHOLE_TEXT, WHOLE_BINARY} | CONTROL
-"""Frames that have all of something."""
+"""First bytes of frames that hold a whole message or control frame."""
 FIRST_BYTES = {CONTINUATION, TEXT, BINARY, LAST | CONTINUATION} | WHOLE
-"""All that a frame may begin with: there are no extensions, and what controls the connection comes whole."""
+"""The first bytes that are allowed: there are no extensions, and control frames are never split."""
 
 SHORT = 125
 """The longest payload whose length is in the second byte, and the longest of a control frame."""
@@ -35,15 +35,15 @@ MOST_PARTS = 4096
 """Frames of one message."""
 
 NORMAL, GOING, MALFORMED, NOT_UTF8, POLICY, TOO_BIG, INTERNAL, TRY_LATER = 1000, 1001, 1002, 1007, 1008, 1009, 1011, 1013
-"""Why a server closes."""
+"""Codes with which a server closes."""
 CLOSE_CODES = {1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, *range(3000, 5000)}
-"""Those that a client may send."""
+"""Codes that a client may send."""
 
 
 # The handshake.
 
 VERSIONS = {b"13", b"8", b"7"}
-"""7 and 8 are drafts with the same frames."""
+"""Versions 7 and 8 are drafts with the same frames."""
 KEY = re.compile(rb"\r\nsec-websocket-key:[ \t]*([!-~]+)[ \t]*(?![^\r])", re.IGNORECASE)
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 ANSWER = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %b\r\n%b\r\n"
@@ -59,9 +59,9 @@ class BadHandshake(Exception):
 
 
 def accepted(head: bytes, subprotocol: bytes | None = None) -> bytes:
-    """The answer to a request that wants to become a WebSocket: its head, without the empty line.
+    """Return the answer to a handshake: its head, without the empty line.
 
-    `subprotocol` is the one that was agreed on; nothing: none was; None: the first that the client offers."""
+    `subprotocol` is the one that was agreed on; empty: none was; None: the first that the client offers."""
     start = head.find(b"\r\n")
     if head[:4] != b"GET " or head[max(0, start - 9) : start] != b" HTTP/1.1":
         raise BadHandshake("a WebSocket begins with a GET of HTTP/1.1")
@@ -105,7 +105,7 @@ def _checked(lines: bytes) -> bytes:
 
 
 class Violation(Exception):
-    """What RFC 6455 does not allow: nothing after it can be read. With the code of the close, and the reason."""
+    """A violation of RFC 6455, with the close code and the reason. Nothing after it can be read."""
 
     def __init__(self, code: int, words: str) -> None:
         super().__init__(words)
@@ -119,40 +119,40 @@ def unmasked(mask: bytes, payload: bytes) -> bytes:
 
 
 def whole(data: bytes, longest: int) -> bytes | None:
-    """The payload, if this is a short frame with all of something. None: a Reader has to look at it."""
+    """Return the payload of a short, whole frame; None if a Reader is needed."""
     length = len(data) - 6
     if 0 <= length <= SHORT and data[1] == MASKED | length and data[0] in WHOLE and length <= longest:
-        masks = (data[2:6] * 32)[:length]  # unmasked() once more: a call for every message would be felt
+        masks = (data[2:6] * 32)[:length]  # the same as unmasked(), without the call
         return (int.from_bytes(data[6:]) ^ int.from_bytes(masks)).to_bytes(length)
     return None
 
 
 class Reader:
-    """Makes messages of what comes in any pieces."""
+    """Reads messages from bytes that come in any pieces."""
 
     __slots__ = ("_at", "_buffer", "_gathered", "_longest", "_opcode", "_parts")
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
-        """Bytes of one message."""
+        """The limit for one message, in bytes."""
         self._buffer, self._at = bytearray(), 0
-        """What came, and how much of it is read."""
+        """The bytes received, and how many of them are read."""
         self._opcode = CONTINUATION
-        """Of the message whose parts are being gathered; CONTINUATION: none is."""
+        """The opcode of the message whose parts are being collected; CONTINUATION: none."""
         self._parts: list[bytes] = []
         self._gathered = 0
-        """Bytes of these parts."""
+        """The size of these parts."""
 
     @property
     def idle(self) -> bool:
-        """Nothing is kept: what comes next is the beginning of a message."""
+        """Whether the next byte begins a message."""
         return not self._buffer and not self._opcode
 
     def feed(self, data: bytes) -> None:
         self._buffer += data
 
     def next(self) -> tuple[int, bytes] | None:
-        """The next message, ping, pong or close, by its opcode; None: it is not here yet."""
+        """Return the next message, ping, pong or close with its opcode; None if it is incomplete."""
         while (frame := self._frame()) is not None:
             first, payload = frame
             if first in CONTROL:
@@ -174,7 +174,7 @@ class Reader:
         return None
 
     def _frame(self) -> tuple[int, bytes] | None:
-        """The first byte of the next frame, and its payload."""
+        """Return the first byte of the next frame, and its payload."""
         buffer, at = self._buffer, self._at
         if len(buffer) < at + 2:
             return None
@@ -214,7 +214,7 @@ SHORT_HEADS = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)]
 
 
 def packed(messages: list[bytes]) -> bytes:
-    """Messages of text, each as one frame."""
+    """Return text messages, each as one frame."""
     if len(messages) == 1:
         return _head(len(messages[0])) + messages[0]
     return b"".join([part for message in messages for part in (_head(len(message)), message)])
@@ -231,13 +231,13 @@ def pong(payload: bytes) -> bytes:
 
 
 def close(code: int, reason: str = "") -> bytes:
-    """A reason that is too long is cut."""
+    """Return a close frame. A reason that is too long is cut."""
     words = reason.encode(errors="ignore")[: SHORT - 2].decode(errors="ignore").encode()
     return bytes((LAST | CLOSE, len(words) + 2)) + code.to_bytes(2, "big") + words
 
 
 def close_answer(payload: bytes) -> bytes:
-    """The answer to a close: its code, if it has one."""
+    """Return the answer to a close: its code, if it has one."""
     if not payload:
         return close(NORMAL)
     code = int.from_bytes(payload[:2], "big") if len(payload) > 1 else 0
