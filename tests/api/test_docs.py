@@ -1,7 +1,6 @@
-"""The pages are true: their examples run, and what there is, they name."""
+"""The pages on the APIs: their examples run, and their tables are complete."""
 
 import re
-from pathlib import Path
 
 import httpx
 import pytest
@@ -10,18 +9,13 @@ from botdrome.api.graphql.cost import DEEPEST, FIELD_COSTS, HIGHEST_COST, MOST_A
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.rest.routes import BASE, ENDPOINTS
 from botdrome.match.events import Event, Late, Refused
+from tests.docs.pages import DOCS, blocks
 
 pytestmark = pytest.mark.anyio
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 def page(name: str) -> str:
     return (DOCS / name).read_text()
-
-
-def blocks(name: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", page(name), re.DOTALL | re.MULTILINE)
 
 
 async def test_the_registration_of_the_page_works(http: httpx.AsyncClient) -> None:

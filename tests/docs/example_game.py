@@ -1,4 +1,4 @@
-"""The example of docs/adding-a-game.md, as a module: what stands in the page is what runs here."""
+"""The example game of docs/adding-a-game.md, loaded from the page as a module."""
 
 import re
 import sys

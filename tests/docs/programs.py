@@ -1,10 +1,10 @@
-"""The bots that stand on a page, as programs."""
+"""Run the example bots of the docs as programs."""
 
 import shutil
 import sys
 from pathlib import Path
 
-from tests.docs.test_pages import blocks
+from tests.docs.pages import blocks
 
 PROGRAMS = {
     "python": ("bot.py", [sys.executable]),
@@ -14,7 +14,7 @@ PROGRAMS = {
 
 
 def command(page: str, folder: Path, language: str) -> list[str]:
-    """How to run the page's bot in a language; nothing if that is not installed."""
+    """Return the command for the page's bot; an empty list if the language is not installed."""
     (code,) = blocks(page, language)
     file, words = PROGRAMS[language]
     (folder / file).write_text(code)

@@ -1,4 +1,4 @@
-"""The pages on boat games are true: their bots play, their settings are read, their tables are complete."""
+"""The pages on boat games: their bots play, their settings are valid, their tables are complete."""
 
 import asyncio
 import re
@@ -12,8 +12,8 @@ from botdrome.cli.host_words import WORDS
 from botdrome.protocols import load_settings
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.settings import BoatsSection
+from tests.docs.pages import DOCS, blocks
 from tests.docs.programs import command
-from tests.docs.test_pages import DOCS, blocks
 from tests.server.boats import boat_server
 from tests.server.clients import PATIENCE
 
@@ -21,16 +21,11 @@ pytestmark = pytest.mark.anyio
 BOTS, HOSTING = "bots-over-xterm-boat-sinker.md", "hosting-boat-games.md"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.mark.parametrize(("language", "players"), [("python", 2), ("javascript", 2), ("java", 2), ("python", 3)])
 async def test_the_bots_of_the_page_play_a_whole_game(tmp_path: Path, language: str, players: int) -> None:
     words = command(BOTS, tmp_path, language)
     if not words:
-        pytest.skip(f"there is no {language} here")
+        pytest.skip(f"{language} is not installed")
     async with boat_server(tmp_path, RoomPlan(max=players)) as house:
         outputs = []
         for name in ("ann", "bob", "carl")[:players]:

@@ -1,11 +1,12 @@
-"""The bots of the page on testing boat bots are tested as the page says."""
+"""The commands of the page on testing boat bots work."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.docs.test_pages import BOTDROME, DOCS, blocks
+from tests.docs.pages import DOCS, blocks
+from tests.docs.test_pages import BOTDROME
 from tests.patience import PATIENCE
 
 PAGE = "testing-boat-bots.md"

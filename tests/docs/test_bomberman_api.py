@@ -1,4 +1,4 @@
-"""The page on the Bomberman API: its bot plays whole games, and what there is to set is on it."""
+"""The page on the Bomberman API: its bot plays whole games, and it lists all settings."""
 
 import asyncio
 import sys
@@ -9,16 +9,11 @@ import pytest
 from botdrome.server.bomber.plan import KEYS
 from botdrome.store.store import Wanted
 from botdrome.wire.bomber.rules import PARAMETERS
-from tests.docs.test_pages import DOCS, blocks
+from tests.docs.pages import DOCS, blocks
 from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
 PAGE = "the-bomberman-api.md"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def test_the_bot_of_the_page_plays_a_whole_game(tmp_path: Path) -> None:

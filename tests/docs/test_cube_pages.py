@@ -1,4 +1,4 @@
-"""The bots and the organisers of the pages on Battlecube play with one another, as they stand there."""
+"""The example bots and organisers of the Battlecube pages play with each other."""
 
 import asyncio
 import re
@@ -11,20 +11,15 @@ from pathlib import Path
 import pytest
 from tools.socketio import CLIENTS, install_clients, node
 
-from tests.docs.test_pages import blocks
+from tests.docs.pages import blocks
 from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
 BOTS, ORGANISERS = "bots-over-http.md", "organising-battlecube-games.md"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def free_port() -> int:
-    """A port that the system gives to nobody else meanwhile: a connection has just been ended there, from that side."""
+    """Return a port that is in TIME_WAIT, so that the system assigns it to no other process."""
     with socket.create_server(("127.0.0.1", 0)) as door:
         with socket.create_connection(door.getsockname()) as caller:
             door.accept()[0].close()
@@ -46,7 +41,7 @@ async def until_it_listens(port: int, process: asyncio.subprocess.Process) -> No
 
 @asynccontextmanager
 async def page_bot(folder: Path, language: str) -> AsyncIterator[str]:
-    """The page's bot in a process; its URL."""
+    """Run the page's bot in a process and yield its URL."""
     (code,) = blocks(BOTS, language)
     file = folder / ("bot.py" if language == "python" else "bot.js")
     file.write_text(code)

@@ -1,10 +1,11 @@
-"""The bots of the page on duel arena play, in every language that is there."""
+"""The example bots of the duel arena page play, in every installed language."""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import DOCS
 from tests.docs.programs import command
 from tests.server.clients import PATIENCE, server
 
@@ -12,16 +13,11 @@ pytestmark = pytest.mark.anyio
 PAGE = "bots-over-duel-arena.md"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.mark.parametrize("languages", [("python", "python"), ("python", "java")])
 async def test_the_bots_of_the_page_play_a_match(tmp_path: Path, languages: tuple[str, str]) -> None:
     words = [command(PAGE, tmp_path, language) for language in languages]
     if not all(words):
-        pytest.skip(f"there is no {languages[-1]} here")
+        pytest.skip(f"{languages[-1]} is not installed")
     async with server(tmp_path, duel_port=-1) as house:
         outputs = []
         for name, line in zip(("ada", "bob"), words, strict=True):
@@ -38,8 +34,8 @@ async def test_the_bots_of_the_page_play_a_match(tmp_path: Path, languages: tupl
         assert (match.total_games, match.invalid_moves) == (2, 0)
 
 
-def test_the_page_names_what_there_is() -> None:
-    page = (Path(__file__).parents[2] / "docs" / PAGE).read_text()
+def test_the_page_names_every_event() -> None:
+    page = (DOCS / PAGE).read_text()
     for word in (
         "player_is_free",
         "starting_game",

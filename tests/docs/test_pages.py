@@ -1,4 +1,4 @@
-"""The pages are true: what they show runs, and what there is, they name."""
+"""The examples on the pages run, and the reference tables are complete."""
 
 import json
 import re
@@ -16,15 +16,9 @@ from botdrome.match.record import Setup
 from botdrome.match.terms import Pace, Terms
 from botdrome.protocols import protocol_sections
 from botdrome.server.settings_sources import all_settings
+from tests.docs.pages import DOCS, ROOT, blocks
 
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
-
-
-def blocks(page: str, language: str = "") -> list[str]:
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
-    return [code for name, code in found if name == language]
 
 
 def run(folder: Path, command: str) -> str:
@@ -75,7 +69,7 @@ def test_the_match_file_page_names_every_key() -> None:
         assert f"`{key}`" in page
 
 
-def test_the_commands_of_the_readme_are_there() -> None:
+def test_the_commands_of_the_readme_exist() -> None:
     readme = (ROOT / "README.md").read_text()
     makefile = (ROOT / "Makefile").read_text()
     for command in set(re.findall(r"\bmake ([a-z]+)", readme)):
@@ -83,7 +77,7 @@ def test_the_commands_of_the_readme_are_there() -> None:
 
 
 def test_the_rows_of_a_table_have_as_many_cells_as_its_head() -> None:
-    """A bar inside of a cell, in code too, is written as `\\|`: otherwise it ends the cell."""
+    """A bar inside a cell must be written as `\\|`, also in code; otherwise it ends the cell."""
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")):
         text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
         for table in re.findall(r"(?:^ *\|.*\n)+", text, re.MULTILINE):

@@ -1,11 +1,11 @@
-"""The page of promises names tests that exist."""
+"""The tests on the page of promises exist."""
 
 import ast
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "promises.md").read_text()
+from tests.docs.pages import DOCS, ROOT
+
+PAGE = (DOCS / "promises.md").read_text()
 NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
 
 
@@ -20,6 +20,6 @@ def test_every_promise_names_a_test() -> None:
     assert [row for row in rows if "::test_" not in row] == []
 
 
-def test_every_test_that_is_named_exists() -> None:
+def test_every_named_test_exists() -> None:
     missing = [f"{file}::{name}" for file, name in NAMED if name not in functions_in(file)]
     assert missing == []

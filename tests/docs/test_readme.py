@@ -1,4 +1,4 @@
-"""The README's example is what it says."""
+"""The example of the README works."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The pages hang together: all are in the navigation, and links lead to pages and headings that exist."""
+"""The docs site: every page is in the navigation, and every link leads to a page and a heading."""
 
 import re
 from functools import cache
@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from botdrome.bots.house import HOUSE
+from tests.docs.pages import DOCS, ROOT
 
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 FRONT = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 

@@ -1,4 +1,4 @@
-"""The bots of the page on bots with a URL play, in every language that is there."""
+"""The example bots with a URL play, in every installed language."""
 
 import asyncio
 import shutil
@@ -7,22 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_pages import blocks
+from tests.docs.pages import blocks
 from tests.server.clients import PATIENCE, bot, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
 PAGE = "bots-with-a-url.md"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.mark.parametrize(("language", "program"), [("python", sys.executable), ("javascript", shutil.which("node"))])
 async def test_a_bot_of_the_page_plays(tmp_path: Path, language: str, program: str | None) -> None:
     if program is None:
-        pytest.skip(f"there is no {language} here")
+        pytest.skip(f"{language} is not installed")
     (code,) = blocks(PAGE, language)
     file = tmp_path / "bot.js"
     file.write_text(code)

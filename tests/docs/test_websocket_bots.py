@@ -1,4 +1,4 @@
-"""The bots of the page on WebSockets play, in every language that is there."""
+"""The example bots of the WebSocket page play, in every installed language."""
 
 import asyncio
 from pathlib import Path
@@ -12,16 +12,11 @@ pytestmark = pytest.mark.anyio
 PAGE = "bots-over-websocket.md"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.mark.parametrize("language", ["python", "javascript", "java"])
 async def test_a_bot_of_the_page_plays_a_match(tmp_path: Path, language: str) -> None:
     words = command(PAGE, tmp_path, language)
     if not words:
-        pytest.skip(f"there is no {language} here")
+        pytest.skip(f"{language} is not installed")
     async with server(tmp_path) as house:
         url = house.url.replace("http", "ws", 1)
         outputs = []
