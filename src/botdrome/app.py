@@ -21,9 +21,9 @@ from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses, Tables
 from botdrome.server.battlebot.host import BattlebotHost
 from botdrome.server.boats.books import open_books
-from botdrome.server.boats.door import boat_door
-from botdrome.server.boats.harbour import Harbour, Harbours
 from botdrome.server.boats.host import HostSession
+from botdrome.server.boats.port import BoatPort
+from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.bomber.api import BomberApi
 from botdrome.server.calling.address_filter import warn_of_loopback
@@ -120,7 +120,7 @@ class Parts(NamedTuple):
     api: Api
     callers: BotCaller
     duel: DuelHall
-    boats: Harbours
+    boats: BoatRooms
     cube: SocketIo
     bomber: BomberApi
     url_bots: UrlBots
@@ -181,7 +181,7 @@ async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], T
     desk, crowd, callers, origins = Desk(store, settings), Crowd(settings), BotCaller(settings), Origins(settings)
     duel = DuelHall(desk, await open_duel_leaderboard(store), await open_board_ids(store))
     folder = settings.of(BoatsSection).dir
-    boats = Harbours(desk, await open_books(store, Path(folder) if folder else None))
+    boats = BoatRooms(desk, await open_books(store, Path(folder) if folder else None))
     url_bots = UrlBots(desk, callers)
     registrations = Buckets(settings.registration.rate, settings.registration.burst)
     arena = Arena(
@@ -203,10 +203,10 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
     front = shared(_front_door(settings, parts))
     servers["http"] = await listen(settings, "port", settings.port, front, secured(settings))
 
-    async def listen_at(harbour: Harbour) -> None:
-        door = shared(boat_door(harbour, parts.desk, parts.crowd))
-        servers[harbour.name] = harbour.server = await listen(settings, harbour.key, harbour.port, door)
-        parts.callers.listen_on([harbour.listens_on or 0])
+    async def listen_at(boats: BoatPort) -> None:
+        door = shared(boats.door(parts.crowd))
+        servers[boats.name] = boats.server = await listen(settings, boats.key, boats.port, door)
+        parts.callers.listen_on([boats.listens_on or 0])
 
     parts.boats.listen = listen_at
     doors: dict[str, MakeProtocol] = {
@@ -220,9 +220,9 @@ async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, async
         if port:
             with tolerated(port == section().port):
                 servers[name] = await listen(settings, f"{name}.port", port, shared(door))
-    for harbour in parts.boats.all:
-        with tolerated(harbour.key == "boats.port" and harbour.port == BoatsSection().port):
-            await listen_at(harbour)
+    for boats in parts.boats.all:
+        with tolerated(boats.key == "boats.port" and boats.port == BoatsSection().port):
+            await listen_at(boats)
 
 
 def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:

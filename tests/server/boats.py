@@ -8,9 +8,9 @@ from typing import Any
 
 from botdrome.app import House
 from botdrome.games.chance import Chance
-from botdrome.server.boats.harbour import Harbours
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.room import Room
+from botdrome.server.boats.room import BoatRoom
+from botdrome.server.boats.rooms import BoatRooms
 from tests.server.clients import PATIENCE, Client, client, server
 
 BOARD = ".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
@@ -39,11 +39,11 @@ async def boat_server(folder: Path, *plans: RoomPlan, **changes: Any) -> AsyncIt
         yield house
 
 
-def harbours(house: House) -> Harbours:
-    return next(room for room in house.rooms if isinstance(room, Harbours))
+def harbours(house: House) -> BoatRooms:
+    return next(room for room in house.rooms if isinstance(room, BoatRooms))
 
 
-def the_room(house: House, title: str = "") -> Room:
+def the_room(house: House, title: str = "") -> BoatRoom:
     room = harbours(house).called(title)
     assert room is not None
     return room

@@ -50,7 +50,7 @@ async def test_who_does_not_read_is_cut_off_and_the_game_goes_on(tmp_path: Path)
         await asyncio.get_running_loop().sock_connect(deaf, ("127.0.0.1", house.ports["xbs"]))
         await asyncio.get_running_loop().sock_sendall(deaf, f"J|deaf|{BOARD}\n".encode())
         async with asyncio.timeout(PATIENCE):
-            while not any(company.sailors for company in the_room(house).companies):
+            while not any(group.players for group in the_room(house).groups):
                 await asyncio.sleep(0.01)
         async with sailor(house, "ann") as ann:
             await ann.until("N|")
@@ -149,7 +149,7 @@ async def test_taunts_are_bounded(tmp_path: Path) -> None:
     async with boat_server(tmp_path) as house, sailors(house, "ann", "bob") as (ann, bob):
         bob.send(*[f"T|miss|{'z' * 4000}"] * 50, "P|set")
         await bob.expect("P|set")
-        kept = the_room(house).games[0].sailors[1].taunts
+        kept = the_room(house).games[0].players[1].taunts
         assert sum(map(len, kept._texts[b"miss"])) <= 16 << 10
         ann.send("S|bob|1|1")
         assert (await ann.receive()).startswith("M|bob|zzz")

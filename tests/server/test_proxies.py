@@ -110,7 +110,7 @@ async def test_a_balancer_names_the_client_of_a_tcp_port_by_the_proxy_protocol(t
             await one.writer.drain()
         await one.until("J|ada")
         gathering = the_room(house).gathering
-        assert gathering is not None and gathering.sailors[0].address == "203.0.113.7"
+        assert gathering is not None and gathering.players[0].address == "203.0.113.7"
 
 
 async def test_a_proxy_that_sends_no_header_is_served_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

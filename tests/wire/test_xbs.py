@@ -5,14 +5,14 @@ import pytest
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.games.fleet import boats_in
-from botdrome.wire.boats.crew import TAUNT_BYTES, Taunts, display_name
 from botdrome.wire.boats.lines import (
     NO_SQUARE,
     NO_TARGET,
     SHOT_BEFORE,
     YOURSELF,
-    Refusal,
+    RefusedShot,
     aimed,
+    display_name,
     fields_of,
     is_fleet,
     joined,
@@ -27,6 +27,7 @@ from botdrome.wire.boats.lines import (
     value,
 )
 from botdrome.wire.boats.offer import Offer
+from botdrome.wire.boats.writer import TAUNT_BYTES, Taunts
 from botdrome.wire.framing.streams import Lines
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Zo\xc3\xab")
@@ -188,7 +189,7 @@ def test_a_shot(line: bytes, shot: dict[str, int]) -> None:
     ],
 )
 def test_a_shot_that_cannot_be(line: bytes, words: bytes) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RefusedShot) as refusal:
         aimed(fields_of(line), NAMES, 2, small())
     assert refusal.value.words == words
     assert str(refusal.value) == words.decode()

@@ -12,9 +12,8 @@ from botdrome.match.course import News
 from botdrome.match.events import Event
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.boats.crew import Crew, Taunts
-from botdrome.wire.boats.lines import NO_SQUARE, SHOT_BEFORE, YOURSELF, Aim, Refusal, aimed, fields_of
-from botdrome.wire.boats.talk import BoatTalk
+from botdrome.wire.boats.lines import NO_SQUARE, SHOT_BEFORE, YOURSELF, Aim, RefusedShot, aimed, fields_of
+from botdrome.wire.boats.writer import BoatWriter, Roster, Taunts
 from botdrome.wire.vocabulary import standing
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Cap'n Zo")
@@ -71,7 +70,7 @@ def shot_the_long_way(fields: list[bytes], shooter: int, position: Battleship) -
 def outcome(fields: list[bytes], shooter: int, position: Battleship) -> Raw:
     try:
         return aimed(fields, NAMES, shooter, position)
-    except Refusal as refusal:
+    except RefusedShot as refusal:
         return refusal.words
 
 
@@ -122,7 +121,7 @@ def test_half_a_shot_is_not_plain(line: bytes) -> None:
 # Telling.
 
 
-class LongTalk(BoatTalk):
+class LongTalk(BoatWriter):
     """Has no short way."""
 
     def _miss(self, event: Event, position: Any) -> list[bytes]:
@@ -136,7 +135,7 @@ class Voyage:
         self.chance = Chance(seed)
         game = Battleship(width=WIDTH, height=HEIGHT, boats="A3 B2", goal=5)
         self.match = Match(game, 4, Terms(Pace(1000), late="pass", gone="wait", absence=100), seed)
-        self.talks = [talk(Crew(NAMES, [Taunts() for _ in NAMES], Chance(seed))) for talk in (BoatTalk, LongTalk)]
+        self.talks = [talk(Roster(NAMES, [Taunts() for _ in NAMES], Chance(seed))) for talk in (BoatWriter, LongTalk)]
         self._tell(self.match.start())
         for player in range(4):
             self._tell(self.match.submit(player, {"board": FLEET}, 0))
@@ -156,7 +155,7 @@ class Voyage:
             case 3:
                 text = chance.choice([b"ha", b""])
                 for talk in self.talks:
-                    talk._crew.taunts[player].set(b"miss", text)
+                    talk.roster.taunts[player].set(b"miss", text)
             case _:
                 seat = match.awaited[0]
                 self._tell(match.submit(seat, chance.choice(list(match.position.moves(seat))), 0))

@@ -13,7 +13,7 @@ from botdrome.cli.logs import configure_logs
 from botdrome.cli.problems import REFUSED, complain
 from botdrome.cli.terminal import Terminal
 from botdrome.protocols import load_settings
-from botdrome.server.boats.harbour import Harbours
+from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.network.steady_loop import run
 from botdrome.server.settings import BadSetting
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
@@ -48,9 +48,9 @@ def _set(words: Sequence[str]) -> dict[str, str]:
 
 
 def _rooms_at(house: House, key: str) -> str:
-    """The titles of boat games that share a port: whoever does not ask for one by its title is shown the first."""
-    harbours = [harbour for room in house.rooms if isinstance(room, Harbours) for harbour in room.all]
-    titles = [room.plan.title for harbour in harbours if harbour.name == key for room in harbour.rooms]
+    """Return the titles of boat games that share a port. The first is shown to clients that ask for none."""
+    ports = [port for room in house.rooms if isinstance(room, BoatRooms) for port in room.all]
+    titles = [room.plan.title for port in ports if port.name == key for room in port.rooms]
     return f" ({', '.join(titles)})" if len(titles) > 1 else ""
 
 

@@ -8,11 +8,10 @@ from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.runner.boat_trial import FLEET, SKIPPER, BoardRun, SkippingOpponent, Trial, Watch, finished_run
-from botdrome.wire.boats.crew import Crew, Taunts
 from botdrome.wire.boats.lines import (
     BAD_BOARD,
     PROTOCOL_ERROR,
-    Refusal,
+    RefusedShot,
     aimed,
     fields_of,
     is_fleet,
@@ -23,7 +22,7 @@ from botdrome.wire.boats.lines import (
     value,
 )
 from botdrome.wire.boats.offer import Offer
-from botdrome.wire.boats.talk import BoatTalk
+from botdrome.wire.boats.writer import BoatWriter, Roster, Taunts
 from botdrome.wire.vocabulary import standing
 
 BOT = 0
@@ -46,8 +45,8 @@ class LineGame:
         self._trial, self.number, self._fleet = trial, number, trial.position(number)
         self._opponent = SkippingOpponent(self._fleet, watch)
         self._match = Match(trial.game(), 2, Terms(Pace(None)), trial.seed_of_bot(number))
-        self._talk: BoatTalk | None = None
-        self._crew: Crew | None = None
+        self._writer: BoatWriter | None = None
+        self._roster: Roster | None = None
         self._refused = 0
         self.over = False
         self.fault = ""
@@ -58,7 +57,7 @@ class LineGame:
     @property
     def begun(self) -> bool:
         """The bot has joined."""
-        return self._talk is not None
+        return self._writer is not None
 
     def offer(self) -> bytes:
         return offer(self._trial, self.begun, 2 if self.begun else 1)
@@ -84,7 +83,7 @@ class LineGame:
         if fields[0] == b"L":
             self.give_up("it left")
             return [value(fields, 1)] if value(fields, 1) else []
-        return self._in_game(fields) if self._talk else self._before(fields)
+        return self._in_game(fields) if self._writer else self._before(fields)
 
     def _before(self, fields: list[bytes]) -> list[bytes]:
         name, board = value(fields, 1), value(fields, 2)
@@ -105,8 +104,8 @@ class LineGame:
     def _join(self, name: bytes, board: str) -> list[bytes]:
         self.name, match = name.decode("latin-1"), self._match
         names = (name, SKIPPER.encode())
-        self._crew = Crew(names, (Taunts(), Taunts()), Chance(0))
-        self._talk = BoatTalk(self._crew)
+        self._roster = Roster(names, (Taunts(), Taunts()), Chance(0))
+        self._writer = BoatWriter(self._roster)
         news = (
             match.start()
             + match.submit(BOT, {"board": board}, 0)
@@ -119,24 +118,24 @@ class LineGame:
             case b"S":
                 return self._shot(fields)
             case b"K":
-                assert self._crew is not None
-                self._crew.skip_reason = value(fields, 1)
+                assert self._roster is not None
+                self._roster.skip_reason = value(fields, 1)
                 return self._moved({"skip": True})
             case b"J" | b"M" | b"T":
                 return []
         return [PROTOCOL_ERROR]
 
     def _shot(self, fields: list[bytes]) -> list[bytes]:
-        assert self._crew is not None
+        assert self._roster is not None
         position = self._match.position
         assert isinstance(position, Battleship)
         try:
-            return self._moved(aimed(fields, self._crew.names, BOT, position))
-        except Refusal as refusal:
+            return self._moved(aimed(fields, self._roster.names, BOT, position))
+        except RefusedShot as refusal:
             self._refused += 1
             if self._refused > MOST_REFUSALS:
                 self.give_up(f"more than {MOST_REFUSALS} refused lines, the last: {refusal}")
-            return [said(b"", refusal.words), b"N|" + self._crew.names[BOT]]
+            return [said(b"", refusal.words), b"N|" + self._roster.names[BOT]]
 
     def _moved(self, raw: Raw) -> list[bytes]:
         match = self._match
@@ -146,5 +145,5 @@ class LineGame:
         return self._said(news)
 
     def _said(self, news: News) -> list[bytes]:
-        assert self._talk is not None
-        return [line for lines in self._talk.on_news(news, standing(self._match, 0), {BOT}).values() for line in lines]
+        assert self._writer is not None
+        return [line for lines in self._writer.on_news(news, standing(self._match, 0), {BOT}).values() for line in lines]

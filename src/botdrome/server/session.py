@@ -15,7 +15,7 @@ from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.lobby.owners import NOBODY, bot_owner
-from botdrome.server.lobby.registry import Admission, Denied
+from botdrome.server.lobby.registry import Admission, Banned, Denied
 from botdrome.server.network.connection import NORMAL, Connection
 from botdrome.server.tables.table import Table
 from botdrome.store.store import StoreUnavailable
@@ -32,6 +32,7 @@ from botdrome.wire.conversation import (
     EndOfInput,
     LoginRefused,
     Out,
+    ReadsTooSlowly,
     RecordMessage,
     Removed,
     Reply,
@@ -74,13 +75,13 @@ class Session:
         self._timer: asyncio.TimerHandle | None = None
         self._due: Seconds | None = None
         self.name, self.owner = "", NOBODY
-        self.closed = self._logging_in = False
+        self.closed = self.registered = self._logging_in = False
         self.successor: Session | None = None
         """Has this session's seat now."""
         self.table: Table | None = None
         self.player: Player = 0
         self.seeker: Seeker | None = None
-        self.release = self._unlist = no_login
+        self.release = self.unlist = no_login
         """`release` is called at the end: it gives back what the host reserved for this session."""
         self._run(conversation.begin(self._loop.time()))
 
@@ -94,7 +95,7 @@ class Session:
         self.answer(Unreadable(why))
 
     def cut_off(self) -> None:
-        """The client reads too slowly: its connection is about to be lost."""
+        self.answer(ReadsTooSlowly())
 
     def heard_all(self) -> bool:
         """The client sends no more. Return whether an answer is under way, after which the session closes."""
@@ -176,7 +177,8 @@ class Session:
             admission = await self._admission(command)
             self._logging_in = False
         except (Denied, TooMany) as problem:
-            return self.answer(LoginRefused(str(problem)))
+            self._logging_in = False
+            return self.answer(LoginRefused(str(problem), banned=isinstance(problem, Banned)))
         except StoreUnavailable:
             return self.answer(LoginRefused(STORE_AWAY, try_later=True))
         except Exception:
@@ -196,14 +198,19 @@ class Session:
         return Admission(bot.name, bot, bot_owner(bot))
 
     def _admitted(self, admission: Admission, game: str) -> None:
-        self.name, self.owner = admission.name, admission.owner
-        end = None if admission.bot is None else self._lose_token
+        self.name, self.owner, self.registered = admission.name, admission.owner, admission.bot is not None
+        self.enlist(game)
+        self.answer(Admitted(admission.name))
+
+    def enlist(self, game: str) -> None:
+        """Put the client on the list of the operator, under its present name."""
+        self.unlist()
+        end = self._lose_token if self.registered else None
         connection, protocol = self.connection, self._host.protocol
         client = ConnectedClient(
             protocol, self.name, game, connection.address, connection.traffic, self._remove, self._match_id, end
         )
-        self._unlist = self._desk.registry.clients.enter(client)
-        self.answer(Admitted(admission.name))
+        self.unlist = self._desk.registry.clients.enter(client)
 
     def _match_id(self) -> str | None:
         return None if self.table is None else self.table.entry.id
@@ -285,4 +292,4 @@ class Session:
             self._desk.give_up(self)
         self._host.left(self)
         self.release()
-        self._unlist()
+        self.unlist()

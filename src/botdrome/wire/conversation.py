@@ -89,10 +89,12 @@ class Admitted(Struct, Reply, frozen=True):
 
 
 class LoginRefused(Struct, Reply, frozen=True):
-    """The login failed. Empty words: the name or the token is wrong. `try_later`: the server is at fault."""
+    """The login failed. Empty words: the name or the token is wrong. `try_later`: the server is at fault.
+    `banned`: the operator has banned the name or the address."""
 
     words: str = ""
     try_later: bool = False
+    banned: bool = False
 
 
 class Seated(Struct, Reply, frozen=True):
@@ -143,6 +145,10 @@ class Unreadable(Struct, Reply, frozen=True):
     """The framing cannot read what the client sent."""
 
     why: str
+
+
+class ReadsTooSlowly(Struct, Reply, frozen=True):
+    """The client leaves too much unread. Its connection is about to be lost, so it gets no more messages."""
 
 
 class EndOfInput(Struct, Reply, frozen=True):

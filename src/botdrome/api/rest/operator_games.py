@@ -8,10 +8,10 @@ from msgspec import Meta, Struct
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import RestRequest
 from botdrome.api.rest.operator_session import json_body, private
-from botdrome.server.boats.harbour import BadRoom
 from botdrome.server.boats.orders import BadOrder
 from botdrome.server.boats.plan import BadPlan, RoomPlan
-from botdrome.server.boats.room import Room
+from botdrome.server.boats.room import BoatRoom
+from botdrome.server.boats.rooms import BadRoom
 from botdrome.server.boats.screen import shown
 from botdrome.server.operator.cube_runs import BadRun, CubeRun, CubeScores, RunState
 from botdrome.server.operator.operator import Operator
@@ -199,12 +199,12 @@ async def orderboats(operator: Operator, request: RestRequest) -> BoatOrderDone:
         raise Problem(str(problem), 409) from None
 
 
-def _room_called(operator: Operator, title: str) -> Room:
+def _room_called(operator: Operator, title: str) -> BoatRoom:
     room = next((room for room in operator.boats.rooms if room.plan.title == title), None)
     if room is None:
         raise Problem(f"there is no room {title!r}; there are {', '.join(operator.boats.titles)}", 404)
     return room
 
 
-def _room(operator: Operator, room: Room) -> BoatRoomShown:
+def _room(operator: Operator, room: BoatRoom) -> BoatRoomShown:
     return BoatRoomShown(operator.boats.port_of(room), room.plan, msgspec.convert(shown(room), BoatRoomState))

@@ -13,10 +13,10 @@ import structlog
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.gunnery import HIT, MISS
-from botdrome.server.boats.company import Sailor
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.boats.players import BoatPlayer
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.tables.ledger import Ledger, Look
 from botdrome.server.tables.subscriber import Subscriber
@@ -64,10 +64,10 @@ class Books:
     def enter(self, plan: RoomPlan, game: BoatGame) -> tuple[Note, ...]:
         """Return what is to be stored of a game that is over. It counts when `settle` is told that it is on disk."""
         self.drop(game)
-        tally, sailors, result = Tally(game.position), list(game.sailors), game.table.match.result
+        tally, result = Tally(game.position), game.table.match.result
         aborted = result is not None and result.aborted
-        games = self._games.draft(game, lambda look: _title_pages(plan, tally, aborted, sailors, look))
-        players = self._players.draft(game, lambda look: _player_pages(tally, sailors, look))
+        games = self._games.draft(game, lambda look: _title_pages(plan, tally, aborted, game.players, look))
+        players = self._players.draft(game, lambda look: _player_pages(tally, game.players, look))
         return _notes(games, players)
 
     def settle(self, game: BoatGame) -> None:
@@ -127,10 +127,10 @@ class BoatBookkeeper:
         game.table.subscribe(Subscriber(over=self._forget))
 
     def notes(self, _: Table) -> tuple[Note, ...]:
-        return self._books.enter(self._plan, self._game) if self._game.crew.started else ()
+        return self._books.enter(self._plan, self._game) if self._game.roster.started else ()
 
     def stored(self, _: Table) -> None:
-        if self._game.crew.started:
+        if self._game.roster.started:
             self._books.settle(self._game)
 
     def _forget(self, _: Table) -> None:
@@ -219,21 +219,21 @@ def _counted(before: Value, games: str | None, counts: dict[str, int], facts: di
     return lines
 
 
-def _title_pages(plan: RoomPlan, tally: Tally, aborted: bool, sailors: Sequence[Sailor], look: Look[str, Value]) -> Pages:
+def _title_pages(plan: RoomPlan, tally: Tally, aborted: bool, players: Sequence[BoatPlayer], look: Look[str, Value]) -> Pages:
     title = plan.title
     pages = {title: plan_lines(plan) | _game_lines(look(title) or {}, tally, aborted)}
-    for sailor in sailors:
-        here = f"{title}|{sailor.text}"
-        pages[here] = _line_in_game(pages.get(here) or look(here) or {}, tally, sailor.player)
+    for player in players:
+        here = f"{title}|{player.text}"
+        pages[here] = _line_in_game(pages.get(here) or look(here) or {}, tally, player.player)
     return pages
 
 
-def _player_pages(tally: Tally, sailors: Sequence[Sailor], look: Look[str, Value]) -> Pages:
+def _player_pages(tally: Tally, players: Sequence[BoatPlayer], look: Look[str, Value]) -> Pages:
     pages: Pages = {}
-    for sailor in sailors:
-        name = sailor.text
-        who = {"playerName": name, "lastAddress": sailor.address, "lastStatus": LAST_STATUS}
-        pages[name] = who | _player_lines(pages.get(name) or look(name) or {}, tally, sailor.player)
+    for player in players:
+        name = player.text
+        who = {"playerName": name, "lastAddress": player.address, "lastStatus": LAST_STATUS}
+        pages[name] = who | _player_lines(pages.get(name) or look(name) or {}, tally, player.player)
     return pages
 
 

@@ -8,9 +8,9 @@ import msgspec
 
 from botdrome.games.reading import UNREADABLE
 from botdrome.server import metrics
-from botdrome.server.boats.harbour import Harbours
 from botdrome.server.boats.orders import BadOrder, carry_out
-from botdrome.server.boats.room import Room
+from botdrome.server.boats.room import BoatRoom
+from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.boats.screen import shown
 from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.failures import log_failure
@@ -26,12 +26,12 @@ REDRAWN = 0.1
 class HostSession:
     """First `{"token": ..., "room": TITLE}`, then an order each; the room is shown at first and whenever it changes."""
 
-    def __init__(self, connection: Connection, harbours: Harbours, settings: Settings, keys: OperatorKeys) -> None:
-        self._connection, self._harbours, self._token = connection, harbours, settings.of(BoatsSection).host_token
-        self._guesses, self._keys, self._tasks = harbours.guesses, keys, harbours.tasks
+    def __init__(self, connection: Connection, rooms: BoatRooms, settings: Settings, keys: OperatorKeys) -> None:
+        self._connection, self._rooms, self._token = connection, rooms, settings.of(BoatsSection).host_token
+        self._guesses, self._keys, self._tasks = rooms.guesses, keys, rooms.tasks
         self._held: list[bytes] | None = None
         """What came while the token is looked up."""
-        self._room: Room | None = None
+        self._room: BoatRoom | None = None
         self._over = False
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = self._loop.call_later(settings.limits.login, self._refuse, "no token came")
@@ -89,9 +89,9 @@ class HostSession:
             raise NotOperator("that is not the token of this server") from None
 
     def _enter(self, title: Any) -> None:
-        room = self._harbours.called(title) if isinstance(title, str) else None
+        room = self._rooms.called(title) if isinstance(title, str) else None
         if room is None:
-            return self._refuse(f"there is no room of that title; there is {', '.join(self._harbours.titles)}")
+            return self._refuse(f"there is no room of that title; there is {', '.join(self._rooms.titles)}")
         self._stop_timer()
         self._room = room
         room.on_change.add(self._changed)

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from typing import Any
 
-from botdrome.server.boats.company import Company, Sailor
 from botdrome.server.boats.game import BoatGame
-from botdrome.server.boats.room import Room
+from botdrome.server.boats.players import BoatPlayer, PlayerGroup
+from botdrome.server.boats.room import BoatRoom
+from botdrome.wire.boats.commands import SentOff
 from botdrome.wire.boats.lines import BLANKS, BOOTED, plain, player_called, text_of
 
 Order = dict[str, Any]
@@ -19,7 +20,7 @@ class BadOrder(Exception):
     """What cannot be done, with the reason."""
 
 
-def carry_out(order: Order, room: Room) -> str:
+def carry_out(order: Order, room: BoatRoom) -> str:
     """What was done, or BadOrder."""
     act = ORDERS.get(_text(order, "do"))
     if act is None:
@@ -27,54 +28,54 @@ def carry_out(order: Order, room: Room) -> str:
     return act(order, room)
 
 
-def _start(_: Order, room: Room) -> str:
+def _start(_: Order, room: BoatRoom) -> str:
     if refusal := room.refusal:
         raise BadOrder(refusal)
     game = room.start()
     if game is None:
-        joined = len(room.gathering.sailors) if room.gathering else 0
+        joined = len(room.gathering.players) if room.gathering else 0
         raise BadOrder(f"{joined} have joined; a game is for {room.plan.min} to {room.plan.max}")
-    return f"started: {', '.join(text_of(name) for name in game.crew.names)}"
+    return f"started: {', '.join(text_of(name) for name in game.roster.names)}"
 
 
-def _message(order: Order, room: Room) -> str:
+def _message(order: Order, room: BoatRoom) -> str:
     text = plain(_text(order, "text"))
     if not text:
         raise BadOrder("there is no text")
     if not order.get("to"):
-        for company in _companies(order, room):
-            company.announce(text)
+        for group in _groups(order, room):
+            group.announce(text)
         return "said to all in that game" if "game" in order else "said to all"
-    company, sailor = _somebody(order, "to", room)
-    company.announce(text, sailor)
-    return f"said to {text_of(sailor.name)}"
+    group, player = _somebody(order, "to", room)
+    group.announce(text, player)
+    return f"said to {text_of(player.name)}"
 
 
-def _boot(order: Order, room: Room) -> str:
-    _, sailor = _somebody(order, "player", room)
-    _throw_out(sailor)
-    return f"{text_of(sailor.name)} is booted"
+def _boot(order: Order, room: BoatRoom) -> str:
+    _, player = _somebody(order, "player", room)
+    _throw_out(player)
+    return f"{text_of(player.name)} is booted"
 
 
-def _throw_out(sailor: Sailor) -> None:
-    if sailor.client is None:
-        raise BadOrder(f"{text_of(sailor.name)} has no connection of this protocol to close")
-    sailor.client.send_off(BOOTED, BOOTED)
+def _throw_out(player: BoatPlayer) -> None:
+    if player.session is None:
+        raise BadOrder(f"{text_of(player.name)} has no connection of this protocol to close")
+    player.session.answer(SentOff(BOOTED, BOOTED))
 
 
-def _ban_player(order: Order, room: Room) -> str:
+def _ban_player(order: Order, room: BoatRoom) -> str:
     """By the exact name, whether it is here or not."""
     name = _text(order, "player").strip(BLANKS)
     if not name:
         raise BadOrder("there is no name")
     room.banned_names.add(name)
-    for sailor in [sailor for company in room.companies for sailor in _named(name, company) if sailor.client]:
-        _throw_out(sailor)
+    for player in [player for group in room.groups for player in _named(name, group) if player.session]:
+        _throw_out(player)
     room.changed()
     return f"{name} is on the blacklist"
 
 
-def _ban_address(order: Order, room: Room) -> str:
+def _ban_address(order: Order, room: BoatRoom) -> str:
     words = _text(order, "address").strip()
     if not words:
         raise BadOrder("there is no address")
@@ -83,20 +84,20 @@ def _ban_address(order: Order, room: Room) -> str:
     except ValueError:
         raise BadOrder(f"{words!r} is not the address of a computer, like 192.0.2.7") from None
     room.banned_addresses.add(address)
-    for sailor in [sailor for company in room.companies for sailor in company.from_address(address)]:
-        _throw_out(sailor)
+    for player in [player for group in room.groups for player in group.from_address(address)]:
+        _throw_out(player)
     room.changed()
     return f"{address} is on the blacklist"
 
 
-def _clear(_: Order, room: Room) -> str:
+def _clear(_: Order, room: BoatRoom) -> str:
     room.banned_names.clear()
     room.banned_addresses.clear()
     room.changed()
     return "the blacklist is empty"
 
 
-def _skip(order: Order, room: Room) -> str:
+def _skip(order: Order, room: BoatRoom) -> str:
     reason = plain(_text(order, "reason"))
     if not reason:
         raise BadOrder("a skip has a reason")
@@ -106,12 +107,12 @@ def _skip(order: Order, room: Room) -> str:
     return f"the turn of {text_of(name)} is skipped"
 
 
-def _abort(order: Order, room: Room) -> str:
+def _abort(order: Order, room: BoatRoom) -> str:
     _game(order, room).abort()
     return "aborted"
 
 
-def _quit(_: Order, room: Room) -> str:
+def _quit(_: Order, room: BoatRoom) -> str:
     """All games are aborted and nobody new is let in."""
     room.close()
     for game in list(room.games):
@@ -119,7 +120,7 @@ def _quit(_: Order, room: Room) -> str:
     return "the room is closed"
 
 
-ORDERS: dict[str, Callable[[Order, Room], str]] = {
+ORDERS: dict[str, Callable[[Order, BoatRoom], str]] = {
     "start": _start, "message": _message, "boot": _boot, "blacklist player": _ban_player, "blacklist address": _ban_address,
     "clear": _clear, "skip": _skip, "abort": _abort, "quit": _quit,
 }  # fmt: skip
@@ -132,7 +133,7 @@ def _text(order: Order, key: str) -> str:
     return value
 
 
-def _game(order: Order, room: Room) -> BoatGame:
+def _game(order: Order, room: BoatRoom) -> BoatGame:
     """By its number; it need not be given where there is one alone."""
     if not room.games:
         raise BadOrder("no game runs")
@@ -144,47 +145,47 @@ def _game(order: Order, room: Room) -> BoatGame:
     return game
 
 
-def _is_number_of(company: Company, order: Order) -> bool:
+def _is_number_of(group: PlayerGroup, order: Order) -> bool:
     number = order.get("game")
-    return type(number) is int and number == company.number
+    return type(number) is int and number == group.number
 
 
-def _listed(companies: Iterable[Company]) -> str:
-    numbers = [f"#{number}" for number in sorted(company.number for company in companies)]
+def _listed(groups: Iterable[PlayerGroup]) -> str:
+    numbers = [f"#{number}" for number in sorted(group.number for group in groups)]
     return ", ".join(numbers[:LISTED]) + (f" and {len(numbers) - LISTED} more" if len(numbers) > LISTED else "")
 
 
-def _companies(order: Order, room: Room) -> list[Company]:
+def _groups(order: Order, room: BoatRoom) -> list[PlayerGroup]:
     """Those that are meant: the game of that number, be it one that gathers, or all."""
-    companies = list(room.companies)
+    groups = list(room.groups)
     if "game" not in order:
-        return companies
-    meant = [company for company in companies if _is_number_of(company, order)]
+        return groups
+    meant = [group for group in groups if _is_number_of(group, order)]
     if not meant:
-        raise BadOrder(f"which game? {_listed(companies)}" if companies else "no game runs")
+        raise BadOrder(f"which game? {_listed(groups)}" if groups else "no game runs")
     return meant
 
 
-def _somebody(order: Order, key: str, room: Room) -> tuple[Company, Sailor]:
+def _somebody(order: Order, key: str, room: BoatRoom) -> tuple[PlayerGroup, BoatPlayer]:
     """By the name, its beginning, or the number at the table. A whole name goes before the beginning of another; whoever could be
     several in as many games is not guessed at."""
     word = _text(order, key).strip(BLANKS)
-    companies = _companies(order, room)
-    found = [(company, sailor) for company in companies for sailor in _named(word, company)[:1]]
+    groups = _groups(order, room)
+    found = [(group, player) for group in groups for player in _named(word, group)[:1]]
     if not found:
-        found = [(company, sailor) for company in companies if (sailor := _called(word, company)) is not None]
+        found = [(group, player) for group in groups if (player := _called(word, group)) is not None]
     if not found:
         raise BadOrder(f"there is no player {word!r}")
     if len(found) > 1:
-        raise BadOrder(f"{word!r} could be in several games, name one: {_listed(company for company, _ in found)}")
+        raise BadOrder(f"{word!r} could be in several games, name one: {_listed(group for group, _ in found)}")
     return found[0]
 
 
-def _named(name: str, company: Company) -> list[Sailor]:
+def _named(name: str, group: PlayerGroup) -> list[BoatPlayer]:
     """By the whole name as a host reads it: on lines it may be in letters other than UTF-8."""
-    return [sailor for sailor in company.sailors if text_of(sailor.name) == name]
+    return [player for player in group.players if text_of(player.name) == name]
 
 
-def _called(word: str, company: Company) -> Sailor | None:
-    found = player_called(word.encode(errors="replace"), [text_of(sailor.name).encode() for sailor in company.sailors])
-    return None if found is None else company.sailors[found]
+def _called(word: str, group: PlayerGroup) -> BoatPlayer | None:
+    found = player_called(word.encode(errors="replace"), [text_of(player.name).encode() for player in group.players])
+    return None if found is None else group.players[found]

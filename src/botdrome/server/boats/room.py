@@ -9,25 +9,35 @@ from botdrome.contest.lobby import Seeker
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.server.boats.books import BoatBookkeeper, Books
-from botdrome.server.boats.company import Client, Company, Gathering, Sailor, TryAgain, TurnedAway
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.boats.players import BoatPlayer, Gathering, PlayerGroup
 from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.lobby.house import house_bot, house_names
+from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.wire.boats.crew import display_name
-from botdrome.wire.boats.lines import BAD_BOARD, FULL, STARTED, is_fleet, joined
+from botdrome.wire.boats.lines import BAD_BOARD, FULL, STARTED, display_name, is_fleet, joined
 
 EXPECTED_BACK = 60.0
 """Seconds in which a player that lost its connection is likely to come back."""
 
 
-class Room:
+class CannotJoin(Exception):
+    """A client cannot join, with the last words that it is told."""
+
+
+class NameTaken(Exception):
+    """A client cannot join under this name, but may try another one."""
+
+
+class BoatRoom:
+    """Games of one kind: one gathers players, any number run."""
+
     def __init__(self, plan: RoomPlan, desk: Desk, books: Books) -> None:
         self.plan, self.offer, self._desk, self._books = plan, plan.offer, desk, books
         self.games: list[BoatGame] = []
-        self._seats: dict[bytes, list[tuple[BoatGame, Sailor]]] = {}
+        self._seats: dict[bytes, list[tuple[BoatGame, BoatPlayer]]] = {}
         """The seats in these games, by the names of those who have them."""
         self.banned_names: set[str] = set()
         """As the host reads them."""
@@ -43,7 +53,7 @@ class Room:
 
     def change(self, plan: RoomPlan) -> bool:
         """Other rules for the games that start from now on; False: players have joined by the old ones."""
-        if self.gathering is not None and self.gathering.sailors:
+        if self.gathering is not None and self.gathering.players:
             return False
         self.plan, self.offer = plan, plan.offer
         if self.gathering is not None:
@@ -53,15 +63,15 @@ class Room:
         return True
 
     @property
-    def companies(self) -> Iterator[Company]:
+    def groups(self) -> Iterator[PlayerGroup]:
         if self.gathering is not None:
             yield self.gathering
         yield from self.games
 
     def info(self) -> bytes:
         """For those who have not joined."""
-        company = next(self.companies, None)
-        return self.offer.info(True, 0) if company is None else company.info()
+        group = next(self.groups, None)
+        return self.offer.info(True, 0) if group is None else group.info()
 
     def greeting(self, address: str, now: float) -> bytes:
         """For a new connection. To clients of the original a game that has started means: come back to your seat. So an address
@@ -69,7 +79,7 @@ class Room:
         for game in self.games:
             for seat in game.absent:
                 lately = seat.lost_at is not None and now - seat.lost_at < EXPECTED_BACK
-                if lately and seat.address == address and seat.is_nobodys() and game.lost_connection(seat):
+                if lately and seat.address == address and seat.is_unprotected() and game.lost_connection(seat):
                     seat.lost_at = None
                     return game.info()
         return self.info()
@@ -77,7 +87,7 @@ class Room:
     @property
     def has_seat(self) -> bool:
         gathering = self.gathering
-        if gathering is not None and len(gathering.sailors) < self.plan.max:
+        if gathering is not None and len(gathering.players) < self.plan.max:
             return True
         return any(game.absent for game in self.games)
 
@@ -91,85 +101,77 @@ class Room:
         """No game runs, and there will be none."""
         return self.gathering is None and not self.games
 
-    # How somebody joins.
+    # How players join.
 
-    def join(self, client: Client, sailor: Sailor) -> Company:
-        """The company that it is in now. Or TurnedAway, or TryAgain: the checks are made in the order of the original."""
+    def join(self, session: Session, player: BoatPlayer) -> PlayerGroup:
+        """Join the next game, or return to a seat. Raises CannotJoin or NameTaken; the checks have the original's order."""
         if not self.has_seat:
-            raise TurnedAway(FULL.decode())
+            raise CannotJoin(FULL.decode())
+        if game := self._rejoined(session, player):
+            return game
         gathering = self.gathering
-        again = self._rejoined(client, sailor)
-        if again is not None:
-            return again
         if gathering is None:
-            raise TurnedAway(STARTED.decode())
-        if len(gathering.sailors) >= self.plan.max:
-            raise TurnedAway(FULL.decode())
-        if not is_fleet(sailor.board, self.plan.boats, self.plan.width, self.plan.height):
-            raise TurnedAway(BAD_BOARD.decode())
+            raise CannotJoin(STARTED.decode())
+        if len(gathering.players) >= self.plan.max:
+            raise CannotJoin(FULL.decode())
+        if not is_fleet(player.board, self.plan.boats, self.plan.width, self.plan.height):
+            raise CannotJoin(BAD_BOARD.decode())
         if refusal := self._desk.refusal:
-            raise TurnedAway(refusal)
-        sailor.client, sailor.address = client, client.address
-        gathering.join(sailor)
+            raise CannotJoin(refusal)
+        player.session, player.address = session, session.connection.address
+        gathering.join(player)
         if self._desk.settings.house.fill and self.plan.auto_start:
             self._call_the_house_in(self._desk.settings.house.wait, gathering)
         return gathering
 
-    def _rejoined(self, client: Client, sailor: Sailor) -> BoatGame | None:
-        """The game at which it has a seat already. A client that brings a fleet wants the next game, if there is one, unless an
-        empty seat is its own, or it lost its connection: clients of the original bring their fleet again when they come back."""
-        own = self._back_at_own(client, sailor) or self._back_at_lost(client, sailor)
+    def _rejoined(self, session: Session, player: BoatPlayer) -> BoatGame | None:
+        """Return the game to which the player has returned. A client that brings a fleet joins the next game, if there is one,
+        unless a free seat is provably its own or its connection was lost: clients of the original send their fleet again."""
+        nobodys = self._unprotected_seats(session, player)
+        own = self._return_to_own(session, player) or self._return_to(
+            [(game, seat) for game, seat in nobodys if game.lost_connection(seat)], session
+        )
         if own is not None:
             return own
         gathering = self.gathering
-        if gathering is not None and any(sailor.text == other.text or sailor.name == other.name for other in gathering.sailors):
-            raise TryAgain("name in use")
-        if gathering is not None and sailor.board.strip(b"."):
+        if gathering is not None and any(player.text == other.text or player.name == other.name for other in gathering.players):
+            raise NameTaken("name in use")
+        if (gathering is not None and player.board.strip(b".")) or player.name not in self._seats:
             return None
-        if sailor.name not in self._seats:
-            return None
-        again = self._back_at_nobodys(client, sailor)
+        again = self._return_to(nobodys, session)
         if again is None:
-            raise TryAgain("name in use")
+            raise NameTaken("name in use")
         return again
 
-    def come_back(self, client: Client, sailor: Sailor) -> BoatGame | None:
-        """The game at which a guest has a seat whose name is another's now."""
-        return self._back_at_own(client, sailor) or self._back_at_nobodys(client, sailor)
+    def come_back(self, session: Session, player: BoatPlayer) -> BoatGame | None:
+        """Return to the seat of a guest whose name is now a registered bot's."""
+        return self._return_to_own(session, player) or self._return_to(self._unprotected_seats(session, player), session)
 
-    def _back_at_own(self, client: Client, sailor: Sailor) -> BoatGame | None:
-        return self._back_at_one([(game, seat) for game, seat in self._seats_of(sailor) if sailor.proves_to_be(seat)], client)
+    def _return_to_own(self, session: Session, player: BoatPlayer) -> BoatGame | None:
+        seats = self._seats.get(player.name, [])
+        return self._return_to([(game, seat) for game, seat in seats if player.proves_to_be(seat)], session)
 
-    def _back_at_lost(self, client: Client, sailor: Sailor) -> BoatGame | None:
-        seats = [(game, seat) for game, seat in self._nobodys(client, sailor) if game.lost_connection(seat)]
-        return self._back_at_one(seats, client)
+    def _unprotected_seats(self, session: Session, player: BoatPlayer) -> list[tuple[BoatGame, BoatPlayer]]:
+        """Seats under the player's name without a secret. Only clients from the address of the player that left may have them."""
+        seats = self._seats.get(player.name, []) if player.is_unprotected() else []
+        address = session.connection.address
+        return [(game, seat) for game, seat in seats if seat.is_unprotected() and seat.address == address]
 
-    def _back_at_nobodys(self, client: Client, sailor: Sailor) -> BoatGame | None:
-        return self._back_at_one(self._nobodys(client, sailor), client)
-
-    def _nobodys(self, client: Client, sailor: Sailor) -> list[tuple[BoatGame, Sailor]]:
-        """Seats under its name without a secret: they are for those who come from the address of the player that left."""
-        seats = self._seats_of(sailor) if sailor.is_nobodys() else []
-        return [(game, seat) for game, seat in seats if seat.is_nobodys() and seat.address == client.address]
-
-    def _seats_of(self, sailor: Sailor) -> list[tuple[BoatGame, Sailor]]:
-        return self._seats.get(sailor.name, [])
-
-    def _back_at_one(self, seats: list[tuple[BoatGame, Sailor]], client: Client) -> BoatGame | None:
-        """The first of these games that has an empty seat for it."""
+    def _return_to(self, seats: list[tuple[BoatGame, BoatPlayer]], session: Session) -> BoatGame | None:
+        """Take the first of these seats that is free, and return its game."""
         for game, seat in seats:
             if seat in game.absent:
-                seat.address = client.address
-                if game.rejoin(seat, client):
+                seat.address = session.connection.address
+                if game.rejoin(seat, session):
                     return game
         return None
 
-    def joined(self, company: Company) -> None:
+    def joined(self, group: PlayerGroup) -> None:
         """Somebody has joined and knows it: perhaps the game can start."""
         self.changed()
         gathering = self.gathering
-        if company is gathering and gathering is not None and self.plan.auto_start:
-            if len(gathering.sailors) == self.plan.max:
+        if group is gathering and gathering is not None and self.plan.auto_start:
+            if len(gathering.players) == self.plan.max:
                 self.start()
             else:
                 self._recruit()
@@ -182,24 +184,24 @@ class Room:
     def _recruit(self) -> None:
         """Native bots that wait for a game like this fill a table at which somebody sits already."""
         gathering = self.gathering
-        if gathering is None or not gathering.sailors or self._desk.refusal:
+        if gathering is None or not gathering.players or self._desk.refusal:
             return
         waiting = self._waiting_for(gathering)
-        if len(waiting) >= self.plan.max - len(gathering.sailors):
+        if len(waiting) >= self.plan.max - len(gathering.players):
             self._seat_native(gathering, waiting)
             self.start()
 
     def _waiting_for(self, gathering: Gathering) -> list[Seeker]:
         """Those at the desk who can join these."""
-        here = {sailor.text for sailor in gathering.sailors}
+        here = {player.text for player in gathering.players}
         return [seeker for seeker in self._desk.waiting(self.plan.wish) if seeker.name not in here]
 
     def _seat_native(self, gathering: Gathering, seekers: list[Seeker]) -> None:
         """As many of them as there are seats."""
-        for seeker in seekers[: self.plan.max - len(gathering.sailors)]:
-            sailor = self._take_in(gathering, seeker.name, seeker.name)
-            guest = sailor.guest = self._desk.recruit(seeker)
-            sailor.owner = guest.owner
+        for seeker in seekers[: self.plan.max - len(gathering.players)]:
+            player = self._take_in(gathering, seeker.name, seeker.name)
+            guest = player.native = self._desk.recruit(seeker)
+            player.owner = guest.owner
 
     def _fill(self, seeker: Seeker) -> bool:
         """The house is to play a bot that has waited for long enough: let it do so here, if that makes a game."""
@@ -215,7 +217,7 @@ class Room:
 
     def _call_the_house(self, gathering: Gathering) -> None:
         """Too few have come: native bots that wait take the free seats, and house bots the others."""
-        if gathering is not self.gathering or not gathering.sailors:
+        if gathering is not self.gathering or not gathering.players:
             return
         if self._desk.refusal:
             self._call_the_house_in(RETRY, gathering)
@@ -224,40 +226,38 @@ class Room:
         found = house_bot(Battleship.name, "house")
         assert found is not None
         name, bot = found
-        for text in house_names(name, self.plan.max - len(gathering.sailors)):
+        for text in house_names(name, self.plan.max - len(gathering.players)):
             self._take_in(gathering, text, name.removeprefix("house:")).house = bot
         self.start()
 
-    def _take_in(self, gathering: Gathering, text: str, name: str) -> Sailor:
+    def _take_in(self, gathering: Gathering, text: str, name: str) -> BoatPlayer:
         """Somebody who does not come by lines."""
-        taken = {sailor.name for sailor in gathering.sailors}
-        sailor = Sailor(display_name(name, self.plan.width, taken), text)
-        gathering.sailors.append(sailor)
-        gathering.tell_others(sailor, [joined(sailor.name)])
-        return sailor
+        taken = {player.name for player in gathering.players}
+        player = BoatPlayer(display_name(name, self.plan.width, taken), text)
+        gathering.players.append(player)
+        gathering.tell_others(player, [joined(player.name)])
+        return player
 
     # How a game goes.
 
     def start(self) -> BoatGame | None:
         """The game of those who have gathered; None: they are too few."""
         gathering, plan = self.gathering, self.plan
-        if gathering is None or not plan.min <= len(gathering.sailors) <= plan.max or self._desk.refusal:
+        if gathering is None or not plan.min <= len(gathering.players) <= plan.max or self._desk.refusal:
             return None
-        sailors = gathering.sailors
-        self.chance.shuffle(sailors)
-        names = tuple(sailor.text for sailor in sailors)
-        owners = tuple(sailor.owner for sailor in sailors)
+        players = gathering.players
+        self.chance.shuffle(players)
+        names = tuple(player.text for player in players)
+        owners = tuple(player.owner for player in players)
         table = self._desk.floor.set_table(plan.game, plan.terms, names, owners, plan.options)
-        game = BoatGame(self.offer, gathering.number, sailors, table, Chance(secrets.randbits(SEED_BITS)))
+        game = BoatGame(self.offer, gathering.number, players, table, Chance(secrets.randbits(SEED_BITS)))
         books = BoatBookkeeper(self._books, plan, game, self._desk)
         over = partial(self._over, game)
         table.subscribe(Subscriber(changed=self.changed, notes=books.notes, stored=books.stored, over=over))
         self.gathering = None
         self.games.append(game)
-        for sailor in sailors:
-            self._seats.setdefault(sailor.name, []).append((game, sailor))
-            if sailor.client is not None:
-                sailor.client.enter(game)
+        for player in players:
+            self._seats.setdefault(player.name, []).append((game, player))
         self._open_next()
         game.begin(self._desk.floor)
         self.changed()
@@ -265,8 +265,8 @@ class Room:
 
     def _over(self, game: BoatGame, table: Table) -> None:
         self.games.remove(game)
-        for sailor in game.sailors:
-            self._vacate(sailor.name, game)
+        for player in game.players:
+            self._vacate(player.name, game)
         self._open_next()
         self.changed()
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 from botdrome.server.boats.books import Tally
-from botdrome.server.boats.company import Company, Sailor
 from botdrome.server.boats.game import BoatGame
-from botdrome.server.boats.room import Room
+from botdrome.server.boats.players import BoatPlayer, PlayerGroup
+from botdrome.server.boats.room import BoatRoom
 from botdrome.wire.boats.lines import text_of
 
 
-def shown(room: Room) -> dict[str, Any]:
+def shown(room: BoatRoom) -> dict[str, Any]:
     plan = room.plan
     gathering = room.gathering
     return {
@@ -22,7 +22,7 @@ def shown(room: Room) -> dict[str, Any]:
         "boats": list(room.offer.boats.names),
         "autoStart": plan.auto_start,
         "over": room.over,
-        "gathering": None if gathering is None else _company(gathering),
+        "gathering": None if gathering is None else _group(gathering),
         "gathers": None if gathering is None else gathering.number,
         "games": [_game(game) for game in room.games],
         "blacklist": {
@@ -32,23 +32,23 @@ def shown(room: Room) -> dict[str, Any]:
     }
 
 
-def _company(company: Company) -> list[dict[str, Any]]:
-    return [_sailor(sailor) for sailor in company.sailors]
+def _group(group: PlayerGroup) -> list[dict[str, Any]]:
+    return [_player(player) for player in group.players]
 
 
-def _sailor(sailor: Sailor) -> dict[str, Any]:
-    return {"name": text_of(sailor.name), "address": sailor.address}
+def _player(player: BoatPlayer) -> dict[str, Any]:
+    return {"name": text_of(player.name), "address": player.address}
 
 
 def _game(game: BoatGame) -> dict[str, Any]:
     tally, awaited = Tally(game.shown), game.table.match.awaited
     rows = []
-    for at, sailor in enumerate(game.sailors):
+    for at, player in enumerate(game.players):
         rows.append(
-            _sailor(sailor)
+            _player(player)
             | {
-                "status": text_of(game.crew.statuses[at]),
-                "toMove": game.crew.started and at in awaited,
+                "status": text_of(game.roster.statuses[at]),
+                "toMove": game.roster.started and at in awaited,
                 "score": tally.scores[at],
                 "skips": tally.skips[at],
                 "turns": tally.turns[at],

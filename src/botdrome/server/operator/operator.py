@@ -4,10 +4,10 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from botdrome.server.boats.harbour import BadRoom, Harbours
 from botdrome.server.boats.orders import carry_out
 from botdrome.server.boats.plan import make_plan
-from botdrome.server.boats.room import Room
+from botdrome.server.boats.room import BoatRoom
+from botdrome.server.boats.rooms import BadRoom, BoatRooms
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.lobby.bans import Ban, Kind
@@ -22,7 +22,7 @@ REMOVED = "the operator removed this client"
 
 
 class Operator:
-    def __init__(self, desk: Desk, keys: OperatorKeys, boats: Harbours, organisers: CubeHost) -> None:
+    def __init__(self, desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost) -> None:
         self.keys, self.boats, self.runs = keys, boats, CubeRuns(organisers)
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
@@ -97,27 +97,27 @@ class Operator:
 
     # Boat rooms.
 
-    async def open_room(self, values: dict[str, Any]) -> Room:
+    async def open_room(self, values: dict[str, Any]) -> BoatRoom:
         """BadPlan or BadRoom where there can be no such room."""
         room = await self.boats.open(make_plan(values))
         await self.audit.note("open boat room", room.plan.title)
         return room
 
-    async def change_room(self, room: Room, values: dict[str, Any]) -> None:
+    async def change_room(self, room: BoatRoom, values: dict[str, Any]) -> None:
         """BadPlan or BadRoom where that cannot be."""
         plan = make_plan(asdict(room.plan) | values | {"title": room.plan.title, "port": room.plan.port})
         if not room.change(plan):
             raise BadRoom("players have joined by the present rules: start their game, or send them away first")
         await self.audit.note("change boat room", plan.title, ", ".join(f"{key}={value}" for key, value in values.items()))
 
-    async def order(self, room: Room, order: dict[str, Any]) -> str:
+    async def order(self, room: BoatRoom, order: dict[str, Any]) -> str:
         """What was done in a room, or BadOrder."""
         done = carry_out(order, room)
         await self.audit.note(f"boat room: {order.get('do')}", room.plan.title, done)
         return done
 
 
-async def open_operator(desk: Desk, boats: Harbours, organisers: CubeHost, caller: BotCaller) -> Operator:
+async def open_operator(desk: Desk, boats: BoatRooms, organisers: CubeHost, caller: BotCaller) -> Operator:
     """With the bans that are stored, which hold for bots that are called, too."""
     registry = desk.registry
     await registry.bans.load()

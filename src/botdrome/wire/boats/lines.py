@@ -4,7 +4,7 @@ Servers keep fields as bytes, since the protocol names no encoding. Clients show
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from botdrome.games.battleship import Battleship
@@ -21,12 +21,12 @@ COLUMNS = "abcdefghijklmnopqrstuvwxyz"
 """Names of the columns of a board: the first square is a1."""
 NEVER_SENT = str.maketrans({"|": "/", "\n": " ", "\r": " "})
 BLANKS = " \t\n\r\v\f"
-"""What is cut off at both ends of a field; all other blanks are part of a name."""
+"""Characters trimmed from both ends of a field; other blanks are part of a name."""
 RESERVED = frozenset({b"server", b"all", b"you", b"me"})
 NOT_IN_NAMES = re.compile(rb"[<>\[\]{}()|\x00-\x1f\x7f]")
 NUMBER = re.compile(rb"\+?[0-9]{1,9}")
 PLACES = {b"%d" % (place + 1): place for place in range(26)}
-"""Coordinates as they are mostly written."""
+"""Coordinates in their most common form."""
 
 PROTOCOL_ERROR = b"protocol error"
 FULL = b"game is full"
@@ -47,8 +47,8 @@ SHOT_BEFORE = b"that spot has already been shot"
 NO_SQUARE = b"illegal coordinates"
 
 
-class Refusal(Exception):
-    """A shot or a skip that cannot be, with the words of the protocol."""
+class RefusedShot(Exception):
+    """A shot or a skip that is not allowed, with the words of the protocol."""
 
     def __init__(self, words: bytes) -> None:
         super().__init__(words.decode())
@@ -59,8 +59,8 @@ class Refusal(Exception):
 
 
 def fields_of(line: bytes) -> list[bytes]:
-    """Type and values, without blanks around them and without empty ones at the end; what follows a carriage return is cut."""
-    blank = line.split() != [line]  # hardly ever: so much is saved for every shot
+    """Return type and values, trimmed, without empty ones at the end and without anything after a carriage return."""
+    blank = line.split() != [line]  # rarely: this saves time for every shot
     fields = [field.strip() for field in line.partition(b"\r")[0].split(b"|")] if blank else line.split(b"|")
     while len(fields) > 1 and not fields[-1]:
         fields.pop()
@@ -87,7 +87,7 @@ def number_in(fields: Sequence[str], at: int) -> int:
 
 
 def text_of(name: bytes) -> str:
-    """A name as the rest of the house knows it: UTF-8, or else Latin-1, in which everything can be read."""
+    """Decode a name as UTF-8 or, if it is not, as Latin-1."""
     try:
         return name.decode()
     except UnicodeDecodeError:
@@ -95,15 +95,30 @@ def text_of(name: bytes) -> str:
 
 
 def name_problem(name: bytes, width: int) -> bytes:
-    """Why nobody can be called so, on boards of that width; empty: it is a name."""
+    """Return why this is no valid name on boards of that width; empty: it is valid."""
     first = name[:1]
     if len(name) < 2 or not (first.isascii() and first.isalpha()) or name.lower() in RESERVED or NOT_IN_NAMES.search(name):
         return b"invalid name"
     return b"name too long" if len(name) > width else b""
 
 
+def display_name(name: str, width: int, taken: Collection[bytes]) -> bytes:
+    """Return a name that fits lines, for a player from another protocol."""
+    raw = name.encode()
+    if not name_problem(raw, width) and raw not in taken and raw == raw.strip():
+        return raw
+    kept = NOT_IN_NAMES.sub(b"", name.encode("ascii", "ignore")).lstrip(b"0123456789 !\"#$%&'*+,-./:;=?@\\^_`~")
+    base = kept[:width].strip() or b"bot"
+    number, shown = 1, base
+    while name_problem(shown, width) or shown in taken:
+        number += 1
+        ending = b"%d" % number
+        shown = base[: width - len(ending)].rstrip() + ending
+    return shown
+
+
 def is_fleet(board: bytes, boats: str, width: int, height: int) -> bool:
-    """Water and every boat once, row by row."""
+    """Return whether this is water and every boat once, row by row."""
     try:
         check_fleet(board.decode("latin-1"), boats_in(boats), width)
     except IllegalMove:
@@ -112,7 +127,7 @@ def is_fleet(board: bytes, boats: str, width: int, height: int) -> bool:
 
 
 def player_called(word: bytes, names: Sequence[bytes]) -> int | None:
-    """By the exact name, by the beginning of one name alone in any case, or by the number of the turn."""
+    """Find a player by exact name, unique beginning of a name in any case, or number in turn order."""
     if word in names:
         return names.index(word)
     found = [number for number, name in enumerate(names) if word and name.lower().startswith(word.lower())]
@@ -123,18 +138,18 @@ def player_called(word: bytes, names: Sequence[bytes]) -> int | None:
 
 
 def aimed(fields: Sequence[bytes], names: Sequence[bytes], shooter: int, position: Battleship) -> Raw:
-    """The shot `S|player|x|y` as the rules want it, or Refusal. The shooter's turn it is."""
+    """Read the shot `S|player|x|y` of the player whose turn it is, or raise RefusedShot."""
     _, called, across, down = fields if len(fields) == 4 else (*fields, b"", b"", b"")[:4]
     target = player_called(called, names)
     if target is None:
-        raise Refusal(NO_TARGET)
+        raise RefusedShot(NO_TARGET)
     if target == shooter:
-        raise Refusal(YOURSELF)
+        raise RefusedShot(YOURSELF)
     x, y = PLACES.get(across, -1), PLACES.get(down, -1)
     if not (0 <= x < position.width and 0 <= y < position.height):
         x, y = _coordinate(across, position.width), _coordinate(down, position.height)
     if position.boards[target][y * position.width + x] != WATER:
-        raise Refusal(SHOT_BEFORE)
+        raise RefusedShot(SHOT_BEFORE)
     return {"target": target, "x": x, "y": y}
 
 
@@ -145,19 +160,19 @@ NOBODY: tuple[int, dict[bytes, PlainShot]] = (-1, {})
 
 @cache
 def plain_shots(target: int, width: int, height: int) -> dict[bytes, PlainShot]:
-    """All shots at one player, by their coordinates as they are mostly written."""
+    """All shots at one player, by their coordinates in the most common form."""
     squares = [(x, y) for y in range(height) for x in range(width)]
     return {b"%d|%d" % (x + 1, y + 1): (y * width + x, {"target": target, "x": x, "y": y}) for x, y in squares}
 
 
 class Aim:
-    """The shots of one game as they are mostly written: with the whole name, and nothing that could be left out."""
+    """The shots of one game in their most common form: the whole name and plain numbers."""
 
     def __init__(self, names: Sequence[bytes], width: int, height: int) -> None:
         self._at = {name: (target, plain_shots(target, width, height)) for target, name in enumerate(names)}
 
     def plain(self, line: bytes, shooter: int, position: Battleship) -> Raw | None:
-        """What `fields_of` and `aimed` would find in this line; None: they have to look at it."""
+        """Return what `fields_of` and `aimed` would find in this line; None: they have to look at it."""
         if line[:2] != b"S|":
             return None
         called, _, written = line[2:].partition(b"|")
@@ -171,7 +186,7 @@ class Aim:
 def _coordinate(word: bytes, size: int) -> int:
     place = int(word) - 1 if NUMBER.fullmatch(word) else -1
     if not 0 <= place < size:
-        raise Refusal(NO_SQUARE)
+        raise RefusedShot(NO_SQUARE)
     return place
 
 
@@ -198,21 +213,21 @@ def left(name: bytes, reason: bytes) -> bytes:
 
 
 def retry(words: bytes) -> bytes:
-    """The name cannot be had; another one may be tried."""
+    """The name is refused; the client may try another one."""
     return b"E|" + words
 
 
 def said(sender: bytes, text: bytes, to_all: bool = False) -> bytes:
-    """From nobody: from the server. What is too long is cut."""
+    """A message; without a sender it is from the server. Long messages are cut."""
     return (b"M|%b|%b%b" % (sender, text, b"|All" if to_all else b""))[:LONGEST_LINE]
 
 
 def results(state: bytes, rounds: int, rows: Sequence[tuple[bytes, int, int, int, bytes]]) -> list[bytes]:
-    """F, and for every player a line with score, skips, turns and status; the best first."""
+    """F, and for each player a line R with score, skips, turns and status, best first."""
     ranked = sorted(rows, key=lambda row: -row[1])
     return [b"F|%b|%d|%d" % (state, rounds, len(rows)), *(b"R|%b|%d|%d|%d|%b" % row for row in ranked)]
 
 
 def plain(text: str) -> bytes:
-    """Somebody's words, made fit for one field of a line."""
+    """Return text that fits into one field of a line."""
     return " ".join(text.replace("|", "/").split()).encode(errors="replace")

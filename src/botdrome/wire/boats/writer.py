@@ -1,20 +1,71 @@
-"""Talk: what the players of a boat game on lines are told."""
+"""BoatWriter: the lines that the players of a boat game get."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from botdrome.games.battleship import Battleship, Shot
+from botdrome.games.chance import Chance
+from botdrome.games.game import Raw
 from botdrome.match.course import News
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
-from botdrome.wire.boats.crew import Crew
-from botdrome.wire.boats.lines import DISCONNECTED, NOT_YOUR_TURN, joined, results, said, square_name
+from botdrome.wire.boats.lines import (
+    DISCONNECTED,
+    FINISHED,
+    NOT_STARTED,
+    NOT_YOUR_TURN,
+    Aim,
+    RefusedShot,
+    aimed,
+    joined,
+    results,
+    said,
+    square_name,
+)  # fmt: skip
+from botdrome.wire.match_header import MatchHeader
 from botdrome.wire.standing import Standing
 
 OUT_OF_TIME = b"out of time"
+TAUNT_BYTES = 16 << 10
+"""All the taunts of one player together."""
+
+
+class Taunts:
+    """Messages of a player for those who shoot at it."""
+
+    def __init__(self) -> None:
+        self._texts: dict[bytes, list[bytes]] = {b"hit": [], b"miss": []}
+        self.any = False
+
+    def set(self, kind: bytes, text: bytes) -> None:
+        """Add a taunt; an empty text clears the kind. Unknown kinds and taunts beyond 16 KiB are ignored."""
+        texts = self._texts.get(kind.lower())
+        if texts is None:
+            return
+        if not text:
+            texts.clear()
+        elif sum(len(one) for many in self._texts.values() for one in many) + len(text) <= TAUNT_BYTES:
+            texts.append(text)
+        self.any = any(self._texts.values())
+
+    def draw(self, hit: bool, chance: Chance) -> bytes | None:
+        texts = self._texts[b"hit" if hit else b"miss"]
+        return chance.choice(texts) if texts else None
+
+
+class Roster:
+    """The players of one game in turn order: their names on lines, why they are away, and their taunts."""
+
+    def __init__(self, names: Sequence[bytes], taunts: Sequence[Taunts], chance: Chance) -> None:
+        self.names, self.taunts, self.chance = tuple(names), tuple(taunts), chance
+        self.statuses = [b""] * len(self.names)
+        self.started = False
+        """S was sent."""
+        self.skip_reason = b""
+        """Reason for the next skip."""
 
 
 class Speech:
-    """The lines of one occasion, in order: most are for all, some for one player alone."""
+    """The lines for one batch of news, in order: most are for all, some for one player."""
 
     __slots__ = ("ends", "lines", "only")
 
@@ -31,7 +82,7 @@ class Speech:
             self.lines.append(line)
 
     def told(self, players: Collection[Player]) -> dict[Player, list[bytes]]:
-        """What one hears at once is one message of several lines."""
+        """Return for each player one message of all its lines."""
         if not self.only:
             alike = [b"\n".join(self.lines)]
             return dict.fromkeys(players, alike) if self.lines else {}
@@ -42,12 +93,15 @@ class Speech:
         return [line for number, line in enumerate(self.lines) if self.only.get(number, player) == player]
 
 
-class BoatTalk:
-    """Speaks to the players of one match who are on lines."""
+class BoatWriter:
+    """Writes for all players of one match that are on lines, and knows the position that they were last told."""
 
-    def __init__(self, crew: Crew) -> None:
-        self._crew, self._names = crew, crew.names
-        self._turns = [b"N|" + name for name in crew.names]
+    def __init__(self, roster: Roster) -> None:
+        self.roster, self._names = roster, roster.names
+        self.position: Battleship | None = None
+        self.over = False
+        self._aim: Aim | None = None
+        self._turns = [b"N|" + name for name in roster.names]
         self._asked = [b"\n" + turn for turn in self._turns]
         self._say: dict[type[Event], Callable[[Any, Any, Speech], None]] = {
             Played: self._played,
@@ -61,10 +115,12 @@ class BoatTalk:
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
         if len(news) == 1:
             event, position = news[0]
+            self.position = position  # type: ignore[assignment]
             if miss := self._miss(event, position):
                 return dict.fromkeys(players, miss)
         speech = Speech()
         for at, (event, position) in enumerate(news, 1):
+            self.position = position  # type: ignore[assignment]
             speech.ends = at < len(news) and type(news[at][0]) is Ended
             say = self._say.get(type(event))
             if say is not None:
@@ -72,29 +128,63 @@ class BoatTalk:
         return speech.told(players)
 
     def _miss(self, event: Event, position: Any) -> list[bytes]:
-        """What all are told of a shot into the water that nobody has a word for: most news. Nothing: it is something else."""
+        """Write a miss without a taunt, which is most news. Empty: it is something else."""
         if type(event) is not Played or position.shot is None or position.hit:
             return []
         target, next_up = position.shot.target, position.to_move
-        crew = self._crew
-        if not next_up or crew.taunts[target].any:
+        roster = self.roster
+        if not next_up or roster.taunts[target].any:
             return []
         return [self.board(target, position) + self._asked[next_up[0]]]
 
     def board(self, player: Player, position: Battleship) -> bytes:
         squares = position.boards[player].encode()
-        status, score, skips = self._crew.statuses[player], position.scores[player], position.skips[player]
+        status, score, skips = self.roster.statuses[player], position.scores[player], position.skips[player]
         return b"B|%b|%b|%b|%d|%d" % (self._names[player], status, squares, score, skips)
+
+    # What the conversations ask.
+
+    def for_match(self, _: MatchHeader) -> "BoatWriter":
+        return self
+
+    def turns_of(self, player: Player) -> int:
+        return 0 if self.position is None else self.position.turns[player]
+
+    def is_asked(self, player: Player) -> bool:
+        position = self.position
+        return position is not None and self.roster.started and not self.over and position.to_move == (player,)
+
+    def check_turn(self, player: Player) -> None:
+        """Raise RefusedShot unless it is this player's turn."""
+        if self.over:
+            raise RefusedShot(FINISHED)
+        if not self.roster.started:
+            raise RefusedShot(NOT_STARTED)
+        if not self.is_asked(player):
+            raise RefusedShot(NOT_YOUR_TURN)
+
+    def plain_shot(self, player: Player, line: bytes) -> Raw | None:
+        """The shot in a line in its most common form, if it is allowed. None: `shot` has to look at it."""
+        position, aim = self.position, self._aim
+        if position is None or aim is None or self.over or position.to_move != (player,):
+            return None
+        return aim.plain(line, player, position)
+
+    def shot(self, player: Player, fields: Sequence[bytes]) -> Raw:
+        """The shot in these fields, or raise RefusedShot."""
+        self.check_turn(player)
+        assert self.position is not None
+        return aimed(fields, self._names, player, self.position)
 
     # The course of a game.
 
     def _played(self, event: Played, position: Battleship, speech: Speech) -> None:
-        crew, shot = self._crew, position.shot
+        roster, shot = self.roster, position.shot
         if shot is not None:
             target = shot.target
             if position.hit:
                 self._hit(shot, position, speech)
-            elif crew.taunts[target].any:
+            elif roster.taunts[target].any:
                 self._taunt(shot, position, speech, hit=False)
             speech.lines.append(self.board(target, position))
         elif position.turn:
@@ -112,7 +202,7 @@ class BoatTalk:
         speech.lines.append(self.board(shooter, position))
 
     def _taunt(self, shot: Shot, position: Battleship, speech: Speech, hit: bool) -> None:
-        taunt = self._crew.taunts[shot.target].draw(hit, self._crew.chance)
+        taunt = self.roster.taunts[shot.target].draw(hit, self.roster.chance)
         if taunt is not None:
             speech.to_one(self._shooter(position), said(self._names[shot.target], taunt))
 
@@ -121,45 +211,47 @@ class BoatTalk:
 
     def _start(self, position: Battleship, speech: Speech) -> None:
         """All fleets are placed."""
-        self._crew.started = True
+        self.roster.started = True
+        self._aim = Aim(self._names, position.width, position.height)
         speech.lines += [self.board(player, position) for player in range(len(self._names))]
         speech.lines.append(self._order())
 
     def _skip(self, event: Played, player: Player) -> bytes:
-        """Whoever did not move was not in time, or not there."""
-        crew = self._crew
-        reason, crew.skip_reason = crew.skip_reason, b""
+        """A player without a move was too late, or away."""
+        roster = self.roster
+        reason, roster.skip_reason = roster.skip_reason, b""
         if player not in event.moves:
-            reason = crew.statuses[player] or OUT_OF_TIME
+            reason = roster.statuses[player] or OUT_OF_TIME
         return b"K|%b|%b" % (self._names[player], reason)
 
     def _order(self) -> bytes:
         return b"|".join((b"S", *self._names))
 
     def _ended(self, event: Ended, position: Battleship, speech: Speech) -> None:
-        rows = list(zip(self._names, position.scores, position.skips, position.turns, self._crew.statuses, strict=True))
+        self.over = True
+        rows = list(zip(self._names, position.scores, position.skips, position.turns, self.roster.statuses, strict=True))
         speech.lines += results(b"aborted" if event.result.aborted else b"finished", position.turns[0], rows)
 
     # Coming and going.
 
     def _left(self, event: Left, position: Battleship, speech: Speech) -> None:
-        statuses = self._crew.statuses
+        statuses = self.roster.statuses
         statuses[event.player] = statuses[event.player] or DISCONNECTED
-        if self._crew.started:
+        if self.roster.started:
             speech.lines.append(self.board(event.player, position))
 
     def _returned(self, event: Returned, position: Battleship, speech: Speech) -> None:
-        back, crew = event.player, self._crew
-        crew.statuses[back] = b""
+        back, roster = event.player, self.roster
+        roster.statuses[back] = b""
         speech.to_one(back, *self._welcome_back(back, position))
-        if crew.started:
+        if roster.started:
             speech.lines.append(self.board(back, position))
         speech.lines.append(said(b"", self._names[back] + b" reconnected"))
 
     def _welcome_back(self, player: Player, position: Battleship) -> list[bytes]:
-        """All that somebody has to know who comes back: its own board, with its boats, and everybody else's."""
+        """All that a player that rejoins needs: its board with its boats, and the boards of the others."""
         others = [other for other in range(len(self._names)) if other != player]
-        if not self._crew.started:
+        if not self.roster.started:
             return [joined(self._names[player]), *(joined(self._names[other]) for other in others)]
         own = b"Y|" + position.fleets[player].upper().encode()
         company = [line for other in others for line in (joined(self._names[other]), self.board(other, position))]

@@ -5,8 +5,7 @@ from botdrome.games.chance import Chance
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.boats.crew import Crew, Taunts
-from botdrome.wire.boats.talk import BoatTalk
+from botdrome.wire.boats.writer import BoatWriter, Roster, Taunts
 from botdrome.wire.vocabulary import standing
 
 FLEET = ["AAA..", "BB...", ".....", ".....", "....."]
@@ -19,8 +18,8 @@ class Told:
     def __init__(self, placed: bool = True, goal: int = 1, players: tuple[int, ...] = (0, 1, 2)) -> None:
         game = Battleship(width=5, height=5, boats="A3 B2", goal=goal)
         self.match = Match(game, 3, Terms(Pace(1000), late="pass", gone="wait", absence=100, early_end=True), 1)
-        self.crew = Crew([b"ann", b"bob", b"carl"], [Taunts(), Taunts(), Taunts()], Chance(1))
-        self._talk, self._players = BoatTalk(self.crew), players
+        self.roster = Roster([b"ann", b"bob", b"carl"], [Taunts(), Taunts(), Taunts()], Chance(1))
+        self._talk, self._players = BoatWriter(self.roster), players
         assert self(self.match.start()) == {}
         for player in range(3) if placed else ():
             self.last = self(self.match.submit(player, {"board": FLEET}, 0))
@@ -53,7 +52,7 @@ def test_a_miss_a_hit_and_a_skip() -> None:
     assert told.to_all(told.match.submit(1, shot(0, 2, 0), 0)) == [
         "H|bob|ann|c1", f"B|bob||{WATER[:-1]}0|1|0", f"B|ann||..X{WATER[3:]}|0|0", "N|carl",
     ]  # fmt: skip
-    told.crew.skip_reason = b"thinking"
+    told.roster.skip_reason = b"thinking"
     assert told.to_all(told.match.submit(2, {"skip": True}, 0)) == [
         "K|carl|thinking", "F|finished|1|3", "R|bob|1|0|1|", "R|ann|0|0|1|", "R|carl|0|1|1|",
     ]  # fmt: skip
@@ -61,8 +60,8 @@ def test_a_miss_a_hit_and_a_skip() -> None:
 
 def test_a_taunt_is_for_the_shooter_alone_after_the_hit_and_before_the_board() -> None:
     told = Told()
-    told.crew.taunts[1].set(b"hit", b"ouch")
-    told.crew.taunts[0].set(b"miss", b"ha")
+    told.roster.taunts[1].set(b"hit", b"ouch")
+    told.roster.taunts[0].set(b"miss", b"ha")
     news = told(told.match.submit(0, shot(1, 0, 0), 0))
     assert news[0] == ["H|ann|bob|a1", "M|bob|ouch", f"B|ann||{WATER}|1|0", f"B|bob||X{WATER[1:]}|0|0", "N|bob"]
     assert news[1] == news[2] == [line for line in news[0] if not line.startswith("M|")]
@@ -73,7 +72,7 @@ def test_a_taunt_is_for_the_shooter_alone_after_the_hit_and_before_the_board() -
 
 def test_a_taunt_for_a_shooter_who_is_not_on_lines_is_dropped() -> None:
     told = Told(players=(1, 2))
-    told.crew.taunts[1].set(b"miss", b"ha")
+    told.roster.taunts[1].set(b"miss", b"ha")
     news = told(told.match.submit(0, shot(1, 4, 4), 0))
     assert news[1] == news[2] == [f"B|bob||{WATER[:-1]}0|0|0", "N|bob"]
 
@@ -96,7 +95,7 @@ def test_a_move_out_of_turn_that_came_this_far_is_answered() -> None:
 def test_who_leaves_is_shown_with_its_board_and_skipped_by_its_status() -> None:
     told = Told()
     assert told.to_all(told.match.leave(2, 0)) == [f"B|carl|disconnected|{WATER}|0|0"]
-    told.crew.statuses[0] = b"brb"
+    told.roster.statuses[0] = b"brb"
     assert told.to_all(told.match.leave(0, 0)) == [f"B|ann|brb|{WATER}|0|0"]
     assert told.to_all(told.match.wake(100)) == ["K|ann|brb", "N|bob"]
 

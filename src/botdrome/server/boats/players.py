@@ -1,0 +1,129 @@
+"""The players of a boat game, before it starts and while it runs."""
+
+import hmac
+from collections.abc import Iterable
+
+from botdrome.bots.house import HouseBot
+from botdrome.match.events import Player
+from botdrome.server.lobby.desk import WaitingClient
+from botdrome.server.lobby.owners import NOBODY
+from botdrome.server.session import Session
+from botdrome.wire.boats.commands import SentOff
+from botdrome.wire.boats.lines import joined, left, results, said
+from botdrome.wire.boats.offer import Offer
+from botdrome.wire.boats.writer import Taunts
+
+
+class BoatPlayer:
+    """A player that has joined. One on lines has a session while it is connected; native bots and house bots have none."""
+
+    def __init__(self, name: bytes, text: str, board: bytes = b"", secret: bytes = b"") -> None:
+        self.name, self.board, self.secret = name, board, secret
+        self.owner = NOBODY
+        """Owner of the seat. A registered bot has no secret: it has shown its token."""
+        self.text = text
+        """The name outside of this protocol."""
+        self.taunts = Taunts()
+        self.session: Session | None = None
+        self.native: WaitingClient | None = None
+        self.house: HouseBot | None = None
+        self.address = ""
+        self.lost_at: float | None = None
+        """When its connection was lost, on the loop's clock, while it is expected back."""
+        self.player: Player = 0
+
+    @property
+    def on_lines(self) -> bool:
+        """It plays by this protocol, connected or not."""
+        return self.native is None and self.house is None
+
+    def proves_to_be(self, other: "BoatPlayer") -> bool:
+        """Return whether it has the secret or the token of the other. A player without either proves nothing."""
+        if other.secret:
+            return hmac.compare_digest(other.secret, self.secret)
+        return other.owner != NOBODY and other.owner == self.owner
+
+    def is_unprotected(self) -> bool:
+        """As in the original, a client with the same name may take its seat."""
+        return not self.secret and self.owner == NOBODY
+
+    def tell(self, lines: list[bytes]) -> None:
+        if self.session is not None:
+            self.session.tell(lines)
+
+
+class PlayerGroup:
+    """The players of one game that gathers or runs. `number` is the host's number for the game."""
+
+    started: bool
+
+    def __init__(self, offer: Offer, number: int, players: Iterable[BoatPlayer] = ()) -> None:
+        self.offer, self.number, self.players = offer, number, list(players)
+
+    def info(self) -> bytes:
+        return self.offer.info(self.started, len(self.players))
+
+    def called(self, name: bytes) -> BoatPlayer | None:
+        return next((player for player in self.players if player.name == name), None)
+
+    def from_address(self, address: str) -> list[BoatPlayer]:
+        return [player for player in self.players if player.session is not None and player.address == address]
+
+    def tell_others(self, than: BoatPlayer, lines: list[bytes]) -> None:
+        for player in self.players:
+            if player is not than:
+                player.tell(lines)
+
+    def say(self, sender: BoatPlayer, to: bytes, text: bytes) -> None:
+        """Pass a message on to all others, or to one. A message to an unknown player is dropped."""
+        if not to:
+            return self.tell_others(sender, [said(sender.name, text, to_all=True)])
+        receiver = self.called(to)
+        if receiver is not None and receiver is not sender:
+            receiver.tell([said(sender.name, text)])
+        return None
+
+    def announce(self, text: bytes, to: BoatPlayer | None = None) -> None:
+        """Tell all players, or one, a message of the server or the host."""
+        for player in self.players if to is None else [to]:
+            player.tell([said(b"", text)])
+
+    def depart(self, player: BoatPlayer, reason: bytes) -> None:
+        """A player on lines leaves, for a reason that the others are told."""
+        raise NotImplementedError
+
+    def left(self, player: BoatPlayer) -> None:
+        """The session of a player has ended."""
+        raise NotImplementedError
+
+
+class Gathering(PlayerGroup):
+    """Players that wait for a game to start, in the order in which they joined."""
+
+    started = False
+
+    def join(self, player: BoatPlayer) -> None:
+        """The new player's own J is the first line that it gets: clients insist on that."""
+        others = [joined(other.name) for other in self.players]
+        self.players.append(player)
+        player.tell([joined(player.name), *others])
+        self.tell_others(player, [joined(player.name)])
+
+    def depart(self, player: BoatPlayer, reason: bytes) -> None:
+        player.session = None
+        if player in self.players:
+            self.players.remove(player)
+            self.tell_others(player, [left(player.name, reason)])
+
+    def left(self, player: BoatPlayer) -> None:
+        self.depart(player, b"")
+
+    def abort(self) -> None:
+        """The game will not start: tell all players, and close their connections."""
+        lines = results(b"aborted", 0, [(player.name, 0, 0, 0, b"") for player in self.players])
+        players, self.players = self.players, []
+        for player in players:
+            session, player.session = player.session, None
+            if session is not None:
+                session.tell(lines)
+                session.answer(SentOff(b""))
