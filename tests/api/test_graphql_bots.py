@@ -37,7 +37,7 @@ async def test_a_bot_is_registered_and_can_log_in(http: httpx.AsyncClient, arena
         ("", "", "a name must not be empty"),
         ("  ", "", "a name must not be empty"),
         ("x" * 65, "", "a name has at most 64 characters"),
-        ("house:random", "", "names that begin with house: are the house's"),
+        ("house:random", "", "names that begin with house: are those of house bots"),
         ("a\nb", "", "a name has printable characters only"),
         ("a\0b", "", "a name has printable characters only"),
         ("ok", "x" * 201, "an owner has at most 200 characters"),

@@ -233,7 +233,7 @@ async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
         (("%74aken", "connect:%74aken"), "connect:%74aken plays under its own name, taken"),
         (("taken", "connect:taken"), "taken is a registered bot: its token is needed"),
         (("x", "house:nobody"), "There is no bot house:nobody"),
-        (("house:x", "http://127.0.0.1:1"), "names that begin with house: are the house's"),
+        (("house:x", "http://127.0.0.1:1"), "names that begin with house: are those of house bots"),
     ],
 )
 async def test_players_who_cannot_be(tmp_path: Path, player: tuple[str, str], details: str) -> None:

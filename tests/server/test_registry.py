@@ -30,7 +30,7 @@ async def test_a_name_is_its_bots_and_any_other_is_free(tmp_path: Path) -> None:
         ("ada", "wrong", "gomoku", "ada is a registered bot: its token is needed"),
         ("ada", {}, "gomoku", "ada is a registered bot: its token is needed"),
         ("ada", "right", "battleship", "ada is registered for gomoku"),
-        ("house:perfect", None, "gomoku", "names that begin with house: are the house's"),
+        ("house:perfect", None, "gomoku", "names that begin with house: are those of house bots"),
         ("", None, "gomoku", "a name must not be empty"),
     ],
 )

@@ -102,7 +102,7 @@ async def duellist(arena: Arena, request: RestRequest) -> DuelProfile:
     name = request.path("name")
     line = arena.duel.line(name)
     if line is None:
-        raise Problem(f"nobody has played over duel arena as {name!r}", 404)
+        raise Problem(f"there is no duel arena player {name!r}", 404)
     return DuelProfile(_player(arena.duel, name, line), [_board(board) for board in await arena.duel.boards_of(name)])
 
 

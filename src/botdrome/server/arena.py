@@ -74,8 +74,8 @@ class BotCache(Protocol):
         """Close all sessions that were opened with the token of this bot."""
 
 
-class BotCaller(Protocol):
-    """Calls bots at their URLs. CallFailed where a bot does not answer."""
+class CalledBots(Protocol):
+    """Bots that the server calls at their URLs. CallFailed where a bot does not answer."""
 
     async def challenge(self, url: str, name: str, game: str) -> None: ...
 
@@ -84,7 +84,7 @@ class BotCaller(Protocol):
     async def withdraw(self, bot: BotEntry, contest: str) -> None: ...
 
 
-class NoBotCaller:
+class NoCalledBots:
     """For servers that call no bots."""
 
     async def challenge(self, url: str, name: str, game: str) -> None:
@@ -148,7 +148,7 @@ class Arena:
         tables: Tables,
         registry: BotCache | None = None,
         duel: DuelLeaderboard | None = None,
-        outreach: BotCaller | None = None,
+        outreach: CalledBots | None = None,
         registrations: Buckets | None = None,
         guesses: Guesses | None = None,
         workers: Workers | None = None,
@@ -157,7 +157,7 @@ class Arena:
         """Without `registrations` there is no limit on the rate of registrations."""
         self.store, self.tables, self._registry = store, tables, registry
         self.duel = duel or DuelLeaderboard(store, {})
-        self.outreach, self._registrations = outreach or NoBotCaller(), registrations
+        self.outreach, self._registrations = outreach or NoCalledBots(), registrations
         self.workers, self._guesses = workers or Workers(), guesses or Guesses()
         self.queue: Queue = queue or NoQueue()
         self.addresses = ServerAddresses()
@@ -230,7 +230,7 @@ def check_name(name: str) -> None:
     if len(name) > LONGEST_NAME:
         raise BadName(f"a name has at most {LONGEST_NAME} characters")
     if likeness(name).casefold().startswith(likeness(HOUSE)):
-        raise BadName("names that begin with house: are the house's")
+        raise BadName("names that begin with house: are those of house bots")
     if not can_be_shown(name):
         raise BadName("a name has printable characters only")
 

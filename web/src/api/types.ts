@@ -118,14 +118,14 @@ export interface BoatRoomShown {
   port: number | null;
   /** As in a `[[boats]]` table of the settings. */
   settings: RoomPlan;
-  /** Who waits and who plays, as `botdrome host` shows it. */
+  /** The players that wait and play, as `botdrome host` shows them. */
   room: BoatRoomState;
 }
 
 export interface BoatRoomState {
   goal: number;
   over: boolean;
-  /** Those who wait for a game; null: none can be joined. */
+  /** Players that wait for a game; null: none can be joined. */
   gathering: BoatSailor[] | null;
   /** The number of that game. */
   gathers: number | null;
@@ -413,7 +413,7 @@ export interface Leaderboard {
   /** The same game as the native protocol calls it. */
   gameType: string;
   bots: LeaderboardLine[];
-  /** Rated matches: those between registered bots or bots of the house. */
+  /** Rated matches: those between registered bots or house bots. */
   matches: number;
   /** When the ratings were computed. */
   rated: string | null;
@@ -427,7 +427,7 @@ export interface LeaderboardLine {
   place: number | null;
   name: string;
   owner: string;
-  /** A bot of the house. */
+  /** Whether it is a house bot. */
   house: boolean;
   rating: number | null;
   /** The lower end of the 95 % interval; null: there is none. */

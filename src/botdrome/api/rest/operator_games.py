@@ -80,7 +80,7 @@ class BoatBlacklist(Struct):
 class BoatRoomState(Struct):
     goal: int
     over: bool
-    gathering: Annotated[list[BoatSailor] | None, Meta(description="Those who wait for a game; null: none can be joined.")]
+    gathering: Annotated[list[BoatSailor] | None, Meta(description="Players that wait for a game; null: none can be joined.")]
     gathers: Annotated[int | None, Meta(description="The number of that game.")]
     games: list[BoatGameShown]
     blacklist: BoatBlacklist
@@ -89,7 +89,7 @@ class BoatRoomState(Struct):
 class BoatRoomShown(Struct):
     port: Annotated[int | None, Meta(description="Where players join.")]
     settings: Annotated[RoomPlan, Meta(description="As in a `[[boats]]` table of the settings.")]
-    room: Annotated[BoatRoomState, Meta(description="Who waits and who plays, as `botdrome host` shows it.")]
+    room: Annotated[BoatRoomState, Meta(description="The players that wait and play, as `botdrome host` shows them.")]
 
 
 class BoatRoomsShown(Struct):

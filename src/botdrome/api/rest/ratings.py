@@ -26,7 +26,7 @@ class LeaderboardLine(Struct):
     place: Annotated[int | None, Meta(description="null: it has played no rated match.")]
     name: str
     owner: str
-    house: Annotated[bool, Meta(description="A bot of the house.")]
+    house: Annotated[bool, Meta(description="Whether it is a house bot.")]
     rating: Rating | None
     low: Low
     high: High
@@ -41,7 +41,7 @@ class Leaderboard(ListPage):
     game: GameName
     gameType: GameType  # noqa: N815
     bots: list[LeaderboardLine]
-    matches: Annotated[int, Meta(description="Rated matches: those between registered bots or bots of the house.")]
+    matches: Annotated[int, Meta(description="Rated matches: those between registered bots or house bots.")]
     rated: Annotated[Moment | None, Meta(description="When the ratings were computed.")]
 
 

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, ip_address, ip_network
 ASKER: ContextVar[str] = ContextVar("asker", default="")
 """The source (see below) of the request that is being answered. Tasks that it starts inherit it."""
 NETWORK = 64
-"""Bits of an IPv6 address that identify a subscriber, who can use any address below them."""
+"""Bits of an IPv6 address that identify a subscriber: all addresses with the same bits may be theirs."""
 
 
 @lru_cache(10_000)
