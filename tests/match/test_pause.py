@@ -7,7 +7,7 @@ from botdrome.match.terms import Pace
 from botdrome.wire.vocabulary import standing
 from tests.docs.example_game import RockPaperScissors
 from tests.match.telling import told
-from tests.match.test_match import ROCK, throwing
+from tests.match.test_steps import ROCK, throwing
 
 
 def resting(**terms: Any) -> Match:

@@ -1,0 +1,67 @@
+"""How many calls run at once, for a host and in all."""
+
+import asyncio
+
+import pytest
+
+from botdrome.server.calling.answer import TooLate
+from tests.server.calling.hosts import Asked, answer, callers, host
+from tests.server.calling.test_bot_caller import LIMIT, SHORT, silence
+
+pytestmark = pytest.mark.anyio
+
+
+class Crowd:
+    """A bot that counts how many calls it has at once, and lets them go when told."""
+
+    def __init__(self) -> None:
+        self.inside, self.most = 0, 0
+        self.full, self.let_go = asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, writer: asyncio.StreamWriter, _: Asked) -> None:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        if self.inside == 3:
+            self.full.set()
+        await self.let_go.wait()
+        self.inside -= 1
+        writer.write(answer())
+
+
+@pytest.mark.parametrize("setting", ["calls_per_host", "calls_per_port"])
+async def test_so_many_calls_at_once_and_the_others_wait(setting: str) -> None:
+    crowd = Crowd()
+    async with host(crowd) as bot, callers(None, **{setting: 3}) as ours:
+        calls = [asyncio.ensure_future(ours.post(bot.url, b"", LIMIT)) for _ in range(20)]
+        await crowd.full.wait()
+        crowd.let_go.set()
+        assert {(await call).status for call in calls} == {200}
+    assert crowd.most == 3
+
+
+async def test_the_limit_of_a_host_holds_over_all_its_ports() -> None:
+    crowd = Crowd()
+    async with host(crowd) as one, host(crowd) as two, callers(calls_per_host=3) as ours:
+        calls = [asyncio.ensure_future(ours.post(bot.url, b"", LIMIT)) for bot in (one, two) for _ in range(5)]
+        await crowd.full.wait()
+        crowd.let_go.set()
+        await asyncio.gather(*calls)
+    assert crowd.most == 3
+
+
+async def test_a_bot_that_hangs_costs_those_on_other_ports_nothing() -> None:
+    async with host(silence) as hung, host() as good, callers(calls_per_port=2) as ours:
+        hanging = [asyncio.ensure_future(ours.post(hung.url, b"", LIMIT)) for _ in range(10)]
+        assert (await ours.post(good.url, b"", LIMIT)).status == 200
+        for call in hanging:
+            call.cancel()
+
+
+async def test_who_waits_for_a_turn_is_on_the_clock() -> None:
+    async with host(silence) as bot, callers(calls_per_port=1) as ours:
+        first = asyncio.ensure_future(ours.post(bot.url, b"", LIMIT))
+        await bot.heard.wait()
+        with pytest.raises(TooLate):
+            await ours.post(bot.url, b"", SHORT)
+        first.cancel()
+    assert len(bot.asked) == 1
