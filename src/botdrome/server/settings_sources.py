@@ -6,6 +6,7 @@ environment `BOTDROME_DUEL_PORT`. The general settings (`host`, `port`, ...) bel
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,12 +63,17 @@ def sections_of(protocols: ProtocolSections) -> dict[str, type[Section]]:
 
 def all_settings(protocols: ProtocolSections) -> Iterator[Setting]:
     for name, section in sections_of(protocols).items():
-        info = msgspec.inspect.type_info(section)
-        assert isinstance(info, msgspec.inspect.StructType)
-        for one in info.fields:
+        for one in _fields(section):
             if isinstance(one.type, msgspec.inspect.Metadata):  # all but sections
                 schema = one.type.extra_json_schema or {}
                 yield Setting(name, one.name, one.default, str(schema["description"]))
+
+
+@cache
+def _fields(section: type[Section]) -> tuple[msgspec.inspect.Field, ...]:
+    info = msgspec.inspect.type_info(section)
+    assert isinstance(info, msgspec.inspect.StructType)
+    return info.fields
 
 
 def read_settings(
