@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from botdrome.server.lobby import invitations
-from botdrome.server.lobby.challenge import challenge
+from botdrome.server.lobby.url_bot import challenge
 from botdrome.store.store import Wanted
 from tests.server.calling.hosts import answer
 from tests.server.clients import PATIENCE, client, registered, server

@@ -15,7 +15,7 @@ from botdrome.formats import FORMATS
 from botdrome.match.terms import Pace
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.lobby import url_bots
-from botdrome.server.lobby.challenge import challenge
+from botdrome.server.lobby.url_bot import challenge
 from botdrome.server.tables.flight_lines import written
 from botdrome.store.store import MatchEntry, NameTaken, Wanted
 from tests.server.calling.hosts import Asked, answer, host
@@ -250,7 +250,7 @@ async def test_in_a_game_on_a_beat_a_missing_answer_is_a_missed_beat(tmp_path: P
 async def test_where_a_seat_may_be_taken_again_it_is_as_soon_as_the_bot_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.server.lobby.url_seat.PAUSES", (0.01,))
+    monkeypatch.setattr("botdrome.server.lobby.url_bot.PAUSES", (0.01,))
     async with server(tmp_path) as house, url_bot("battleship") as called:
         await with_address(house, "called", called, "battleship")
         bad = iter([answer(b"oops")])

@@ -1,4 +1,4 @@
-"""Connect: carries a server's calls to a bot on this machine, over a connection that goes outwards only."""
+"""The client's end of a tunnel (`botdrome connect`): passes a server's calls to a bot on this machine."""
 
 import asyncio
 import http.client
@@ -15,24 +15,24 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 AT_ONCE = 32
-"""Calls that the bot gets at the same time; more than that wait."""
+"""Calls that the bot gets at the same time; further calls wait."""
 PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-"""Seconds before it is tried again to reach the server."""
-FAREWELL = 4001
-"""The close of a connection whose place another one has taken."""
+"""Seconds before each attempt to reconnect."""
+TAKEN_OVER = 4001
+"""The close code of a connection that another one has replaced."""
 POLICY = 1008
 SPARE = 100
-"""Bytes of an answer around its body."""
+"""Bytes of a message beside the answer's body."""
 
 Say = Callable[[str], None]
 
 
 class Unwanted(Exception):
-    """The server will not have this connection, however often it is tried; the words are the server's."""
+    """The server refuses this connection for good; the text is the server's."""
 
 
 def socket_url(server: str) -> str:
-    """ValueError where that is no server."""
+    """The URL for tunnels; ValueError if this is not the address of a server."""
     parts = urlsplit(server if "://" in server else f"http://{server}")
     scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
     if scheme is None or not parts.netloc:
@@ -42,7 +42,7 @@ def socket_url(server: str) -> str:
 
 class Tunnel:
     def __init__(self, server: str, local: str, name: str, token: str, say: Say) -> None:
-        """`say` is told how it goes."""
+        """`say` shows progress to the user."""
         self._url, self._local, self._name, self._token, self._say = socket_url(server), local, name, token, say
         if urlsplit(local).scheme not in ("http", "https"):
             raise ValueError(f"{local} is not the address of a bot")
@@ -52,7 +52,7 @@ class Tunnel:
         self._longest = 65536
 
     async def run(self, pauses: tuple[float, ...] = PAUSES) -> None:
-        """For ever; Unwanted where that makes no sense."""
+        """Run forever, and reconnect when the connection is lost; Unwanted if the server refuses it for good."""
         failures = 0
         while True:
             try:
@@ -85,7 +85,7 @@ class Tunnel:
                     self._calls.add(task)
                     task.add_done_callback(self._calls.discard)
         except ConnectionClosed:
-            if socket.close_code in (FAREWELL, POLICY):
+            if socket.close_code in (TAKEN_OVER, POLICY):
                 raise Unwanted(socket.close_reason or "the server closed the connection") from None
             raise
 
@@ -97,7 +97,7 @@ class Tunnel:
             return
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """The bot's answer, or why there is none."""
+        """The bot's answer, or the reason why there is none."""
         headers = {"Content-Type": "application/json"} | message["headers"]
         request = urllib.request.Request(self._local, message["body"].encode(), headers, method="POST")
         try:

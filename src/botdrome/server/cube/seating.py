@@ -15,13 +15,13 @@ from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.invitations import Invitations, NotComing
 from botdrome.server.lobby.registry import Admission, Denied
-from botdrome.server.lobby.url_seat import UrlGuest
+from botdrome.server.lobby.url_bot import UrlBot
 from botdrome.wire.conversation import TokenNeeded
 from botdrome.wire.cube.checks import Fault
 from botdrome.wire.cube.requests import CubePlayer, NewGame
 
 HOUSE, NAMED = "house:", "bot:"
-Invited = dict[str, UrlGuest]
+Invited = dict[str, UrlBot]
 """Registered bots with a URL, by their names. They are called as in any other match."""
 
 
@@ -53,9 +53,9 @@ async def invited(desk: Desk, wanted: NewGame, invitations: Invitations) -> Invi
 
 async def _invited(names: list[str], invitations: Invitations) -> Invited:
     """All of these bots, or Fault and none."""
-    asked = [_guest(name, invitations) for name in names]
+    asked = [_invited_bot(name, invitations) for name in names]
     came = dict(zip(names, await asyncio.gather(*asked, return_exceptions=True), strict=True))
-    invited = {name: guest for name, guest in came.items() if isinstance(guest, UrlGuest)}
+    invited = {name: bot for name, bot in came.items() if isinstance(bot, UrlBot)}
     for problem in came.values():
         if isinstance(problem, BaseException):
             send_home(invited)
@@ -63,7 +63,7 @@ async def _invited(names: list[str], invitations: Invitations) -> Invited:
     return invited
 
 
-async def _guest(name: str, invitations: Invitations) -> UrlGuest:
+async def _invited_bot(name: str, invitations: Invitations) -> UrlBot:
     callee = await invitations.find(name, Battlecube.name)
     if callee is None:
         raise Fault(f"The bot {name} does not wait here for a game")
@@ -74,8 +74,8 @@ async def _guest(name: str, invitations: Invitations) -> UrlGuest:
 
 
 def send_home(invited: Invited) -> None:
-    for guest in invited.values():
-        guest.turn_away({})
+    for bot in invited.values():
+        bot.turn_away({})
 
 
 def _own_name(url: str) -> str | None:
@@ -92,18 +92,18 @@ def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], caller: 
     waiting = {number: _waiting(desk, name) for number, name in named.items() if name not in invited}
     setup = wanted.setup
     terms = setup.terms(int(desk.settings.of(CubeSection).limit * 1000))
-    guests: dict[int, WaitingClient] = {number: desk.recruit(seeker) for number, seeker in waiting.items()}
-    guests |= {number: invited[name] for number, name in named.items() if name in invited}
+    clients: dict[int, WaitingClient] = {number: desk.recruit(seeker) for number, seeker in waiting.items()}
+    clients |= {number: invited[name] for number, name in named.items() if name in invited}
     names = tuple(player.name for player in players)
-    owners = tuple(guests[number].owner if number in guests else player.owner for number, player in enumerate(players))
+    owners = tuple(clients[number].owner if number in clients else player.owner for number, player in enumerate(players))
     table = desk.floor.set_table(setup.game, terms, names, owners, _options(wanted))
     game = CubeGame(table, wanted, caller, desk.settings, desk.registry.clients)
     for number in range(len(names)):
         if number in house:
             HouseSeat(desk.workers, table, number, house[number]).sit_down()
-        elif number not in guests:
+        elif number not in clients:
             game.seat(number)
-    desk.floor.start_table(table, [guests.get(number) for number in range(len(names))], 0.0)
+    desk.floor.start_table(table, [clients.get(number) for number in range(len(names))], 0.0)
     return game
 
 

@@ -1,6 +1,6 @@
-"""Invitations: a bot with an address is asked whether it comes to a table, and comes as a guest.
+"""Invitations: asks a bot with a URL whether it plays, before it is seated.
 
-Every way to such a bot leads through here, so that nobody can have it play more than it may by taking another.
+All invitations come through here, so that the limit on a bot's matches holds for all of them together.
 """
 
 from collections import Counter
@@ -12,37 +12,36 @@ from botdrome.match.terms import PaceName
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import tunnel_url
-from botdrome.server.lobby.challenge import challenge
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.url_seat import UrlGuest
+from botdrome.server.lobby.url_bot import UrlBot, challenge
 from botdrome.server.workers.asker import ASKER
 from botdrome.store.store import BotEntry
 
 log = structlog.get_logger()
 
 MOST_MATCHES = 200
-"""That one bot plays at once, with those for which it is just being asked."""
+"""Matches that one bot plays at once, including those for which it is being asked."""
 
 
 class NotComing(Exception):
-    """A bot cannot be had, with the reason, which begins with its name."""
+    """A bot does not play. The text begins with its name and says why."""
 
 
 class Callee(Struct, frozen=True):
-    """A bot and the address at which it is called."""
+    """A bot and the URL at which it is called."""
 
     bot: BotEntry
     url: str
 
 
 class Invitations:
-    def __init__(self, desk: Desk, callers: BotCaller) -> None:
-        self._desk, self._caller = desk, callers
+    def __init__(self, desk: Desk, caller: BotCaller) -> None:
+        self._desk, self._caller = desk, caller
         self._long: Counter[tuple[str, str]] = Counter()
         """Matches at a pace for people, by the bot and the address of its opponent."""
 
     def address(self, bot: BotEntry) -> str | None:
-        """Where it is called; None: it connects by itself, or plays no more."""
+        """The URL at which the bot is called; None: it has none, or may not play."""
         if bot.token_hash is None or self._desk.registry.bans.name_refusal(bot.name):
             return None
         return tunnel_url(bot.name) if bot.name in self._caller.tunnels else bot.url
@@ -53,38 +52,38 @@ class Invitations:
         url = self.address(bot) if bot is not None and bot.game == game else None
         return None if bot is None or url is None else Callee(bot, url)
 
-    async def invite(self, callee: Callee, pace: PaceName = "usual") -> UrlGuest:
-        """NotComing unless it answers, so that nobody wins against a bot that only does not run."""
+    async def invite(self, callee: Callee, pace: PaceName = "usual") -> UrlBot:
+        """Raise NotComing unless the bot answers, so that nobody wins against a bot that is not running."""
         name = callee.bot.name
         if self._caller.playing[name] >= MOST_MATCHES:
             raise NotComing(f"{name} plays {MOST_MATCHES} matches already")
-        guest = self.guest(callee) if pace == "usual" else self._guest_for_long(callee)
+        bot = self.bot(callee) if pace == "usual" else self._bot_for_long_match(callee)
         try:
             await challenge(self._caller, callee.url, name, callee.bot.game)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, why=str(failure))
-            guest.turn_away({})
-        if not guest.present:
+            bot.turn_away({})
+        if not bot.present:
             raise NotComing(f"{name} does not answer")
-        return guest
+        return bot
 
-    def guest(self, callee: Callee) -> UrlGuest:
-        """One who plays from now on, until the match is over, it is turned away, or its token is changed."""
+    def bot(self, callee: Callee) -> UrlBot:
+        """The bot plays from now on, until the match is over, it is turned away, or its token is changed."""
         name = callee.bot.name
-        guest = UrlGuest(callee.bot, callee.url, self._desk, self._caller)
+        bot = UrlBot(callee.bot, callee.url, self._desk, self._caller)
         self._caller.playing[name] += 1
-        guest.over.add_done_callback(lambda _: self._end(name))
-        return guest
+        bot.over.add_done_callback(lambda _: self._end(name))
+        return bot
 
-    def _guest_for_long(self, callee: Callee) -> UrlGuest:
-        """At a pace for people a match may last for hours: of these, no address has more than the bot could still play."""
+    def _bot_for_long_match(self, callee: Callee) -> UrlBot:
+        """A match at a pace for people may last for hours: no address may have more of them than the bot has matches left."""
         name, key = callee.bot.name, (callee.bot.name, ASKER.get())
         if self._long[key] >= MOST_MATCHES - self._caller.playing[name]:
             raise NotComing(f"{name} plays too many long matches against players from your address already")
-        guest = self.guest(callee)
+        bot = self.bot(callee)
         self._long.update([key])
-        guest.over.add_done_callback(lambda _: self._end_long(key))
-        return guest
+        bot.over.add_done_callback(lambda _: self._end_long(key))
+        return bot
 
     def _end_long(self, key: tuple[str, str]) -> None:
         self._long -= Counter([key])

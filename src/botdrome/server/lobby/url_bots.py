@@ -1,12 +1,14 @@
-"""UrlBots: bots with an address, called to the table when somebody wants to meet them or a contest is on.
+"""Registered bots with a URL: the server calls them when a client wants to meet them, or for a contest.
 
-Whoever waits for such a bot by its name meets it at once. A bot that its owner entered in a contest comes back for as long as
-there is somebody whom it has yet to meet. Both seek like any other guest; the lobby decides. Before a bot is seated it is
-asked whether it is there, so that nobody wins against a bot that only does not run.
+A client that waits for such a bot by name meets it at once. A bot that its owner entered in a contest plays as long as there
+are opponents whom it has not met. Before it is seated, a bot must answer a challenge, so that nobody wins against a bot that
+is not running.
 """
 
 import asyncio
+from collections.abc import Iterator
 
+import msgspec
 import structlog
 
 from botdrome.contest.lobby import Seeker, Wish
@@ -14,31 +16,67 @@ from botdrome.formats import FORMATS
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import SCHEME, TunnelSession
-from botdrome.server.lobby.challenge import challenge
-from botdrome.server.lobby.contest_entries import Entries
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import Callee, Invitations, NotComing
-from botdrome.server.lobby.url_seat import UrlGuest
+from botdrome.server.lobby.url_bot import UrlBot, challenge
 from botdrome.server.network.connection import Connection
 from botdrome.server.workers.asker import ASKER
 from botdrome.server.workers.limits import SharedSlots
-from botdrome.store.store import BotEntry, StoreUnavailable
+from botdrome.store.store import BotEntry, Note, Store, StoreUnavailable
 
 log = structlog.get_logger()
 
 REST = 10.0
 """Seconds before a bot that did not answer is tried again for a contest."""
 MOST_CHALLENGES = 64
-"""Addresses that are tried at the same time on behalf of strangers, none of whom can have them all tried for itself."""
+"""Challenges at the same time that anybody may cause; no address may cause all of them."""
+
+
+BOOK = "contest entries"
+
+ContestEntry = tuple[str, str, str]
+"""Game, contest and bot."""
+
+
+class ContestEntries:
+    """The bots that are entered in contests, as the store keeps them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._bots: dict[tuple[str, str], dict[str, None]] = {}
+
+    async def load(self) -> None:
+        for value in (await self._store.notes(BOOK)).values():
+            if value["entered"]:
+                self._bots.setdefault((value["game"], value["contest"]), {})[value["bot"]] = None
+
+    async def change(self, entry: ContestEntry, entered: bool) -> None:
+        game, contest, bot = entry
+        value = {"game": game, "contest": contest, "bot": bot, "entered": entered}
+        await self._store.keep([Note(BOOK, msgspec.json.encode(entry).decode(), value)])
+        bots = self._bots.setdefault((game, contest), {})
+        if entered:
+            bots[bot] = None
+        else:
+            bots.pop(bot, None)
+
+    def of(self, game: str, contest: str) -> list[str]:
+        return list(self._bots.get((game, contest), {}))
+
+    def __contains__(self, entry: ContestEntry) -> bool:
+        return entry[2] in self._bots.get(entry[:2], {})
+
+    def __iter__(self) -> Iterator[ContestEntry]:
+        return iter([(game, contest, bot) for (game, contest), bots in self._bots.items() for bot in bots])
 
 
 class UrlBots:
-    def __init__(self, desk: Desk, callers: BotCaller) -> None:
-        self._desk, self._caller = desk, callers
-        self._entries = Entries(desk.store)
-        self._attending: dict[tuple[Wish, str], UrlGuest | None] = {}
+    def __init__(self, desk: Desk, caller: BotCaller) -> None:
+        self._desk, self._caller = desk, caller
+        self._entries = ContestEntries(desk.store)
+        self._attending: dict[tuple[Wish, str], UrlBot | None] = {}
         self._resting: dict[str, float] = {}
-        self._invitations = Invitations(desk, callers)
+        self._invitations = Invitations(desk, caller)
         self._challenges = SharedSlots(MOST_CHALLENGES)
         self._loop = asyncio.get_running_loop()
         desk.on_wait(self._somebody_waits)
@@ -52,19 +90,19 @@ class UrlBots:
         self._caller.close()
 
     def receive(self, connection: Connection) -> TunnelSession:
-        """One who carries calls to a bot that cannot be reached from outside."""
+        """Open a tunnel to a bot behind a firewall."""
         return TunnelSession(connection, self._desk, self._caller.tunnels, self.arrived)
 
-    # What owners do.
+    # What owners of bots do.
 
     async def challenge(self, url: str, name: str, game: str) -> None:
-        """CallFailed unless the bot of that name answers there."""
+        """Raise CallFailed unless the bot of that name answers at the URL."""
         if url.startswith(SCHEME):
             raise CallFailed(f"{SCHEME} is for bots that are connected, and needs no registration")
         await self._challenge(url, name, game)
 
     async def _challenge(self, url: str, name: str, game: str) -> None:
-        """On behalf of somebody of whom nothing is known but where the request came from."""
+        """Challenges are limited per address of the client that causes them."""
         asker = ASKER.get()
         if not self._challenges.take(asker):
             raise CallFailed("too many addresses are being tried; try again in a moment")
@@ -74,7 +112,7 @@ class UrlBots:
             self._challenges.release(asker)
 
     async def enter(self, bot: BotEntry, contest: str) -> None:
-        """CallFailed if it has no address, or does not answer there."""
+        """Raise CallFailed if the bot has no URL, or does not answer there."""
         url = self._invitations.address(bot)
         if url is None:
             raise CallFailed("it has no address, and is not connected")
@@ -83,11 +121,11 @@ class UrlBots:
         self.arrived(bot.name)
 
     async def withdraw(self, bot: BotEntry, contest: str) -> None:
-        """The match that it plays just now is played to its end."""
+        """A match that runs is played to its end."""
         await self._entries.change((bot.game, contest, bot.name), entered=False)
-        for (wish, name), guest in tuple(self._attending.items()):
-            if (wish.game, wish.contest, name) == (bot.game, contest, bot.name) and guest is not None and guest.seeker:
-                guest.turn_away({})
+        for (wish, name), playing in tuple(self._attending.items()):
+            if (wish.game, wish.contest, name) == (bot.game, contest, bot.name) and playing is not None and playing.seeker:
+                playing.turn_away({})
 
     def arrived(self, name: str) -> None:
         """A bot can be called again."""
@@ -103,7 +141,7 @@ class UrlBots:
             log.warning("a bot could not be looked up", bot=name, why=str(problem))
             return None
 
-    # When somebody waits.
+    # When a client waits.
 
     def _somebody_waits(self, seeker: Seeker) -> None:
         wish, opponent = seeker.wish, seeker.opponent
@@ -116,21 +154,21 @@ class UrlBots:
                     self._attend(wish, bot)
 
     async def _meet(self, seeker: Seeker, name: str) -> None:
-        """Somebody wants to meet the bot of this name, and nobody else."""
+        """A client waits for the bot of this name only."""
         callee = await self._found(name, seeker.wish.game)
         if callee is None:
             return
         try:
             bot = await self._invitations.invite(callee, seeker.wish.pace)
         except NotComing as problem:
-            guest = self._desk.client_of(seeker)
-            if guest is not None:
-                guest.turn_away({"error": str(problem)})
+            client = self._desk.client_of(seeker)
+            if client is not None:
+                client.turn_away({"error": str(problem)})
         else:
             self._send(bot, seeker)
 
-    def _send(self, bot: UrlGuest, seeker: Seeker) -> None:
-        """Who was waited for need not wait: where there is no table for it at once, there is none."""
+    def _send(self, bot: UrlBot, seeker: Seeker) -> None:
+        """Seat the bot at once, or send it away."""
         waited_for = self._desk.client_of(seeker) is not None
         if waited_for:
             self._desk.seek(bot, bot.name, seeker.wish, seeker.name)
@@ -153,7 +191,7 @@ class UrlBots:
             del self._attending[wish, name]
 
     async def _store_may_come_back(self) -> bool:
-        """Whether it was the store that kept a bot from playing on; it is tried again later."""
+        """Whether the store is down: then wait and try again."""
         if self._desk.closing or not self._desk.refusal:
             return False
         await asyncio.sleep(REST)
@@ -163,27 +201,27 @@ class UrlBots:
         return wish.contest is not None and (wish.game, wish.contest, name) in self._entries
 
     async def _plays_on(self, wish: Wish, name: str) -> bool:
-        """One more match of a contest; False: not now."""
+        """Play one more match of a contest; False: not now."""
         if not self._entered(wish, name) or self._desk.refusal or self._desk.complete(wish, name):
             return False
         callee = await self._found(name, wish.game)
         if callee is None:
             return False
-        guest = self._invitations.guest(callee)
+        playing = self._invitations.bot(callee)
         try:
             await challenge(self._caller, callee.url, name, wish.game)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, contest=wish.contest, why=str(failure))
             self._resting[name] = self._loop.time() + REST
-            guest.turn_away({})
-        if not self._entered(wish, name):  # it was withdrawn while it was being asked
-            guest.turn_away({})
-        if guest.present:
-            self._attending[wish, name] = guest
-            self._desk.seek(guest, name, wish)
-        return await guest.over
+            playing.turn_away({})
+        if not self._entered(wish, name):  # it was withdrawn meanwhile
+            playing.turn_away({})
+        if playing.present:
+            self._attending[wish, name] = playing
+            self._desk.seek(playing, name, wish)
+        return await playing.over
 
 
 def _usual(game: str, contest: str) -> Wish:
-    """What bots of a contest want, unless they say something else."""
+    """The wish of a bot that is entered in a contest."""
     return Wish(game, max(2, FORMATS[game].game.players[0]), contest=contest)

@@ -1,4 +1,4 @@
-"""Audit: what the operator did, when, from where, and to what. It is kept in the store."""
+"""The audit log: what the operator did, when, from which address, and to what. The store keeps it."""
 
 import asyncio
 import secrets
@@ -15,7 +15,7 @@ from botdrome.store.store import Epoch, Note, Store
 
 BOOK = "audit"
 WRITING = 2.0
-"""Seconds that an action waits for its line; a store that is away gets it later."""
+"""Seconds that an action waits until its line is stored; if the store is down, the line is stored later."""
 LONGEST = 500
 """Characters of each part of a line."""
 
@@ -37,7 +37,7 @@ class Audit:
     async def note(self, action: str, target: str = "", detail: str = "") -> None:
         at = int(time() * 1000)
         line = AuditLine(at, "operator", ASKER.get(), action, target[:LONGEST], detail[:LONGEST])
-        name = f"{at:015}-{next(self._numbers):09}-{secrets.token_hex(4)}"  # sorted by time, and new in any store
+        name = f"{at:015}-{next(self._numbers):09}-{secrets.token_hex(4)}"  # sorts by time, and is unique
         written = asyncio.Event()
         self._tasks.start(self._write(Note(BOOK, name, msgspec.to_builtins(line)), written))
         try:
@@ -53,6 +53,6 @@ class Audit:
         written.set()
 
     async def newest(self, limit: int, offset: int) -> tuple[list[AuditLine], int]:
-        """A page of the log, the last line first; and how many lines there are."""
+        """A page of the log, newest line first, and the number of all lines."""
         found, total = await self._store.reports.latest_notes(BOOK, limit, offset)
         return msgspec.convert(found, list[AuditLine]), total

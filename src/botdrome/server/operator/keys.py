@@ -1,4 +1,4 @@
-"""Keys: the operator's token, and the sessions that were opened with it."""
+"""The operator's token, and the sessions that were opened with it."""
 
 import asyncio
 import hmac
@@ -14,26 +14,26 @@ from botdrome.store.identity import hashed
 from botdrome.store.store import Note, Store, StoreUnavailable
 
 OPERATOR = "operator:"
-"""What stands for a name where guesses are counted; no bot can be called so."""
+"""The name under which wrong tokens are counted; no bot can have it."""
 BOOK, TOKEN = "operator", "token"
 SESSION = 12 * 3600
-"""Seconds that a session lasts."""
+"""Seconds until a session expires."""
 MOST_SESSIONS = 100
 
 
 class NotOperator(Exception):
-    """A request does not come from the operator, with the reason."""
+    """A request does not come from the operator; the text says why."""
 
 
 class OperatorSession(Struct, frozen=True):
     expires: float
-    """By the clock of the loop."""
+    """On the loop's clock."""
     token_hash: str
-    """Of the token that it was opened with: it ends when that is replaced."""
+    """The hash of the token that opened it: the session ends when that token is replaced."""
 
 
 async def new_token(store: Store) -> str:
-    """A token in place of the one that is stored, if there is one."""
+    """Make a new token and store its hash in place of the old one."""
     token = secrets.token_urlsafe(24)
     await store.keep([Note(BOOK, TOKEN, {"hash": hashed(token)})])
     return token
@@ -41,14 +41,14 @@ async def new_token(store: Store) -> str:
 
 class OperatorKeys:
     def __init__(self, store: Store, setting: str, guesses: Guesses) -> None:
-        """`setting` is the token from the settings; empty: the one in the store counts."""
+        """`setting` is the token in the settings; empty: the token in the store is used."""
         self._store, self._guesses = store, guesses
         self._hash, self._is_set = (hashed(setting) if setting else ""), bool(setting)
         self._sessions: OrderedDict[str, OperatorSession] = OrderedDict()
         self._loop = asyncio.get_running_loop()
 
     async def open(self) -> str:
-        """The token, if it was made just now: it is to be shown this once; empty: there was one."""
+        """Make a token if there is none, and return it so that it can be shown once; empty: there was one."""
         if await self._current():
             return ""
         token = await new_token(self._store)
@@ -56,14 +56,14 @@ class OperatorKeys:
         return token
 
     async def _current(self) -> str:
-        """Another process may have replaced it. While the store cannot be read, the last one that was read counts."""
+        """Another process may have replaced the token. While the store is down, the last known token is used."""
         if not self._is_set:
             with suppress(StoreUnavailable):
                 self._hash = (await self._store.notes(BOOK)).get(TOKEN, {}).get("hash", "")
         return self._hash
 
     async def check(self, token: str) -> str:
-        """The hash of the operator's token, if this is it. TooMany or NotOperator otherwise."""
+        """The hash of the operator's token, if this is it; TooMany or NotOperator otherwise."""
         self._guesses.check(OPERATOR)
         current = await self._current()
         self._guesses.check(OPERATOR)
@@ -75,7 +75,7 @@ class OperatorKeys:
     # Sessions.
 
     async def sign_in(self, token: str) -> str:
-        """The secret of a new session. TooMany or NotOperator if that is not the token."""
+        """Open a session and return its secret; TooMany or NotOperator if the token is wrong."""
         session = OperatorSession(self._loop.time() + SESSION, await self.check(token))
         secret = secrets.token_urlsafe(32)
         self._sessions[hashed(secret)] = session
@@ -84,7 +84,7 @@ class OperatorKeys:
         return secret
 
     async def check_session(self, secret: str) -> float:
-        """Seconds that it still lasts. NotOperator if it is over."""
+        """The seconds until the session expires; NotOperator if it is over."""
         session = self._sessions.get(hashed(secret))
         left = 0.0 if session is None else session.expires - self._loop.time()
         if session is None or left <= 0 or session.token_hash != await self._current():

@@ -1,4 +1,4 @@
-"""Operator: what the operator may do. All that changes something is in the audit log."""
+"""The actions of the operator. Every change is written to the audit log."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class Operator:
         self.keys, self.boats, self.runs = keys, boats, CubeRuns(organisers)
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
-        """Whether clients come by TLS."""
+        """Whether the HTTP port uses TLS."""
         self._desk = desk
         self.bans, self._clients = desk.registry.bans, desk.registry.clients
 
@@ -37,7 +37,7 @@ class Operator:
         return self._clients.all
 
     async def remove(self, name: str | None, number: int | None, reason: str) -> int:
-        """The client of that number, or all of that name; how many there were."""
+        """Remove the client of that number, or all of that name; return how many there were."""
         found = [one for one in self.clients if (one.name == name if number is None else one.number == number)]
         self._end(found, f"{REMOVED}: {reason}" if reason else REMOVED)
         if found:
@@ -51,7 +51,7 @@ class Operator:
     # Bans.
 
     async def ban(self, kind: Kind, subject: str, reason: str, until: Epoch | None) -> Ban:
-        """Those who are here go as well. BadBan where there is no such name or address."""
+        """Ban a name or an address, and remove its clients; BadBan where there is no such name or address."""
         ban = await self.bans.add(kind, subject, reason, until)
         self._end([one for one in self.clients if self.bans.covers(ban, one.name, one.address)], ban.words())
         await self.audit.note(f"ban {kind}", ban.subject, reason)
@@ -66,7 +66,7 @@ class Operator:
     # Matches.
 
     async def end_match(self, match_id: str, reason: str) -> bool:
-        """Abort a match; False: it does not run."""
+        """Abort a match; False: no such match runs."""
         table = self._desk.floor[match_id]
         if table is None or table.match.result is not None:
             return False
@@ -77,13 +77,13 @@ class Operator:
     # Battlecube.
 
     async def start_run(self, setup: dict[str, Any], players: list[dict[str, Any]], games: int) -> CubeRun:
-        """BadRun where that cannot be."""
+        """Start Battlecube games, or raise BadRun."""
         run = await self.runs.start(setup, players, games)
         await self.audit.note("start Battlecube", run.sid, f"{games} games: {', '.join(one['name'] for one in players)}")
         return run
 
     async def change_run(self, run: CubeRun, setup: dict[str, Any] | None, paused: bool | None) -> None:
-        """BadRun where that cannot be."""
+        """Change, pause or resume a run, or raise BadRun."""
         if setup is not None:
             run.change(setup)
             await self.audit.note("change Battlecube", run.sid, ", ".join(f"{key}={value}" for key, value in setup.items()))
@@ -98,27 +98,27 @@ class Operator:
     # Boat rooms.
 
     async def open_room(self, values: dict[str, Any]) -> BoatRoom:
-        """BadPlan or BadRoom where there can be no such room."""
+        """Open a room, or raise BadPlan or BadRoom."""
         room = await self.boats.open(make_plan(values))
         await self.audit.note("open boat room", room.plan.title)
         return room
 
     async def change_room(self, room: BoatRoom, values: dict[str, Any]) -> None:
-        """BadPlan or BadRoom where that cannot be."""
+        """Change the plan of a room, or raise BadPlan or BadRoom."""
         plan = make_plan(asdict(room.plan) | values | {"title": room.plan.title, "port": room.plan.port})
         if not room.change(plan):
             raise BadRoom("players have joined by the present rules: start their game, or send them away first")
         await self.audit.note("change boat room", plan.title, ", ".join(f"{key}={value}" for key, value in values.items()))
 
     async def order(self, room: BoatRoom, order: dict[str, Any]) -> str:
-        """What was done in a room, or BadOrder."""
+        """Carry out an order in a room and return what was done, or raise BadOrder."""
         done = carry_out(order, room)
         await self.audit.note(f"boat room: {order.get('do')}", room.plan.title, done)
         return done
 
 
 async def open_operator(desk: Desk, boats: BoatRooms, organisers: CubeHost, caller: BotCaller) -> Operator:
-    """With the bans that are stored, which hold for bots that are called, too."""
+    """Load the bans; they hold for bots that are called, too."""
     registry = desk.registry
     await registry.bans.load()
     caller.refuse_banned(registry.bans.covers_address)

@@ -1,9 +1,12 @@
-"""UrlGuest: a bot with an address. It is called with the native message that asks for a move, and its answer is the move."""
+"""A bot with a URL. The server calls it with the native message that asks for a move; its answer is the move."""
 
 import asyncio
+import secrets
 from itertools import chain, repeat
 from typing import Any
 from urllib.parse import quote, urlsplit
+
+import msgspec
 
 from botdrome.contest.lobby import Seeker
 from botdrome.games.reading import UNREADABLE
@@ -11,7 +14,6 @@ from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
-from botdrome.server.lobby.challenge import challenge
 from botdrome.server.lobby.clients import TOKEN_CHANGED, ConnectedClient
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import bot_owner
@@ -21,55 +23,70 @@ from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
 from botdrome.wire.battlebot.conversation import battlebot_with_extras
+from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.half_pairs import value_of
 from botdrome.wire.standing import Standing
 from botdrome.wire.writers import MatchWriters
 
 ON_A_BEAT = 2.0
-"""Seconds for a call where steps do not wait: what comes late counts for a later step."""
+"""Seconds for a call where the steps have a beat: a late answer counts for a later step."""
 WITHOUT_LIMIT = 60.0
 CLOCK_FIRST = 0.25
-"""Seconds by which a call outlasts its step: the table's clock decides who is late."""
+"""Seconds by which a call outlasts its step, so that the table's clock decides whether it is late."""
 ASKED_AGAIN = 20
-"""Calls in one step, where illegal moves are free."""
+"""Calls in one step, where illegal moves cost nothing."""
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Seconds before it is tried again whether a bot answers."""
+"""Seconds between attempts to reach a bot that does not answer."""
 LAST_WORDS = 5.0
-"""Seconds to take note of the result."""
+"""Seconds for the call with the result."""
+CHALLENGE_LIMIT = 5.0
 
 
-class UrlGuest:
-    """A guest of the desk, and the listener at its seat."""
+async def challenge(caller: BotCaller, url: str, name: str, game: str) -> None:
+    """Check that the bot of this name answers at this URL: it must repeat a random secret. Raise CallFailed otherwise."""
+    secret = secrets.token_hex(16)
+    question = msgspec.json.encode({"challenge": secret, "name": name, "gameType": game_type(game)})
+    answer = await caller.post(url, question, CHALLENGE_LIMIT, {"x-botdrome-bot": quote(name, safe="")})
+    try:
+        said = msgspec.json.decode(answer.body)
+    except UNREADABLE:
+        said = None
+    if not 200 <= answer.status < 300 or not isinstance(said, dict) or said.get("challenge") != secret:
+        raise CallFailed("the answer does not repeat the challenge")
 
-    def __init__(self, bot: BotEntry, url: str, desk: Desk, callers: BotCaller) -> None:
+
+class UrlBot:
+    """A client of the desk, and the player at its seat."""
+
+    def __init__(self, bot: BotEntry, url: str, desk: Desk, caller: BotCaller) -> None:
         self.name, self.owner, self.url = bot.name, bot_owner(bot), url
         self.seeker: Seeker | None = None
         self.over: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        """Whether it has played, when it is here no longer."""
-        self._desk, self._caller = desk, callers
+        """Done when the bot has left; the result says whether it has played."""
+        self._desk, self._caller = desk, caller
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._table: Table | None = None
         self._player: Player = 0
         self._headers: dict[str, str] = {}
         self._news: bytes | None = None
-        """The last message, as long as it was not sent on."""
+        """The last message, until it is sent."""
         self._call: asyncio.Task[None] | None = None
         self._step, self._asked = -1, 0
         self._traffic = Traffic()
         self._log_in(bot.game)
 
     def _log_in(self, game: str) -> None:
-        place = urlsplit(self.url).netloc.rpartition("@")[2]
+        address = urlsplit(self.url).netloc.rpartition("@")[2]
         leave = self._desk.registry.clients.enter(
-            ConnectedClient("url", self.name, game, place, self._traffic, self._expel, self._plays, self._lose_token)
+            ConnectedClient("url", self.name, game, address, self._traffic, self._expel, self._plays, self._lose_token)
         )
         self.over.add_done_callback(lambda _: leave())
 
     def _plays(self) -> str | None:
         return None if self._table is None else self._table.entry.id
 
-    # As a guest.
+    # At the desk.
 
     @property
     def present(self) -> bool:
@@ -80,7 +97,7 @@ class UrlGuest:
         self._timer = self._loop.call_later(seconds, self.turn_away, {"error": words})
 
     def contest_complete(self, contest: str) -> None:
-        """It leaves, and is called again when somebody new waits."""
+        """The bot leaves, and is called again when a new opponent waits."""
         self.turn_away({})
 
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
@@ -102,7 +119,7 @@ class UrlGuest:
             self._table.expel(self._player, "disconnect", words)
 
     def _lose_token(self) -> None:
-        """The token was changed: what follows is the same as after a lost connection."""
+        """The token was changed: the bot leaves as if its connection was lost."""
         table = self._table
         if table is None or not self.present:
             return self.turn_away({})
@@ -121,7 +138,7 @@ class UrlGuest:
             self._timer.cancel()
             self._timer = None
 
-    # As a listener.
+    # At the table.
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
         self._writer = writers.join(player, battlebot_with_extras)
@@ -133,11 +150,11 @@ class UrlGuest:
         self._news = messages[-1]
 
     def dismiss(self, failed: bool) -> None:
-        """It is told how the match ended, and may ignore that."""
+        """Send the result; the bot need not answer."""
         if self._news is not None and not failed:
-            self._desk.tasks.start(self._tell_the_end(self._news))
+            self._desk.tasks.start(self._send_result(self._news))
 
-    async def _tell_the_end(self, message: bytes) -> None:
+    async def _send_result(self, message: bytes) -> None:
         try:
             await self._caller.post(self.url, message, LAST_WORDS, self._headers)
         except CallFailed:
@@ -148,10 +165,10 @@ class UrlGuest:
         if self.present:
             self.over.set_result(True)
 
-    # Questions and answers.
+    # Calls.
 
     def _look(self) -> None:
-        """After each change of the match: is there a question?"""
+        """Called after each change of the match: call the bot if it is to move."""
         assert self._table is not None
         match = self._table.match
         if match.steps != self._step and not match.terms.pace.beat:
@@ -206,7 +223,7 @@ class UrlGuest:
         self._table.submit(self._player, move, answer.body)
         return None
 
-    # What a call without an answer costs: the same as a connection that broke off.
+    # A failed call counts like a lost connection.
 
     def _fail(self, words: str, message: bytes = b"") -> None:
         assert self._table is not None
@@ -218,7 +235,7 @@ class UrlGuest:
             self._desk.tasks.start(self._come_back())
 
     async def _come_back(self) -> None:
-        """Where a seat may be taken again: as soon as the bot answers."""
+        """Take the seat again as soon as the bot answers."""
         assert self._table is not None
         for pause in chain(PAUSES, repeat(PAUSES[-1])):
             await asyncio.sleep(pause)
