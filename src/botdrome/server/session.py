@@ -118,11 +118,11 @@ class Session:
         for out in outs:
             if isinstance(out, bytes):
                 unsent.append(out)
-            else:
-                if unsent:
-                    self.connection.send(unsent)
-                    unsent = []
-                self._execute(out)
+                continue
+            if unsent:
+                self.connection.send(unsent)
+                unsent = []
+            self._execute(out)
         if unsent:
             self.connection.send(unsent)
         if self.conversation.deadline != self._due:

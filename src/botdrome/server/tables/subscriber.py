@@ -39,24 +39,29 @@ class Subscriber:
 class Subscribers:
     """All subscribers of one table, called in the order in which they came."""
 
-    __slots__ = ("_all",)
+    __slots__ = ("_all", "_changed", "_notified")
 
     def __init__(self) -> None:
         self._all: list[Subscriber] = []
+        self._notified: list[Subscriber] = []
+        self._changed: list[Callable[[], None]] = []
 
     def add(self, subscriber: Subscriber) -> None:
         self._all.append(subscriber)
+        if subscriber.notify is not None:
+            self._notified.append(subscriber)
+        if subscriber.changed is not None:
+            self._changed.append(subscriber.changed)
 
     def notify(self, news: News) -> None:
-        public = [piece for piece in news if meant_for(piece[0]) is None]
-        for subscriber in self._all:
+        for subscriber in self._notified:
             if subscriber.notify is not None:
-                subscriber.notify(news if subscriber.sees_secrets else public)
+                seen = subscriber.sees_secrets
+                subscriber.notify(news if seen else [piece for piece in news if meant_for(piece[0]) is None])
 
     def changed(self) -> None:
-        for subscriber in self._all:
-            if subscriber.changed is not None:
-                subscriber.changed()
+        for changed in self._changed:
+            changed()
 
     def notes(self, table: "Table") -> tuple[Note, ...]:
         return tuple([note for one in self._all if one.notes is not None for note in one.notes(table)])

@@ -201,17 +201,17 @@ class Table:
 
     def _tell(self, news: News, now: Milliseconds) -> None:
         self.shown = news[-1][1]
+        steps, seated = self.match.steps, self._seated
         for player, messages in self._written(news, now):
-            if (seated := self._seated.get(player)) is not None:
-                self._flights[player].out(now, messages, self.match.steps)
-                seated.tell(messages)
+            if player in seated and messages:
+                self._flights[player].out(now, messages, steps)
+                seated[player].tell(messages)
         self._show(news, now)
 
     def _written(self, news: News, now: Milliseconds) -> list[tuple[Player, list[bytes]]]:
         """The messages for each player. All are written before the first is sent."""
         stands = standing(self.match, now)
-        written = [(player, seated.notify(news, stands)) for player, seated in self._seated.items()]
-        return [(player, messages) for player, messages in written if messages]
+        return [(player, seated.notify(news, stands)) for player, seated in self._seated.items()]
 
     def _show(self, news: News, now: Milliseconds) -> None:
         self._subscribers.notify(news)
@@ -283,7 +283,7 @@ class Table:
         try:
             self._subscribers.stored(self)
             for player, messages in self._last_words:
-                if (seated := self._seated.get(player)) is not None:
+                if messages and (seated := self._seated.get(player)) is not None:
                     seated.tell(messages)
             self._show(news, now)
         except Exception:
