@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "api": {"games", "bots", "match", "formats", "contest", "wire", "store", "server"},
     "client": {"wire", "games", "bots"},
     "runner": {"games", "bots", "match", "formats", "contest", "wire", "client"},
-    "protocols": {"server"},
+    "protocols": {"server", "api"},
     "app": {"store", "server", "api", "protocols"},
     "cli": PURE | {"app", "protocols", "client", "runner", "store", "server", "api"},
 }

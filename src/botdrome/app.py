@@ -1,50 +1,38 @@
-"""The composition root: the only place where a server is put together."""
+"""The composition root: puts a server together from its parts and protocols."""
 
 import asyncio
 import gc
-from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from time import time
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeVar
 
 import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from botdrome.api.app import NO_SOCKET, Api, load_worker_modules, make_app
+from botdrome.api.http_door import http_door
 from botdrome.api.probes import probe_routes
-from botdrome.api.socketio.app import SocketIo, socketio_door
-from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses, Tables
-from botdrome.server.battlebot.host import BattlebotHost
-from botdrome.server.boats.books import open_books
-from botdrome.server.boats.host import HostSession
-from botdrome.server.boats.port import BoatPort
 from botdrome.server.boats.rooms import BoatRooms
-from botdrome.server.boats.settings import BoatsSection
-from botdrome.server.bomber.api import BomberApi
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.host import CubeHost
-from botdrome.server.duel.board_ids import open_board_ids
-from botdrome.server.duel.hall import DuelHall, duel_door
-from botdrome.server.duel.leaderboard import open_duel_leaderboard
+from botdrome.server.duel.hall import DuelHall
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
-from botdrome.server.network.door import Crowd, Door, Welcome
-from botdrome.server.network.listening import MakeProtocol, listen, secured, tolerated
+from botdrome.server.network.door import Crowd, Welcome
+from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.loop_watch import LoopWatch
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import sharing
-from botdrome.server.network.proxies import Proxies
 from botdrome.server.network.rate_limit import Buckets
-from botdrome.server.network.shares import Shares
 from botdrome.server.network.stop_signal import stop_signal
 from botdrome.server.network.websocket import MakeSession
-from botdrome.server.operator.operator import Operator, open_operator
+from botdrome.server.operator.keys import OperatorKeys
+from botdrome.server.operator.operator import open_operator
+from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.identity import likeness
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
@@ -53,33 +41,49 @@ from botdrome.store.store import Store
 log = structlog.get_logger()
 
 COLLECTIONS = 100, 20, 700
-"""When the garbage collector looks. It counts what was made less what is gone, so that where matches end as fast as they begin
-it waits for long and then has thousands of things to look through, for 10 ms at a time with 100 duels: hence the first number.
-To look through everything takes 100 ms with 500 matches, and finds next to nothing: hence the last."""
+"""The thresholds of the garbage collector. A low first one keeps each young collection far below 10 ms, which is what the default
+takes with 100 duels. A high last one makes full collections rare: each takes 100 ms with 500 matches, and finds little."""
 
 
-class Room(Protocol):
-    """Whoever has guests of its own beside the desk's."""
+AnyHost = TypeVar("AnyHost")
+Found = TypeVar("Found")
 
-    async def close(self) -> None:
-        """The matches are over: let everybody go."""
+
+class Parts(NamedTuple):
+    """The parts of a server, put together."""
+
+    server: ServerParts
+    served: Sequence[tuple[Protocol, ServedProtocol]]
+    arena: Arena
+    api: Api
+    url_bots: UrlBots
+    rate: RequestRate
+
+    def host_of(self, kind: type[AnyHost]) -> AnyHost:
+        return host_of(self.served, kind)
 
 
 class House:
-    """A server that runs."""
+    """A running server."""
 
-    def __init__(
-        self, settings: Settings, arena: Arena, desk: Desk, servers: dict[str, asyncio.Server], rooms: Sequence[Room] = ()
-    ) -> None:
-        self.settings, self.arena, self.desk = settings, arena, desk
-        self._servers, self.rooms = servers, rooms
+    def __init__(self, parts: Parts, ports: Ports) -> None:
+        self._parts, self._ports = parts, ports
+        self.settings, self.arena, self.desk = parts.server.settings, parts.arena, parts.server.desk
         self.new_operator_token = ""
-        """The operator's, if it was made at this start: it is shown this once."""
+        """The operator's token, if it was made at this start. It is shown only now."""
+
+    @property
+    def served(self) -> Sequence[tuple[Protocol, ServedProtocol]]:
+        return self._parts.served
+
+    def host_of(self, kind: type[AnyHost]) -> AnyHost:
+        """Return the host of a protocol, by its class."""
+        return self._parts.host_of(kind)
 
     @property
     def ports(self) -> dict[str, int]:
-        """Where it listens, by the name of what is spoken there."""
-        return {name: int(server.sockets[0].getsockname()[1]) for name, server in self._servers.items() if server.sockets}
+        """The ports on which it listens, by the names of their protocols."""
+        return self._ports.numbers
 
     @property
     def port(self) -> int:
@@ -87,7 +91,7 @@ class House:
 
     @property
     def host(self) -> str:
-        """As it is written in a URL; where all addresses are listened on, the one that is here."""
+        """The host in its URLs; if it listens on all addresses, localhost."""
         host = self.settings.host
         return f"[{host}]" if ":" in host else host or "localhost"
 
@@ -98,59 +102,42 @@ class House:
 
     @property
     def addresses(self) -> ServerAddresses:
-        """As clients are told."""
+        """Its addresses, for clients of the API."""
         public = self.settings.network.public_url.split(",")[0].strip().rstrip("/")
         return ServerAddresses(public or None, bool(self.settings.tls.cert), self.ports, self.settings.house.fill)
 
     async def close(self) -> None:
-        """No new matches; running ones get their time, and whoever asks how it goes is still answered."""
+        """Start no new matches, wait for running ones, and let all clients go. Requests are answered meanwhile."""
         await self.desk.close()
-        for room in self.rooms:
-            await room.close()
-        for server in self._servers.values():
-            server.close()
+        await self._parts.api.close()
+        for _, served in self.served:
+            await served.close()
+        await self._parts.url_bots.close()
+        self._ports.close()
         await self.arena.store.close()
 
 
-class Parts(NamedTuple):
-    """The parts of a house, put together."""
-
-    desk: Desk
-    arena: Arena
-    api: Api
-    callers: BotCaller
-    duel: DuelHall
-    boats: BoatRooms
-    cube: SocketIo
-    bomber: BomberApi
-    url_bots: UrlBots
-    crowd: Crowd
-    origins: Origins
-    operator: Operator
-    rate: RequestRate
-
-    @property
-    def with_guests(self) -> tuple[Room, ...]:
-        return self.api, self.duel, self.boats, self.cube, self.bomber, self.url_bots
-
-
-async def open_house(settings: Settings, shown: Callable[[Tables], Tables] = lambda tables: tables) -> House:
-    """`shown`: which tables spectators see, given those of the house."""
+async def open_house(
+    settings: Settings,
+    shown: Callable[[Tables], Tables] = lambda tables: tables,
+    protocols: Sequence[Protocol] = PROTOCOLS,
+) -> House:
+    """`shown` selects the tables that spectators see, given those of the server."""
     store = await _open_store(settings)
-    servers: dict[str, asyncio.Server] = {}
+    ports: Ports | None = None
     try:
         await _recover(store)
-        await asyncio.to_thread(likeness, "")  # it reads its list once: not when the first bot logs in
-        parts = await _furnish(settings, store, shown)
-        await _listen_all(settings, parts, servers)
-        house = House(settings, parts.arena, parts.desk, servers, parts.with_guests)
-        house.new_operator_token = await parts.operator.keys.open()
-        parts.callers.listen_on(house.ports.values())
+        await asyncio.to_thread(likeness, "")  # reads its list now, and not at the first login
+        parts = await _put_together(settings, store, shown, protocols)
+        ports = Ports(settings, parts.server.callers)
+        await _listen(parts, ports)
+        house = House(parts, ports)
+        house.new_operator_token = await parts.server.keys.open()
         parts.arena.addresses = house.addresses
         await parts.url_bots.open()
     except Exception:
-        for server in servers.values():
-            server.close()
+        if ports is not None:
+            ports.close()
         await store.close()
         raise
     warn_of_loopback(settings)
@@ -167,7 +154,7 @@ async def _open_store(settings: Settings) -> Store:
 async def _recover(store: Store) -> None:
     """Close the matches of a server that crashed, unless another server uses the store as well.
 
-    That is done before any port opens: whatever runs in the store later is a match of this server.
+    This happens before any port opens, so all matches that run later are this server's.
     """
     if not await store.claim():
         log.warning("another server is using this store: contests and ratings that both count will be wrong; --db takes another")
@@ -177,103 +164,75 @@ async def _recover(store: Store) -> None:
         log.warning("matches were running when the server last ended", aborted=aborted)
 
 
-async def _furnish(settings: Settings, store: Store, shown: Callable[[Tables], Tables]) -> Parts:
-    desk, crowd, callers, origins = Desk(store, settings), Crowd(settings), BotCaller(settings), Origins(settings)
-    duel = DuelHall(desk, await open_duel_leaderboard(store), await open_board_ids(store))
-    folder = settings.of(BoatsSection).dir
-    boats = BoatRooms(desk, await open_books(store, Path(folder) if folder else None))
+async def _put_together(
+    settings: Settings, store: Store, shown: Callable[[Tables], Tables], protocols: Sequence[Protocol]
+) -> Parts:
+    desk, callers = Desk(store, settings), BotCaller(settings)
+    keys = OperatorKeys(store, settings.operator.token, desk.registry.guesses)
+    server = ServerParts(settings, desk, Crowd(settings), Origins(settings), callers, keys)
+    served = [(row, await row.open(server)) for row in protocols]
     url_bots = UrlBots(desk, callers)
-    registrations = Buckets(settings.registration.rate, settings.registration.burst)
+    registrations, duels = Buckets(settings.registration.rate, settings.registration.burst), host_of(served, DuelHall).table
     arena = Arena(
-        store, shown(desk.floor), desk.registry, duel.table, url_bots, registrations, desk.registry.guesses, desk.workers, desk
+        store, shown(desk.floor), desk.registry, duels, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
     arena.clients = desk.registry.clients
-    organisers = CubeHost(desk, callers)
-    cube = SocketIo(lambda one, limits: organisers.receive(one, one.handshake, limits), settings, crowd)
-    operator = await open_operator(desk, boats, organisers, callers)
-    bomber = BomberApi(desk, crowd, origins)
+    operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers)
     rate = RequestRate(settings)
-    api = make_app(arena, operator, rate)
-    return Parts(desk, arena, api, callers, duel, boats, cube, bomber, url_bots, crowd, origins, operator, rate)
+    return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, rate)
 
 
-async def _listen_all(settings: Settings, parts: Parts, servers: dict[str, asyncio.Server]) -> None:
-    """All that listens, put in by name as soon as it does. Clients of the originals know no TLS."""
-    shared = partial(sharing, shares=Shares(), proxies=Proxies(settings))
-    front = shared(_front_door(settings, parts))
-    servers["http"] = await listen(settings, "port", settings.port, front, secured(settings))
-
-    async def listen_at(boats: BoatPort) -> None:
-        door = shared(boats.door(parts.crowd))
-        servers[boats.name] = boats.server = await listen(settings, boats.key, boats.port, door)
-        parts.callers.listen_on([boats.listens_on or 0])
-
-    parts.boats.listen = listen_at
-    doors: dict[str, MakeProtocol] = {
-        "bomber": _bomber_door(settings, parts),
-        "cube": socketio_door(parts.cube, parts.crowd, settings, parts.origins),
-        "duel": duel_door(parts.duel, parts.crowd),
-    }
-    for name, door in doors.items():
-        section = PROTOCOLS[name].section
-        port = settings.of(section).port
-        if port:
-            with tolerated(port == section().port):
-                servers[name] = await listen(settings, f"{name}.port", port, shared(door))
-    for boats in parts.boats.all:
-        with tolerated(boats.key == "boats.port" and boats.port == BoatsSection().port):
-            await listen_at(boats)
+def host_of(served: Sequence[tuple[Protocol, ServedProtocol]], kind: type[AnyHost]) -> AnyHost:
+    return next(one.host for _, one in served if isinstance(one.host, kind))
 
 
-def _front_door(settings: Settings, parts: Parts) -> MakeProtocol:
-    desk, boats, cube, bomber, url_bots = parts.desk, parts.boats, parts.cube, parts.bomber, parts.url_bots
+async def _listen(parts: Parts, ports: Ports) -> None:
+    """Open all ports, the HTTP port first."""
+    server = parts.server
+    await ports.open_http(_front_door(parts))
+    for row, served in parts.served:
+        await row.listen(server.settings, served, served.door or _own_door(server, served), ports)
 
-    native = BattlebotHost(desk).connect
+
+def _front_door(parts: Parts) -> MakeProtocol:
+    """The HTTP port: the API, and all protocols over HTTP and WebSockets."""
+    server, served, url_bots = parts.server, [one for _, one in parts.served], parts.url_bots
+    api = parts.api
 
     def reception(target: str, head: bytes) -> MakeSession | Welcome | bytes:
-        if (found := parts.api.receive_socket(target, head)) is not None:
+        if (found := api.receive_socket(target, head)) is not None:
             return found
-        if target == "/":
-            return native
-        if target.startswith("/socket.io/"):
-            return cube.receive_socket(target)
-        if target == "/boats/host":
-            return lambda connection: HostSession(connection, boats, settings, parts.operator.keys)
         if target == "/connect":
             return url_bots.receive
-        return bomber.receive_socket(target) or native
+        return _first(one.receive_socket(target) for one in served) or NO_SOCKET
 
-    def shortcut(target: bytes) -> asyncio.Protocol | None:
-        return bomber.shortcut(target, door)
+    def shortcut(target: bytes, door: Callable[[], asyncio.Protocol]) -> asyncio.Protocol | None:
+        return _first(one.shortcut(target, door) for one in served)
 
-    def door() -> Door:
-        return Door(reception, http, parts.crowd, settings, parts.origins, shortcut)
+    def has_session(sid: str) -> bool:
+        return any(one.has_session(sid) for one in served)
 
-    http = http_stack(Turnstile(_http_app(parts), parts.rate, cube.has_session), parts.crowd, door, parts.origins)
-    return door
-
-
-def _bomber_door(settings: Settings, parts: Parts) -> MakeProtocol:
-    """A door behind which there is the Bomberman API and nothing else: it knows no TLS, so no passwords are to come this way."""
-    bomber = parts.bomber
-
-    def shortcut(target: bytes) -> asyncio.Protocol | None:
-        return bomber.shortcut(target, door)
-
-    def reception(target: str, _: bytes) -> MakeSession | bytes:
-        return bomber.receive_socket(target) or NO_SOCKET
-
-    def door() -> Door:
-        return Door(reception, http, parts.crowd, settings, parts.origins, shortcut)
-
-    app = Starlette(routes=[Mount("/bomber", bomber.asgi)])
-    http = http_stack(Turnstile(app, RequestRate(settings)), parts.crowd, door, parts.origins)
-    return door
+    mounts = [Mount(path, app) for one in served for path, app in one.apps.items()]
+    app = Starlette(routes=[*probe_routes(server.desk, parts.arena.store), *mounts, Mount("/", api)])
+    guarded = Turnstile(app, parts.rate, has_session)
+    return http_door(guarded, reception, server.crowd, server.settings, server.origins, shortcut)
 
 
-def _http_app(parts: Parts) -> Starlette:
-    mounts = [Mount("/socket.io", parts.cube), Mount("/bomber", parts.bomber.asgi), Mount("/", parts.api)]
-    return Starlette(routes=[*probe_routes(parts.desk, parts.arena.store), *mounts])
+def _own_door(server: ServerParts, served: ServedProtocol) -> MakeProtocol | None:
+    """A port with the apps of one protocol and nothing else. It has no TLS, so no passwords must pass here."""
+    if not served.apps:
+        return None
+    app = Starlette(routes=[Mount(path, app) for path, app in served.apps.items()])
+
+    def reception(target: str, _: bytes) -> MakeSession | Welcome | bytes:
+        return served.receive_socket(target) or NO_SOCKET
+
+    limited = Turnstile(app, RequestRate(server.settings), served.has_session)
+    return http_door(limited, reception, server.crowd, server.settings, server.origins, served.shortcut)
+
+
+def _first(found: Iterable[Found | None]) -> Found | None:
+    return next((one for one in found if one is not None), None)
 
 
 async def serve(settings: Settings, opened: Callable[[House], None]) -> None:

@@ -1,36 +1,33 @@
-"""The protocols that the server speaks, one row each, and the settings of all of them."""
+"""The protocols that the server speaks, one row each. docs/adding-a-protocol.md shows how to add one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from botdrome.api.socketio.app import open_cube
+from botdrome.server.battlebot.host import open_battlebot
+from botdrome.server.boats.opening import open_boats
 from botdrome.server.boats.settings import BoatsSection
+from botdrome.server.bomber.api import open_bomber
 from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.cube.settings import CubeSection
+from botdrome.server.duel.hall import open_duel
 from botdrome.server.duel.settings import DuelSection
+from botdrome.server.protocol import Protocol
 from botdrome.server.settings import ProtocolSection, Settings
 from botdrome.server.settings_sources import Note, read_settings
 
-
-class Protocol(NamedTuple):
-    name: str
-    """Also the name of its section of settings."""
-    section: type[ProtocolSection]
-
-
-PROTOCOLS = {
-    row.name: row
-    for row in (
-        Protocol("bomber", BomberSection),
-        Protocol("cube", CubeSection),
-        Protocol("duel", DuelSection),
-        Protocol("boats", BoatsSection),
-    )
-}
+PROTOCOLS = (
+    Protocol("bomber", open_bomber, BomberSection, "Bomberman API", "Bomberman over HTTP", "/bomber/rest"),
+    Protocol("cube", open_cube, CubeSection, "socket.io alone", "Battlecube (socket.io)", "/socket.io/"),
+    Protocol("duel", open_duel, DuelSection, "duel arena (TCP)"),
+    Protocol("boats", open_boats, BoatsSection, "boat games (TCP)", port_name="xbs"),
+    Protocol("battlebot", open_battlebot),  # the last, as it takes the WebSockets of all other targets
+)
 
 
-def protocol_sections() -> dict[str, type[ProtocolSection]]:
-    return {row.name: row.section for row in PROTOCOLS.values()}
+def protocol_sections(protocols: Sequence[Protocol] = PROTOCOLS) -> dict[str, type[ProtocolSection]]:
+    return {row.name: row.section for row in protocols if row.section is not None}
 
 
 def load_settings(
@@ -38,6 +35,7 @@ def load_settings(
     environment: Mapping[str, str] | None = None,
     file: Path | None = None,
     note: Note = lambda _: None,
+    protocols: Sequence[Protocol] = PROTOCOLS,
 ) -> Settings:
     """Read the settings of the server and all protocols: see `read_settings`."""
-    return read_settings(protocol_sections(), flags, environment or {}, file, note)
+    return read_settings(protocol_sections(protocols), flags, environment or {}, file, note)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from botdrome.api.app import NO_SOCKET, Api
-from botdrome.api.stack import http_stack
+from botdrome.api.http_door import http_stack
 from botdrome.server.network.door import Crowd, Door
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from botdrome.api import guests, luggage
 from botdrome.api.guests import ENOUGH, MOST_FIELDS
-from botdrome.api.stack import http_stack
+from botdrome.api.http_door import http_stack
 from botdrome.app import House
 from botdrome.server.network.door import Crowd
 from botdrome.server.network.origins import Origins

@@ -39,7 +39,7 @@ async def test_the_screen_says_where_to_watch_and_what_stopping_means(tmp_path: 
         shown = dict(re.findall(r"^  (\S.*?)  +(\S.*)$", text, re.MULTILINE))
         assert (await http.get(shown["watch and play"].split()[0])).status_code == 200
         assert shown["watch in the terminal"] == f"botdrome watch MATCH --server {house.url}"
-    assert "Ctrl-C stops: running matches get 25 seconds to end. A second one stops at once." in text
+    assert "Ctrl-C stops the server: running matches get 25 seconds to end. A second Ctrl-C stops it at once." in text
 
 
 @pytest.mark.anyio
@@ -47,4 +47,4 @@ async def test_the_screen_does_not_promise_time_where_there_is_none(tmp_path: Pa
     console = Terminal(file=io.StringIO(), record=True)
     async with server(tmp_path, drain=0.0) as house:
         show(house, console)
-    assert "Ctrl-C stops: running matches are aborted. A second one stops at once." in console.export_text()
+    assert "Ctrl-C stops the server: running matches are aborted. A second Ctrl-C stops it at once." in console.export_text()

@@ -40,7 +40,7 @@ async def boat_server(folder: Path, *plans: RoomPlan, **changes: Any) -> AsyncIt
 
 
 def harbours(house: House) -> BoatRooms:
-    return next(room for room in house.rooms if isinstance(room, BoatRooms))
+    return house.host_of(BoatRooms)
 
 
 def the_room(house: House, title: str = "") -> BoatRoom:

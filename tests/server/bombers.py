@@ -78,7 +78,7 @@ async def room(folder: Path, rooms: str = STEPS, **settings: Any) -> AsyncIterat
 
 def rooms_of(house: House) -> Rooms:
     """The rooms themselves, for tests that ask what is left behind."""
-    return next(room.rooms for room in house.rooms if isinstance(room, BomberApi))
+    return house.host_of(BomberApi).rooms
 
 
 async def until_waiting(house: House, count: int) -> None:

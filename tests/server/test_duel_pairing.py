@@ -30,7 +30,7 @@ async def waits(house: House, one: Duellist) -> None:
 
 async def gathered(house: House, *several: Duellist) -> None:
     """All have asked, twice, and the window is still open."""
-    hall = next(room for room in house.rooms if isinstance(room, DuelHall))
+    hall = house.host_of(DuelHall)
     for each in several:
         await each.send(FIND)
         await each.send(FIND)

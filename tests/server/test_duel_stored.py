@@ -179,7 +179,7 @@ async def test_pairs_wait_while_there_are_no_ids_for_their_boards(tmp_path: Path
     """The store was down when others should have been reserved; nobody but the waiting pairs can ask for them again."""
     async with arena(tmp_path) as house, free(house, "ada") as ada, free(house, "bob") as bob:
         await until(lambda: house.arena.duel.players == 2)
-        hall: Any = next(room for room in house.rooms if hasattr(room, "table"))
+        hall: Any = house.host_of(duel_hall.DuelHall)
         hall._ids.take(hall._ids.left - duel_hall.SPARE_IDS)
         with monkeypatch.context() as outage:
             outage.setattr(house.arena.store, "keep", refused)

@@ -10,7 +10,7 @@ import pytest
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.stack import http_stack
+from botdrome.api.http_door import http_stack
 from botdrome.protocols import load_settings
 from botdrome.server.network import peer
 from botdrome.server.network.door import Crowd

@@ -12,19 +12,22 @@ from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.bodies import body_of
+from botdrome.api.http_door import http_door
 from botdrome.api.pages import STATIC
 from botdrome.api.problems import Problem
 from botdrome.api.socketio.connection import EngineConnection, EngineConnections, EngineSession
 from botdrome.api.socketio.polling import CLOSED
 from botdrome.api.socketio.query import BAD_REQUEST, PATH, EngineError, EngineQuery, read_query
 from botdrome.api.socketio.websocket import EngineWebSocket, UpgradeProbe
-from botdrome.api.stack import http_stack
 from botdrome.api.turnstile import RequestRate, Turnstile
+from botdrome.server.cube.host import CubeHost
 from botdrome.server.cube.settings import CubeSection
 from botdrome.server.cube.watcher import MUCH_UNREAD
 from botdrome.server.network.connection import Connection, Session
-from botdrome.server.network.door import Crowd, Door, Welcome
+from botdrome.server.network.door import Crowd, Welcome
+from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
+from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.settings import Settings
 from botdrome.wire.conversation import TurnedAway
 from botdrome.wire.framing.engineio import BadPacket, from_jsonp, jsonp
@@ -186,12 +189,25 @@ def script(name: str) -> Response:
     return PlainTextResponse("not found\n", 404)
 
 
-def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings, origins: Origins) -> Callable[[], Door]:
-    """A door with socket.io alone behind it, for a port of its own."""
+def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings, origins: Origins) -> MakeProtocol:
+    """A port with socket.io and nothing else."""
+    app = Turnstile(Starlette(routes=[Mount(PATH.rstrip("/"), socketio)]), RequestRate(settings), socketio.has_session)
+    return http_door(app, lambda target, _: socketio.receive_socket(target), crowd, settings, origins)
 
-    def door() -> Door:
-        return Door(lambda target, _: socketio.receive_socket(target), http, crowd, settings, origins)
 
-    app = Starlette(routes=[Mount(PATH.rstrip("/"), socketio)])
-    http = http_stack(Turnstile(app, RequestRate(settings), socketio.has_session), crowd, door, origins)
-    return door
+async def open_cube(server: ServerParts) -> ServedProtocol:
+    settings, crowd = server.settings, server.crowd
+    host = CubeHost(server.desk, server.callers)
+    socketio = SocketIo(lambda one, limits: host.receive(one, one.handshake, limits), settings, crowd)
+
+    def receive_socket(target: str) -> Welcome | bytes | None:
+        return socketio.receive_socket(target) if target.startswith(PATH) else None
+
+    return ServedProtocol(
+        host,
+        socketio.close,
+        socketio_door(socketio, crowd, settings, server.origins),
+        apps={PATH.rstrip("/"): socketio},
+        receive_socket=receive_socket,
+        has_session=socketio.has_session,
+    )

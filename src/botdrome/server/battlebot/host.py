@@ -7,6 +7,7 @@ from botdrome.match.events import Player
 from botdrome.server.lobby.desk import Desk, seat_key
 from botdrome.server.lobby.owners import is_of_guest
 from botdrome.server.network.connection import Connection
+from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.server.tables.table import Table
 from botdrome.wire.battlebot.conversation import BattlebotConversation
@@ -50,6 +51,11 @@ class BattlebotHost:
         session.release()
         self._desk.guest_sessions.end(key)
         session.release = self._desk.guest_sessions.enter(key, lambda: session.turn_away({"error": LOGGED_IN_AGAIN}))
+
+
+async def open_battlebot(server: ServerParts) -> ServedProtocol:
+    host = BattlebotHost(server.desk)
+    return ServedProtocol(host, receive_socket=lambda _: host.connect)
 
 
 def _wish(login: Login) -> Wish:

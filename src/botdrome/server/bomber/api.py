@@ -13,6 +13,7 @@ from botdrome.server.network.gate import Gate, Limits
 from botdrome.server.network.light_http import LightHttp
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.websocket import MakeSession
+from botdrome.server.protocol import ServedProtocol, ServerParts
 
 
 class BomberApi:
@@ -37,3 +38,8 @@ class BomberApi:
 
     async def close(self) -> None:
         await self.rooms.close()
+
+
+async def open_bomber(server: ServerParts) -> ServedProtocol:
+    api = BomberApi(server.desk, server.crowd, server.origins)
+    return ServedProtocol(api, api.close, apps={"/bomber": api.asgi}, receive_socket=api.receive_socket, shortcut=api.shortcut)

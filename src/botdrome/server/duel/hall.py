@@ -12,17 +12,16 @@ from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
 from botdrome.match.course import rotated
 from botdrome.match.events import Player
-from botdrome.server.duel.board_ids import BoardIds
-from botdrome.server.duel.leaderboard import DuelLeaderboard
+from botdrome.server.duel.board_ids import BoardIds, open_board_ids
+from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderboard
 from botdrome.server.duel.player_records import Counted, PlayedBoard
 from botdrome.server.duel.settings import DuelSection
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.owners import is_another_bots
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.door import Crowd
-from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.tcp import tcp_door
+from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
@@ -209,8 +208,10 @@ def _replace(before: Session, newcomer: Session) -> None:
     return before.close()
 
 
-def duel_door(hall: DuelHall, crowd: Crowd) -> MakeProtocol:
-    return tcp_door(Frames, hall.connect, crowd)
+async def open_duel(server: ServerParts) -> ServedProtocol:
+    store = server.desk.store
+    hall = DuelHall(server.desk, await open_duel_leaderboard(store), await open_board_ids(store))
+    return ServedProtocol(hall, hall.close, tcp_door(Frames, hall.connect, server.crowd))
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:

@@ -117,12 +117,12 @@ class Operator:
         return done
 
 
-async def open_operator(desk: Desk, boats: BoatRooms, organisers: CubeHost, caller: BotCaller) -> Operator:
+async def open_operator(desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, caller: BotCaller) -> Operator:
     """Load the bans; they hold for bots that are called, too."""
     registry = desk.registry
     await registry.bans.load()
     caller.refuse_banned(registry.bans.covers_address)
-    return Operator(desk, OperatorKeys(desk.store, desk.settings.operator.token, registry.guesses), boats, organisers)
+    return Operator(desk, keys, boats, organisers)
 
 
 def _joined(words: str, reason: str) -> str:

@@ -1,0 +1,38 @@
+"""How boat games are opened: their statistics, rooms and ports, and the console of `botdrome host`."""
+
+from pathlib import Path
+
+from botdrome.server.boats.books import open_books
+from botdrome.server.boats.host import HostSession
+from botdrome.server.boats.port import BoatPort
+from botdrome.server.boats.rooms import BoatRooms
+from botdrome.server.boats.settings import BoatsSection
+from botdrome.server.network.listening import tolerated
+from botdrome.server.network.websocket import MakeSession
+from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
+
+
+async def open_boats(server: ServerParts) -> ServedProtocol:
+    desk, folder = server.desk, server.settings.of(BoatsSection).dir
+    rooms = BoatRooms(desk, await open_books(desk.store, Path(folder) if folder else None))
+
+    async def listen(ports: Ports) -> None:
+        async def listen_at(boats: BoatPort) -> None:
+            boats.server = await ports.open(boats.name, boats.key, boats.port, boats.door(server.crowd))
+
+        rooms.listen = listen_at
+        for boats in rooms.all:
+            with tolerated(boats.key == "boats.port" and boats.port == BoatsSection().port):
+                await listen_at(boats)
+
+    def receive_socket(target: str) -> MakeSession | None:
+        if target != "/boats/host":
+            return None
+        return lambda connection: HostSession(connection, rooms, server.settings, server.keys)
+
+    def titles_at(name: str) -> str:
+        """Return the titles of rooms that share a port."""
+        titles = [room.plan.title for port in rooms.all if port.name == name for room in port.rooms]
+        return ", ".join(titles) if len(titles) > 1 else ""
+
+    return ServedProtocol(rooms, rooms.close, receive_socket=receive_socket, listen=listen, describe_port=titles_at)

@@ -1,0 +1,115 @@
+"""What a protocol gets from the server, and what the server gets from a protocol. `botdrome/protocols.py` lists them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.network.door import Crowd, Welcome
+from botdrome.server.network.listening import MakeProtocol, listen, secured, tolerated
+from botdrome.server.network.origins import Origins
+from botdrome.server.network.peer import sharing
+from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.shares import Shares
+from botdrome.server.network.websocket import MakeSession
+from botdrome.server.operator.keys import OperatorKeys
+from botdrome.server.settings import ProtocolSection, Settings
+
+ReceiveSocket = Callable[[str], MakeSession | Welcome | bytes | None]
+"""Opens a WebSocket for a target; bytes: the answer that refuses it; None: it is for another protocol."""
+Shortcut = Callable[[bytes, Callable[[], asyncio.Protocol]], asyncio.Protocol | None]
+"""Serves requests for a target without the HTTP stack; None: they are for another protocol."""
+
+
+class ServerParts(NamedTuple):
+    """What all protocols share."""
+
+    settings: Settings
+    desk: Desk
+    crowd: Crowd
+    origins: Origins
+    callers: BotCaller
+    keys: OperatorKeys
+
+
+class Ports:
+    """The ports on which the server listens, by the names that clients of the API see."""
+
+    def __init__(self, settings: Settings, callers: BotCaller) -> None:
+        self._settings, self._callers = settings, callers
+        self._shared = partial(sharing, shares=Shares(), proxies=Proxies(settings))
+        self._servers: dict[str, asyncio.Server] = {}
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        return {name: int(server.sockets[0].getsockname()[1]) for name, server in self._servers.items() if server.sockets}
+
+    async def open_http(self, door: MakeProtocol) -> None:
+        """The only port with TLS: clients of the other protocols know none."""
+        settings = self._settings
+        self._servers["http"] = await listen(settings, "port", settings.port, self._shared(door), secured(settings))
+        self._callers.listen_on([self.numbers["http"]])
+
+    async def open(self, name: str, key: str, port: int, door: MakeProtocol) -> asyncio.Server:
+        """`key` is the setting that has the port. Raise BadSetting if the server cannot listen there."""
+        server = self._servers[name] = await listen(self._settings, key, port, self._shared(door))
+        self._callers.listen_on([self.numbers[name]])
+        return server
+
+    def close(self) -> None:
+        for server in self._servers.values():
+            server.close()
+
+
+async def _nothing() -> None:
+    return None
+
+
+@dataclass
+class ServedProtocol:
+    """A protocol that the server speaks: its host, and the ways by which clients reach it."""
+
+    host: Any
+    """The object that its clients meet."""
+    close: Callable[[], Awaitable[None]] = _nothing
+    """Called when the matches are over: lets all clients go."""
+    door: MakeProtocol | None = None
+    """Accepts connections on the protocol's own port. None: its apps are served there."""
+    apps: Mapping[str, Any] = field(default_factory=dict)
+    """ASGI applications, by the path on the HTTP port."""
+    receive_socket: ReceiveSocket = lambda _: None
+    shortcut: Shortcut = lambda *_: None
+    has_session: Callable[[str], bool] = lambda _: False
+    """Whether a path belongs to a session that has rate limits of its own."""
+    listen: Callable[[Ports], Awaitable[None]] | None = None
+    """Opens the ports, if it is more than one."""
+    describe_port: Callable[[str], str] = lambda _: ""
+    """More about the port of that name, for the start-up screen."""
+
+
+class Protocol(NamedTuple):
+    """A row: all that the server knows of a protocol before it is opened."""
+
+    name: str
+    """Also the section of its settings."""
+    open: Callable[[ServerParts], Awaitable[ServedProtocol]]
+    section: type[ProtocolSection] | None = None
+    """None: it has no port of its own."""
+    port_title: str = ""
+    """The start-up screen's words for its port."""
+    http_title: str = ""
+    http_path: str = ""
+    """The start-up screen's words for its part of the HTTP port, and the path."""
+    port_name: str = ""
+    """The name of its port in the API. Empty: the protocol's."""
+
+    async def listen(self, settings: Settings, served: ServedProtocol, door: MakeProtocol | None, ports: Ports) -> None:
+        if served.listen is not None:
+            return await served.listen(ports)
+        if self.section is not None and door is not None and (port := settings.of(self.section).port):
+            with tolerated(port == self.section().port):
+                await ports.open(self.port_name or self.name, f"{self.name}.port", port, door)
+        return None

@@ -1,0 +1,1 @@
+"""Noughts and crosses over lines of text: the protocol of docs/adding-a-protocol.md."""

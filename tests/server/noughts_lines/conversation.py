@@ -1,0 +1,48 @@
+"""`play NAME` waits for an opponent, `put 4` makes a move; the server sends the board when it is your turn, then the result."""
+
+from botdrome.match.course import News
+from botdrome.match.events import Ended, Player
+from botdrome.wire.conversation import Admit, Admitted, Close, Command, Outs, Reply, Seated, Seconds, Submit
+from botdrome.wire.standing import Standing
+
+GAME, MARKS = "noughts-and-crosses", "XO"
+
+
+class FindTable(Command):
+    """The protocol's own command, which its host executes."""
+
+
+class NoughtsConversation:
+    deadline: Seconds | None = None
+    player: Player = 0
+
+    def begin(self, now: Seconds) -> Outs:
+        return (b"welcome",)
+
+    def receive(self, message: bytes, now: Seconds) -> Outs:
+        word, _, rest = message.decode("latin-1").partition(" ")
+        if word == "play":
+            return (Admit(rest, None, GAME),)
+        if word == "put" and rest.isdecimal():
+            return (Submit({"mark": MARKS[self.player], "space": divmod(int(rest), 3)}, message),)
+        return (b"say play NAME or put SPACE", Close())
+
+    def answer(self, reply: Reply, now: Seconds) -> Outs:
+        match reply:
+            case Admitted():
+                return (FindTable(),)
+            case Seated():
+                self.player = reply.player
+                return ()
+            case _:  # the match is over, or the client cannot play
+                return (Close(),)
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        event, position = news[-1]
+        if isinstance(event, Ended):
+            return [f"you are number {event.result.places[self.player]}".encode()]
+        board = "".join(mark or "." for row in position.view(None)["board"] for mark in row)
+        return [board.encode()] if self.player in position.to_move else []
+
+    def wake(self, now: Seconds) -> Outs:
+        return ()
