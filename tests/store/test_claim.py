@@ -42,7 +42,7 @@ async def test_matches_of_a_server_that_crashed_are_closed_before_the_first_port
         seen.append(entry.status if entry else "gone")
         return await listen(*words)
 
-    monkeypatch.setattr("botdrome.app.listen", looking)
+    monkeypatch.setattr("botdrome.server.protocol.listen", looking)
     house = await open_house(load_settings({"port": 0, "db": url, "duel_port": -1, "xbs_port": -1}))
     assert len(seen) >= 3 and set(seen) == {"aborted"}
     await house.close()
