@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.server.boats.players import BoatPlayer, PlayerGroup
-from botdrome.server.lobby.house import HouseSeat
 from botdrome.server.session import Session
 from botdrome.server.tables.floor import Floor
 from botdrome.server.tables.subscriber import Subscriber
@@ -54,8 +53,6 @@ class BoatGame(PlayerGroup):
         for player in self.players:
             if player.session is not None:
                 player.session.answer(GameStarts(self._writer))
-            if player.house is not None:
-                HouseSeat(floor.workers, self.table, player.player, player.house).sit_down()
         floor.start_table(self.table, [player.session or player.native for player in self.players], 0.0)
 
     def _place_fleets(self) -> None:

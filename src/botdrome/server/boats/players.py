@@ -97,10 +97,15 @@ class PlayerGroup:
         raise NotImplementedError
 
 
-class Gathering(PlayerGroup):
+class WaitingGame(PlayerGroup):
     """Players that wait for a game to start, in the order in which they joined."""
 
     started = False
+
+    @property
+    def texts(self) -> set[str]:
+        """Names of the players outside of this protocol."""
+        return {player.text for player in self.players}
 
     def join(self, player: BoatPlayer) -> None:
         """The new player's own J is the first line that it gets: clients insist on that."""

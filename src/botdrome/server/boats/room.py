@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from botdrome.contest.lobby import Seeker
-from botdrome.games.battleship import Battleship
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.server.boats.books import BoatBookkeeper, Books
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.players import BoatPlayer, Gathering, PlayerGroup
+from botdrome.server.boats.players import BoatPlayer, PlayerGroup, WaitingGame
 from botdrome.server.lobby.desk import RETRY, Desk
-from botdrome.server.lobby.house import house_bot, house_names
+from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table
 from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
@@ -43,12 +42,12 @@ class BoatRoom:
         """As the host reads them."""
         self.banned_addresses: set[str] = set()
         self._opened = 1
-        self.gathering: Gathering | None = Gathering(self.offer, self._opened)
+        self.gathering: WaitingGame | None = WaitingGame(self.offer, self._opened)
         """None: there is no game to join now."""
         self.on_change: set[Callable[[], None]] = set()
         self._closed = False
         self.chance = Chance(secrets.randbits(SEED_BITS))
-        self._stop_heeding, self._filler = desk.on_wait(self._heed), self._fill
+        self._gathering, self._filler = Gathering(desk, lambda: self.plan.wish, self._recruit), self._fill
         desk.fillers.append(self._filler)
 
     def change(self, plan: RoomPlan) -> bool:
@@ -57,7 +56,7 @@ class BoatRoom:
             return False
         self.plan, self.offer = plan, plan.offer
         if self.gathering is not None:
-            self.gathering = Gathering(self.offer, self.gathering.number)
+            self.gathering = WaitingGame(self.offer, self.gathering.number)
         self._open_next()
         self.changed()
         return True
@@ -176,66 +175,50 @@ class BoatRoom:
             else:
                 self._recruit()
 
-    def _heed(self, seeker: Seeker) -> None:
-        """Somebody waits at the desk."""
-        if self.plan.auto_start and seeker.wish == self.plan.wish:
-            self._recruit()
-
     def _recruit(self) -> None:
-        """Native bots that wait for a game like this fill a table at which somebody sits already."""
-        gathering = self.gathering
-        if gathering is None or not gathering.players or self._desk.refusal:
+        """Fill a game that has players with native bots that wait for a game like this."""
+        game = self.gathering
+        if not self.plan.auto_start or game is None or not game.players or self._desk.refusal:
             return
-        waiting = self._waiting_for(gathering)
-        if len(waiting) >= self.plan.max - len(gathering.players):
-            self._seat_native(gathering, waiting)
+        if len(self._gathering.waiting(game.texts)) >= self.plan.max - len(game.players):
+            self._seat_native(game)
             self.start()
 
-    def _waiting_for(self, gathering: Gathering) -> list[Seeker]:
-        """Those at the desk who can join these."""
-        here = {player.text for player in gathering.players}
-        return [seeker for seeker in self._desk.waiting(self.plan.wish) if seeker.name not in here]
-
-    def _seat_native(self, gathering: Gathering, seekers: list[Seeker]) -> None:
-        """As many of them as there are seats."""
-        for seeker in seekers[: self.plan.max - len(gathering.players)]:
-            player = self._take_in(gathering, seeker.name, seeker.name)
-            guest = player.native = self._desk.recruit(seeker)
-            player.owner = guest.owner
+    def _seat_native(self, game: WaitingGame) -> None:
+        for name, client in self._gathering.recruit(game.texts, self.plan.max - len(game.players)):
+            player = self._add(game, name, name)
+            player.native, player.owner = client, client.owner
 
     def _fill(self, seeker: Seeker) -> bool:
-        """The house is to play a bot that has waited for long enough: let it do so here, if that makes a game."""
-        gathering = self.gathering
-        meant = self.plan.auto_start and seeker.wish == self.plan.wish
-        if not meant or gathering is None or seeker not in self._waiting_for(gathering):
+        """Seat a native bot that has waited long enough for house bots, if that makes a game here."""
+        game = self.gathering
+        if not self.plan.auto_start or game is None or seeker not in self._gathering.waiting(game.texts):
             return False
-        self._call_the_house(gathering)
-        return gathering is not self.gathering
+        self._call_the_house(game)
+        return game is not self.gathering
 
-    def _call_the_house_in(self, seconds: float, gathering: Gathering) -> None:
-        asyncio.get_running_loop().call_later(seconds, self._call_the_house, gathering)
+    def _call_the_house_in(self, seconds: float, game: WaitingGame) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._call_the_house, game)
 
-    def _call_the_house(self, gathering: Gathering) -> None:
-        """Too few have come: native bots that wait take the free seats, and house bots the others."""
-        if gathering is not self.gathering or not gathering.players:
+    def _call_the_house(self, game: WaitingGame) -> None:
+        """Give the free seats to native bots that wait, and the rest to house bots."""
+        if game is not self.gathering or not game.players:
             return
         if self._desk.refusal:
-            self._call_the_house_in(RETRY, gathering)
+            self._call_the_house_in(RETRY, game)
             return
-        self._seat_native(gathering, self._waiting_for(gathering))
-        found = house_bot(Battleship.name, "house")
-        assert found is not None
-        name, bot = found
-        for text in house_names(name, self.plan.max - len(gathering.players)):
-            self._take_in(gathering, text, name.removeprefix("house:")).house = bot
+        self._seat_native(game)
+        house_bots = self._gathering.house_bots(self.plan.max - len(game.players))
+        for bot in house_bots:
+            self._add(game, bot.name, house_bots[0].name.removeprefix("house:")).house = bot.house
         self.start()
 
-    def _take_in(self, gathering: Gathering, text: str, name: str) -> BoatPlayer:
-        """Somebody who does not come by lines."""
-        taken = {player.name for player in gathering.players}
+    def _add(self, game: WaitingGame, text: str, name: str) -> BoatPlayer:
+        """Add a player that is not on lines."""
+        taken = {player.name for player in game.players}
         player = BoatPlayer(display_name(name, self.plan.width, taken), text)
-        gathering.players.append(player)
-        gathering.tell_others(player, [joined(player.name)])
+        game.players.append(player)
+        game.tell_others(player, [joined(player.name)])
         return player
 
     # How a game goes.
@@ -247,9 +230,8 @@ class BoatRoom:
             return None
         players = gathering.players
         self.chance.shuffle(players)
-        names = tuple(player.text for player in players)
-        owners = tuple(player.owner for player in players)
-        table = self._desk.floor.set_table(plan.game, plan.terms, names, owners, plan.options)
+        gathered = [GatheredPlayer(player.text, player.owner, house=player.house) for player in players]
+        table = open_table(self._desk, plan.game, plan.terms, plan.options, gathered)
         game = BoatGame(self.offer, gathering.number, players, table, Chance(secrets.randbits(SEED_BITS)))
         books = BoatBookkeeper(self._books, plan, game, self._desk)
         over = partial(self._over, game)
@@ -282,7 +264,7 @@ class BoatRoom:
         tables = self.plan.tables
         if self.gathering is None and self.plan.repeat and not self._closed and (not tables or len(self.games) < tables):
             self._opened += 1
-            self.gathering = Gathering(self.offer, self._opened)
+            self.gathering = WaitingGame(self.offer, self._opened)
 
     def changed(self) -> None:
         for tell in tuple(self.on_change):
@@ -291,7 +273,7 @@ class BoatRoom:
     def close(self) -> None:
         """Nobody joins any more, and who waits is sent off. Running games go on."""
         self._closed = True
-        self._stop_heeding()
+        self._gathering.close()
         if self._filler in self._desk.fillers:
             self._desk.fillers.remove(self._filler)
         gathering, self.gathering = self.gathering, None

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from botdrome.contest.lobby import Seeker, Wish, in_a_wish
+from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.games.bomberman import Bomberman
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Late, Played, Player, Refused, Result
@@ -20,10 +20,8 @@ from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.waits import Waits
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk, WaitingClient
-from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
-from botdrome.server.lobby.owners import NOBODY
+from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table
 from botdrome.server.lobby.registry import Admission
-from botdrome.server.tables.floor import Candidate
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.wire.bomber.messages import CAME_LATE, BomberDialect, Response, refusal
@@ -51,8 +49,8 @@ class Room:
         self._seated: tuple[str, ...] = ()
         """Those at the table, by the names that the states have for them."""
         self._users: dict[str, Mailbox] = {}
-        self._wish = Wish(self.game.name, plan.players, in_a_wish(plan.options))
-        self._stop_waiting = desk.on_wait(self._somebody_waits)
+        wish = Wish(self.game.name, plan.players, in_a_wish(plan.options))
+        self._gathering = Gathering(desk, lambda: wish, self._client_waits)
         self._open()
 
     def _open(self) -> None:
@@ -66,7 +64,7 @@ class Room:
         self._turn(State(REGISTRATION, 0, (self.game.height, self.game.width), ()))
 
     def close(self) -> None:
-        self._stop_waiting()
+        self._gathering.close()
         if self._timer is not None:
             self._timer.cancel()
         self.waits.close()
@@ -178,23 +176,21 @@ class Room:
 
     # The start.
 
-    def _somebody_waits(self, seeker: Seeker) -> None:
-        if seeker.wish == self._wish and self._users and self.registering and not self.desk.refusal:
+    def _client_waits(self) -> None:
+        if self._users and self.registering and not self.desk.refusal:
             self._start_if_full()
 
-    def _recruits(self) -> list[Seeker]:
-        """Those in the lobby who want a table like this one."""
-        free = self.plan.players - len(self._users)
-        return [seeker for seeker in self.desk.waiting(self._wish) if seeker.name not in self._names][:free]
+    def _can_start(self, players: int) -> bool:
+        return len(self._users) + len(self._gathering.waiting(self._names)) >= players
 
     def _start_if_full(self) -> None:
-        if len(self._users) + len(self._recruits()) >= self.plan.players:
+        if self._can_start(self.plan.players):
             self._start()
 
     def _time_is_over(self) -> None:
         if self.desk.closing:
             return
-        if not self.desk.refusal and (self.plan.house or len(self._users) + len(self._recruits()) >= self.plan.least):
+        if not self.desk.refusal and (self.plan.house or self._can_start(self.plan.least)):
             self._start()
         else:
             self._set_timer(self.plan.registration, self._time_is_over)
@@ -203,29 +199,16 @@ class Room:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        recruits = {seeker.name: self.desk.recruit(seeker) for seeker in self._recruits()}
-        guests: dict[str, Mailbox | WaitingClient] = {**self._names, **recruits}
-        house = self._house_names(self.plan.players - len(guests))
-        names = [*guests, *house]
-        sitters: list[Candidate | None] = [*guests.values(), *[None] * len(house)]
-        owners = (*[guest.owner for guest in guests.values()], *[NOBODY] * len(house))
-        self._seated = self._shown(tuple(names))
-        table = self.table = self.desk.floor.set_table(self.game, self.plan.terms, tuple(names), owners, self.plan.options)
+        free = self.plan.players - len(self._users)
+        clients: list[tuple[str, Mailbox | WaitingClient]] = [*self._names.items(), *self._gathering.recruit(self._names, free)]
+        players = [GatheredPlayer(name, client.owner, client) for name, client in clients]
+        players += self._gathering.house_bots(self.plan.players - len(players)) if self.plan.house else []
+        self._seated = self._shown(tuple(player.name for player in players))
+        table = self.table = open_table(self.desk, self.game, self.plan.terms, self.plan.options, players)
         table.subscribe(Subscriber(self._hear, over=self._over, sees_secrets=True))
-        self._seat_house(table, sitters)
         delay = secrets.randbelow(min(200, self.plan.round)) / 1000
         self._due = self._loop.time() + delay
-        self.desk.floor.start_table(table, sitters, delay)
-
-    def _house_names(self, free: int) -> list[str]:
-        bot = house_bot(self.game.name, "house")
-        return house_names(bot[0], free) if self.plan.house and bot is not None else []
-
-    def _seat_house(self, table: Table, sitters: list[Candidate | None]) -> None:
-        bot = house_bot(self.game.name, "house")
-        for player, sitter in enumerate(sitters):
-            if sitter is None and bot is not None:
-                HouseSeat(self.desk.workers, table, player, bot[1]).sit_down()
+        self.desk.floor.start_table(table, [player.client for player in players], delay)
 
     def _make_writer(self, _: MatchHeader) -> BomberDialect:
         return BomberDialect(self.plan.wrapped_responses, self._seated)
