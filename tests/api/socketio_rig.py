@@ -1,4 +1,4 @@
-"""socket.io on a port of this machine, with an organiser that says again what it is told."""
+"""A server with socket.io alone, whose host repeats events."""
 
 import asyncio
 import json

@@ -200,7 +200,7 @@ async def test_a_caller_of_3_and_4_is_pinged() -> None:
 
 
 @both
-async def test_who_is_silent_is_let_go(version: int) -> None:
+async def test_a_silent_client_is_closed(version: int) -> None:
     async with rig(socketio_ping_interval=0.3, socketio_ping_timeout=0.7) as one:
         async with one.caller(version) as socket:
             with pytest.raises(ConnectionClosed):
@@ -311,7 +311,7 @@ async def test_the_client_for_browsers_where_it_is_installed(tmp_path: Path, mon
 
 
 @both
-async def test_a_server_that_stops_closes_everybody_and_lets_nobody_in(version: int) -> None:
+async def test_a_server_that_stops_closes_all_clients_and_accepts_no_more(version: int) -> None:
     async with rig() as one:
         client = await one.poller(version)
         waiting = asyncio.create_task(client.poll())

@@ -1,4 +1,4 @@
-"""What clients of socket.io must not do: each gets an answer in the words of its protocol, and nobody else notices."""
+"""Bad input on socket.io: the client gets an error of its protocol, and no other client notices."""
 
 import asyncio
 import base64
@@ -208,7 +208,7 @@ async def test_a_ping_from_the_wrong_side() -> None:
 
 
 @both
-async def test_what_is_of_no_use_is_passed_over(version: int) -> None:
+async def test_packets_without_meaning_are_ignored(version: int) -> None:
     async with rig() as one, one.caller(version) as socket:
         for packet in ("3", "5", "6", "40", "43[1]", '461-[{"_placeholder":true,"num":0}]'):
             await socket.send(packet)
@@ -380,7 +380,7 @@ async def test_too_many_from_one_address() -> None:
 
 
 @both
-async def test_who_does_not_fetch_is_cut_off(version: int) -> None:
+async def test_a_client_that_does_not_fetch_is_dropped(version: int) -> None:
     async with rig() as one:
         client = await one.poller(version)
         await client.say(*['42["TELL",1500000]'] * 12)
@@ -389,7 +389,7 @@ async def test_who_does_not_fetch_is_cut_off(version: int) -> None:
 
 
 @both
-async def test_who_does_not_read_is_cut_off(version: int) -> None:
+async def test_a_client_that_does_not_read_is_dropped(version: int) -> None:
     async with rig() as one:
         _, writer = await asyncio.open_connection("127.0.0.1", one.port, limit=1)
         key = base64.b64encode(bytes(16)).decode()

@@ -1,4 +1,4 @@
-"""A caller of socket.io knows how much of what it was told is unread, and when that was read."""
+"""A connection on socket.io knows how much is unread, and tells when it was read."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ LONG = "x" * MUCH
 
 
 def read(caller: Caller) -> asyncio.Event:
-    """Set when the caller has read what waits for it."""
+    """Set when the client has read most of its events."""
     event = asyncio.Event()
     caller.connection.when_read(event.set)
     return event
@@ -50,7 +50,7 @@ async def test_a_client_on_a_websocket(version: int) -> None:
         assert caller.connection.unread <= MUCH
 
 
-async def test_a_client_that_changes_to_a_websocket_takes_along_what_is_unread() -> None:
+async def test_unread_packets_follow_a_client_to_its_websocket() -> None:
     async with rig() as one:
         client = await one.poller(4)
         caller = next(iter(one.echo.callers.values()))

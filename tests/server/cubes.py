@@ -26,7 +26,7 @@ class Asked(Struct):
 
 
 class Reply(Struct):
-    """What a bot says to it; without a status it just closes."""
+    """A bot's answer; without a status it closes the connection."""
 
     body: bytes = b""
     status: int | None = 200
@@ -73,7 +73,7 @@ class Bot:
             writer.close()
 
     async def close(self) -> None:
-        """Whoever is still being answered is cut off."""
+        """Close all connections, also those with a call."""
         tasks = [task for task in self._open if task is not None]
         for writer in self._open.values():
             writer.transport.abort()

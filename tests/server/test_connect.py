@@ -80,7 +80,7 @@ async def test_the_last_to_come_carries(tmp_path: Path) -> None:
         assert (await call).body == b"two"
 
 
-async def test_nobody_answers_for_another(tmp_path: Path) -> None:
+async def test_a_tunnel_cannot_answer_calls_of_another(tmp_path: Path) -> None:
     async with server(tmp_path) as house, client(house, "/connect") as one, client(house, "/connect") as two:
         await connected(house, one, "one")
         await connected(house, two, "two")
@@ -107,7 +107,7 @@ async def test_so_many_calls_wait_and_no_more(tmp_path: Path) -> None:
     ["hello", [], {}, {"name": "called"}, {"name": "called", "password": 5}, {"call": 1, "status": 200}],
     ids=str,
 )
-async def test_what_is_no_login_is_refused(tmp_path: Path, message: Any) -> None:
+async def test_a_bad_login_is_refused(tmp_path: Path, message: Any) -> None:
     async with server(tmp_path) as house, client(house, "/connect") as one:
         await one.send(message)
         ((said,), code, _) = await one.until_closed()
@@ -124,13 +124,13 @@ async def test_a_wrong_password_is_refused(tmp_path: Path, name: str, token: str
         assert await one.until_closed() == ([{"error": words}], 1008, words)
 
 
-async def test_who_does_not_log_in_is_not_waited_for(tmp_path: Path) -> None:
+async def test_a_tunnel_without_a_login_is_closed(tmp_path: Path) -> None:
     async with server(tmp_path, login_limit=0.01) as house, client(house, "/connect") as one:
         assert await one.until_closed() == ([{"error": "no login came"}], 1008, "no login came")
 
 
 @pytest.mark.parametrize("message", ["{", "[]", '{"call": "1"}', '{"call": 1, "status": "x"}', "[" * 20_000])
-async def test_what_is_no_answer_ends_the_connection(tmp_path: Path, message: str) -> None:
+async def test_an_unreadable_answer_ends_the_connection(tmp_path: Path, message: str) -> None:
     async with server(tmp_path) as house, client(house, "/connect") as one:
         await connected(house, one)
         await one.socket.send(message)
@@ -138,7 +138,7 @@ async def test_what_is_no_answer_ends_the_connection(tmp_path: Path, message: st
         assert said["error"].startswith("unreadable: ") and code == 1008
 
 
-async def test_answers_that_nobody_waits_for_are_borne_for_a_while(tmp_path: Path) -> None:
+async def test_answers_without_a_call_are_limited(tmp_path: Path) -> None:
     async with server(tmp_path, message_rate=0.001, message_burst=5) as house, client(house, "/connect") as one:
         await connected(house, one)
         for number in range(6):

@@ -68,7 +68,7 @@ async def test_a_game_from_its_start_to_its_record(tmp_path: Path) -> None:
         assert match.options == {"edge": 4, "ticks": 3, "tasks": 1, "starts": [[0, 0, 0], [3, 3, 3]]}
 
 
-async def test_a_game_of_nobody(tmp_path: Path) -> None:
+async def test_a_game_without_players(tmp_path: Path) -> None:
     async with server(tmp_path) as house, organiser(house) as one:
         await one.emit("NEW_GAME", game(speed=1))
         assert names(await one.until("GAME_ENDED")) == ["GAME_STARTED", "NEXT_TICK", "GAME_ENDED"]
@@ -132,7 +132,7 @@ async def test_no_answer_is_a_loss_with_readable_words(tmp_path: Path, reply: Re
         Reply(gzip.compress(json.dumps(NOOP).encode()), 200, {"Content-Encoding": "gzip"}),
     ],
 )
-async def test_what_counts_is_the_body(tmp_path: Path, reply: Reply) -> None:
+async def test_only_the_body_of_an_answer_counts(tmp_path: Path, reply: Reply) -> None:
     assert await failing(reply, tmp_path) is None
 
 
@@ -165,7 +165,7 @@ SECRET = "hunter2"
         Reply(SECRET.encode(), 200, {"Content-Encoding": SECRET}),
     ],
 )
-async def test_what_a_service_on_this_machine_answers_is_not_repeated(tmp_path: Path, reply: Reply) -> None:
+async def test_the_answer_of_a_service_on_this_machine_is_not_repeated(tmp_path: Path, reply: Reply) -> None:
     """Otherwise an organiser could read what listens on any port of the server's machine."""
     assert SECRET not in json.dumps(await failing(reply, tmp_path))
 
@@ -236,7 +236,7 @@ async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
         (("house:x", "http://127.0.0.1:1"), "names that begin with house: are those of house bots"),
     ],
 )
-async def test_players_who_cannot_be(tmp_path: Path, player: tuple[str, str], details: str) -> None:
+async def test_players_that_are_refused(tmp_path: Path, player: tuple[str, str], details: str) -> None:
     async with server(tmp_path) as house, organiser(house) as one:
         await registered(house, "taken", "battlecube")
         await one.emit("NEW_GAME", game(player))
@@ -306,7 +306,7 @@ async def test_bombs_outside_the_cube_do_not_add_up_without_end(tmp_path: Path) 
         assert bots[0].asked[1].body["items"] == states[130]["items"]
 
 
-async def test_a_large_state_goes_out_in_parts_that_nobody_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_large_state_is_sent_in_parts_but_arrives_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cube_writer, "LARGE", 0)
     async with server(tmp_path) as house, bot(saying(EAST, NOOP)) as ann, bot(saying(NOOP)) as bob, organiser(house) as one:
         await one.new_game(("A", ann.url), ("B", bob.url), playerStartPositions=CORNERS)

@@ -1,4 +1,4 @@
-"""What organisers may do to games that run, and who may watch them."""
+"""Organisers control games that run, and clients watch them."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ SETUP = {"maxNumOfTicks": 100, "edgeLength": 4, "speed": 0, "numOfTasksPerTick":
 
 
 async def replays(house: House, game_id: str) -> None:
-    """What was stored plays again to the same result."""
+    """The stored match replays to the same result."""
     match, record = await house.arena.store.match(game_id), await house.arena.store.record(game_id)
     assert match is not None and record is not None
     verify(read(record), with_options(Battlecube(), match.options))
@@ -125,7 +125,7 @@ async def test_a_game_can_be_paused_and_resumed(tmp_path: Path) -> None:
         await replays(house, game_id)
 
 
-async def test_nobody_can_pause_a_game_for_ever(tmp_path: Path) -> None:
+async def test_a_pause_ends_after_a_limit(tmp_path: Path) -> None:
     ann = Patient()
     async with server(tmp_path, cube_pause_limit=0.05) as house, bot(ann) as first, organiser(house) as one:
         await one.new_game(("A", first.url), ("B", first.url), maxNumOfTicks=2, playerStartPositions=CORNERS)
@@ -256,7 +256,7 @@ async def test_no_game_begins_when_the_server_is_stopping(tmp_path: Path) -> Non
         await closing
 
 
-async def test_bad_events_disturb_nobody(tmp_path: Path) -> None:
+async def test_bad_events_do_not_disturb_other_games(tmp_path: Path) -> None:
     """Every event with every kind of nonsense, while a game runs beside."""
     nonsense: list[Any] = [None, True, 5, -1, 1.5, "", "x" * 500, [], [[]], {}, {"id": 5}, {"setup": None}, {"players": {}}]
     events = ["NEW_GAME", "GAME_SETUP_UPDATE", "STOP_GAME", "PAUSE_GAME", "RESUME_GAME", "WATCH_GAME", "UNWATCH_GAME"]

@@ -73,7 +73,7 @@ async def answered(one: Organiser, wanted: dict[str, Any]) -> str:
 
 
 async def test_it_plays_no_more_games_at_once_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks for it: organisers, and those who wait for it by its name."""
+    """The limit holds for organisers and for clients that wait for the bot by name."""
     monkeypatch.setattr(invitations, "MOST_MATCHES", 2)
     async with server(tmp_path) as house, url_bot(move=lambda *_: NOOP) as ada, organiser(house) as one, organiser(house) as two:
         await with_address(house, "ada", ada, "battlecube")
@@ -102,7 +102,7 @@ async def test_challenges_count_as_well(tmp_path: Path, monkeypatch: pytest.Monk
         assert (await one.error())["details"] == "The bot ada plays 1 matches already"
 
 
-async def test_who_came_for_nothing_is_free_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bot_whose_game_did_not_start_is_free_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invitations, "MOST_MATCHES", 1)
     async with server(tmp_path) as house, url_bot(move=lambda *_: NOOP) as ada, organiser(house) as one:
         await with_address(house, "ada", ada, "battlecube")
@@ -116,7 +116,7 @@ async def test_who_came_for_nothing_is_free_again(tmp_path: Path, monkeypatch: p
         await one.new_game(*players, **FOR_LONG)
 
 
-async def test_nobody_plays_for_an_organiser_who_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_game_starts_for_an_organiser_that_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invitations, "MOST_MATCHES", 1)
     left = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Organisers who lose their connection: with the key to a game they go on with it, and nobody else can."""
+"""An organiser that lost its connection continues its game with the game's key, and nobody else can."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ async def started(one: Organiser, *players: tuple[str, str], **setup: Any) -> di
     return dict(payload)
 
 
-async def test_an_organiser_who_comes_back_steers_its_game_again(tmp_path: Path) -> None:
+async def test_an_organiser_that_reconnects_controls_its_game_again(tmp_path: Path) -> None:
     ann = Patient()
     async with server(tmp_path) as house, bot(ann) as first, bot(saying(NOOP)) as second, organiser(house) as two:
         async with organiser(house) as one:
@@ -55,7 +55,7 @@ async def test_a_game_that_was_reclaimed_does_not_end_for_want_of_an_organiser(t
 
 
 async def test_it_need_not_wait_until_the_old_connection_is_given_up(tmp_path: Path) -> None:
-    """Whose network is gone is noticed late: the game belongs to the one who came last with the key."""
+    """A lost connection is noticed late: the game belongs to the last client that came with the key."""
     async with server(tmp_path) as house, bot(Patient()) as first, organiser(house) as one, organiser(house) as two:
         claim = await started(one, ("A", first.url), ("B", first.url))
         for _ in range(2):
@@ -68,7 +68,7 @@ async def test_it_need_not_wait_until_the_old_connection_is_given_up(tmp_path: P
         assert "url" not in (await one.until("GAME_ENDED"))[-1][1]["scores"][0]
 
 
-async def test_who_loses_a_game_so_is_told_and_goes_on_watching(tmp_path: Path) -> None:
+async def test_an_organiser_that_loses_a_game_is_told_and_still_watches_it(tmp_path: Path) -> None:
     ann = Patient()
     async with server(tmp_path) as house, bot(ann) as first, organiser(house) as one, organiser(house) as two:
         claim = await started(one, ("A", first.url), ("B", first.url))

@@ -130,7 +130,7 @@ async def replay(house: House, recorded: Recorded) -> None:
 
 
 async def play_along(client: Organiser, recorded: Recorded) -> list[tuple[str, Any]]:
-    """All events to the end; what else the recorded organiser sent is sent at the same point."""
+    """All events to the end. Later events of the recorded organiser are sent at the same point."""
     further, told = recorded.sent[1:], list[tuple[str, Any]]()
     while not told or told[-1][0] != "GAME_ENDED":
         told.append(await client.receive())
@@ -202,7 +202,7 @@ async def test_the_recorded_faults_one_after_another(tmp_path: Path) -> None:
         ("20-answer-unknown-task", ("PLAYER_DID_NOTHING", "")),
     ],
 )
-async def test_what_is_meant_to_differ(tmp_path: Path, scenario: str, expected: tuple[str, str]) -> None:
+async def test_intended_differences(tmp_path: Path, scenario: str, expected: tuple[str, str]) -> None:
     recorded = Recorded(next(path for path in RECORDINGS if path.stem == scenario))
     async with AsyncExitStack() as stack:
         house = await stack.enter_async_context(server(tmp_path))

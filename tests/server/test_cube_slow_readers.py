@@ -113,7 +113,7 @@ async def test_another_connection_takes_over_a_game_that_waits(tmp_path: Path) -
         assert seen == list(range(seen[0], TICKS))
 
 
-async def test_a_spectator_that_reads_slowly_slows_nobody_down(tmp_path: Path) -> None:
+async def test_a_slow_spectator_slows_no_game_down(tmp_path: Path) -> None:
     async with server(tmp_path) as house, bot(bomber) as bots, organiser(house) as one, slow(house) as two:
         await one.emit("NEW_GAME", {"setup": SETUP | {"playerStartPositions": STARTS}, "players": [
             {"name": "A", "url": bots.url}, {"name": "B", "url": bots.url}]})  # fmt: skip

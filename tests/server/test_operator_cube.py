@@ -102,7 +102,7 @@ async def test_tokens_of_players_are_not_shown(tmp_path: Path) -> None:
         ({"players": [*HOUSE, HOUSE[0]]}, "All player names must be unique"),
     ],
 )
-async def test_what_cannot_be_started_is_explained(tmp_path: Path, change: Any, words: str) -> None:
+async def test_a_run_that_cannot_start_is_explained(tmp_path: Path, change: Any, words: str) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
         wanted = game(*[(player["name"], player["url"]) for player in HOUSE]) | change
         assert await one.refused("POST", "/cube", wanted) == (400, words)

@@ -107,7 +107,7 @@ async def test_an_address_is_tried_before_it_is_taken(tmp_path: Path) -> None:
     [b"", b"[]", b'{"challenge": "guessed"}', b'{"challenge": null}', b"not JSON", b"[" * 10_000],
     ids=["empty", "a list", "guessed", "null", "not JSON", "deep"],
 )
-async def test_who_does_not_repeat_the_challenge_is_not_registered(tmp_path: Path, said: bytes) -> None:
+async def test_a_bot_that_does_not_repeat_the_challenge_is_not_registered(tmp_path: Path, said: bytes) -> None:
     async with server(tmp_path) as house, url_bot() as called:
         called.instead = lambda _, __: answer(said)
         with pytest.raises(CallFailed, match="does not repeat the challenge"):
@@ -175,7 +175,7 @@ async def test_a_bot_that_does_not_run_is_not_beaten(tmp_path: Path) -> None:
         (answer(b"x" * 70_000), "the call failed: the answer is larger than 65536 bytes"),
     ],
 )
-async def test_what_is_no_answer_costs_what_a_broken_connection_costs(tmp_path: Path, said: bytes, verdict: str) -> None:
+async def test_a_bad_answer_counts_like_a_lost_connection(tmp_path: Path, said: bytes, verdict: str) -> None:
     async with server(tmp_path) as house, url_bot() as called:
         await with_address(house, "called", called)
         called.instead = lambda _, message: None if "challenge" in message else said
@@ -297,7 +297,7 @@ async def test_bots_with_addresses_play_a_contest_among_themselves(tmp_path: Pat
         }
 
 
-async def test_who_waits_in_a_contest_meets_the_bots_that_were_entered(tmp_path: Path) -> None:
+async def test_a_client_that_waits_in_a_contest_meets_the_bots_that_were_entered(tmp_path: Path) -> None:
     async with server(tmp_path, contest_games=1, contest_wait=0.0) as house, url_bot() as called:
         await with_address(house, "called", called)
         await entered(house, "called", "cup")
@@ -319,7 +319,7 @@ async def test_entries_outlast_the_server(tmp_path: Path) -> None:
             await play_noughts(one, "ada")
 
 
-async def test_nobody_is_drawn_into_a_contest_that_it_was_not_entered_in(tmp_path: Path) -> None:
+async def test_a_bot_plays_only_in_contests_that_it_was_entered_in(tmp_path: Path) -> None:
     async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as called:
         await with_address(house, "called", called)
         for extra in ({"contest": "cup"} | NOTICES, {"contest": "cup", "opponent": "called"}):
@@ -327,7 +327,7 @@ async def test_nobody_is_drawn_into_a_contest_that_it_was_not_entered_in(tmp_pat
                 assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}
 
 
-async def test_who_is_withdrawn_plays_no_more(tmp_path: Path) -> None:
+async def test_a_bot_that_is_withdrawn_plays_no_more(tmp_path: Path) -> None:
     async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as called:
         await with_address(house, "called", called)
         await entered(house, "called", "cup")
@@ -338,7 +338,7 @@ async def test_who_is_withdrawn_plays_no_more(tmp_path: Path) -> None:
             assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}
 
 
-async def test_who_is_withdrawn_while_it_is_asked_plays_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bot_withdrawn_during_its_challenge_plays_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times, withdrawn = count(), asyncio.Event()
     async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as called:
         await with_address(house, "called", called)

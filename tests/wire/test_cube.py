@@ -1,4 +1,4 @@
-"""What Battlecube's organisers ask for: the recorded faults in the original's words, and what is read from what is right."""
+"""The requests of Battlecube's organisers, and the recorded faults with the original's messages."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ ANN, BOB = {"name": "Ann", "url": "http://127.0.0.1:4701"}, {"name": "Bob", "url
 
 
 def recorded_faults() -> list[Any]:
-    """What was sent, and the error that came back; None: silence, and a server near its end."""
+    """The request and the error of the original; None: no answer."""
     cases: list[Any] = []
     for line in map(json.loads, RECORDING.read_text().splitlines()):
         if line["kind"] == "note":
@@ -91,7 +91,7 @@ def test_a_game_as_it_was_asked_for() -> None:
     assert wanted.players == (CubePlayer("Ann", ANN["url"]), CubePlayer("Bob", BOB["url"]))
 
 
-def test_text_counts_as_what_it_holds_and_speed_may_be_left_out() -> None:
+def test_json_in_text_is_read_and_speed_is_optional() -> None:
     setup = {"maxNumOfTicks": "20", "edgeLength": " 4.0 ", "numOfTasksPerTick": 2.0}
     wanted = new_game_in([json.dumps({"setup": json.dumps(setup), "players": json.dumps([ANN])})])
     assert wanted.setup.options == {"edge": 4, "ticks": 20, "tasks": 2}
@@ -153,7 +153,7 @@ def test_names_are_unique_and_the_cube_has_room() -> None:
         ({"setup": SETUP, "players": [ANN | {"token": 5}]}, '"token" must be a string'),
     ],
 )
-def test_what_the_original_took_or_choked_on_is_refused_in_its_manner(payload: Any, message: str) -> None:
+def test_faults_that_the_original_missed_are_reported_in_its_form(payload: Any, message: str) -> None:
     (detail,) = fault_in(payload)["details"]
     assert detail["message"] == message
     json.dumps(detail).encode()
@@ -209,7 +209,7 @@ def test_a_claim_names_a_game_and_its_key() -> None:
             claim_in(wrong)
 
 
-def test_a_game_of_nobody_is_a_tie_after_one_tick() -> None:
+def test_a_game_without_players_is_a_tie_after_one_tick() -> None:
     told = empty_game("abc", new_game_in([{"setup": SETUP, "players": []}]).setup.game)
     assert [(event.name, event.payload) for event in told] == [
         ("GAME_STARTED", {"id": "abc"}),

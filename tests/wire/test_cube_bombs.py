@@ -1,4 +1,4 @@
-"""Bombs in Battlecube's state of play: which are shown, and that a pile says of them what a list would."""
+"""The bombs in Battlecube's state of play."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ def items(bombs: tuple[Cell, ...], edge: int) -> list[Any]:
     return [{"x": x, "y": y, "z": z, "type": "BOMB"} for x, y, z in shown_bombs(bombs, edge)]
 
 
-def test_a_pile_says_what_a_list_would(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pile_writes_the_same_as_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bombs come in and outside of the cube, some are gone again, and now and then it is another cube."""
     monkeypatch.setattr(cube_bombs, "MOST_OUTSIDE", 5)
     pile, chance, bombs, edge = BombPile(), Chance(5), dict[Cell, None](), 4

@@ -1,4 +1,4 @@
-"""What Battlecube's bots are asked with, and how their answers are read."""
+"""The calls to Battlecube's bots, and their answers."""
 
 import json
 from typing import Any
@@ -49,7 +49,7 @@ def test_the_body_is_that_of_the_original() -> None:
 
 
 def test_a_large_state_is_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And says what it would say in one piece."""
+    """Both parts together are the whole body."""
     whole = Called().first
     monkeypatch.setattr(cube_writer, "LARGE", 10)
     match = Match(Battlecube(edge=4, starts=((1, 0, 0), (3, 3, 3))), 2, Terms(), seed=1)
@@ -71,21 +71,21 @@ def test_nothing_is_asked_when_a_move_was_refused_or_the_setup_changes() -> None
     assert game.hear(game.match.submit(0, 5, 1)) == {}
 
 
-def test_planned_ticks_ask_nobody() -> None:
+def test_planned_ticks_call_no_bot() -> None:
     game = Called(tasks=2, pause=40)
     game.match.submit(0, [NOOP] * 2, 0)
     assert game.hear(game.match.submit(1, [NOOP] * 2, 0)) == {}
     assert set(game.hear(game.match.wake(40))) == {0, 1}
 
 
-def test_only_those_who_are_called_and_live_are_asked() -> None:
+def test_only_living_bots_with_a_url_are_called() -> None:
     game = Called(players=(1,))
     assert set(game.first) == {1}
     game.match.submit(0, [NOOP], 1)
     assert game.hear(game.match.submit(1, [{"task": "MOVE", "direction": "+X"}], 1)) == {}, "nobody is left to be asked"
 
 
-def test_after_the_end_nobody_is_asked() -> None:
+def test_no_bot_is_called_after_the_end() -> None:
     game = Called()
     assert game.hear(game.match.abort(5)) == {}
 
@@ -98,6 +98,6 @@ def test_any_json_is_an_answer(body: bytes, answer: Any) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"hello", b"[", b"\xef\xbb\xbf[]", b'["\xff"]', b"[NaN]", b"[" * 100_000, b"[" * 900 + b"]" * 900]
 )
-def test_what_is_no_json_is_no_answer(body: bytes) -> None:
+def test_an_answer_must_be_json(body: bytes) -> None:
     with pytest.raises(UnreadableAnswer):
         read_answer(body)

@@ -129,7 +129,7 @@ def test_a_wrong_shape_inside_a_text() -> None:
     assert told["cause"]["details"][0]["message"] == '"value" at position 0 does not match any of the allowed types'
 
 
-def test_who_gives_no_answer_is_told_in_plain_words() -> None:
+def test_a_missing_answer_is_explained() -> None:
     game = Game()
     game.writer.reasons[0] = "127.0.0.1:1 refused the connection"
     game.match.expel(0, "disconnect", 5, "there is no answer")
@@ -167,7 +167,7 @@ def test_another_edge_is_shown_with_the_next_state() -> None:
     assert told[-1][1]["gameInfo"]["edgeLength"] == 9
 
 
-def test_an_event_is_encoded_once_for_all_who_get_it() -> None:
+def test_an_event_is_encoded_once_for_all_watchers() -> None:
     event = CubeEvent("GAME_STARTED", {"id": "abc"})
     assert event.packet == b'42["GAME_STARTED",{"id":"abc"}]'
     assert event.packet is event.packet

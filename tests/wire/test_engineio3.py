@@ -54,7 +54,7 @@ def test_any_text_comes_back(texts: list[str]) -> None:
     assert ENGINE.read_payload(payload) == [packet(MESSAGE, text) for text in texts]
 
 
-def test_a_payload_has_so_many_packets_at_most() -> None:
+def test_the_packets_of_a_payload_are_limited() -> None:
     assert len(ENGINE.read_payload("1:6" * MOST_PACKETS)) == MOST_PACKETS
     assert len(ENGINE.read_binary_payload(b"\x00\x01\xff6" * MOST_PACKETS)) == MOST_PACKETS
     for payload in ("1:6" * (MOST_PACKETS + 1), "0:" * (MOST_PACKETS + 1)):
@@ -124,7 +124,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("payload", "words"), BAD)
-def test_a_bad_payload_is_refused_with_words(payload: str, words: str) -> None:
+def test_a_bad_payload_is_explained(payload: str, words: str) -> None:
     with pytest.raises(BadPacket, match=re.escape(words)):
         ENGINE.read_payload(payload)
 
@@ -147,13 +147,13 @@ BAD_BYTES = [
 
 
 @pytest.mark.parametrize(("payload", "words"), BAD_BYTES)
-def test_a_bad_payload_of_bytes_is_refused_with_words(payload: bytes, words: str) -> None:
+def test_a_bad_binary_payload_is_explained(payload: bytes, words: str) -> None:
     with pytest.raises(BadPacket, match=words):
         ENGINE.read_binary_payload(payload)
 
 
 @given(st.text(st.sampled_from("0123456789:b4é😀")))
-def test_nothing_but_words_comes_of_any_text(payload: str) -> None:
+def test_any_text_gives_packets_or_bad_packet(payload: str) -> None:
     try:
         ENGINE.read_payload(payload)
     except BadPacket as problem:
@@ -161,7 +161,7 @@ def test_nothing_but_words_comes_of_any_text(payload: str) -> None:
 
 
 @given(st.binary())
-def test_nothing_but_words_comes_of_any_bytes(payload: bytes) -> None:
+def test_any_bytes_give_packets_or_bad_packet(payload: bytes) -> None:
     for read in (ENGINE.read_binary_payload, ENGINE.read_frame):
         try:
             read(payload)

@@ -36,7 +36,7 @@ def test_a_bad_payload_is_refused(payload: str) -> None:
         ENGINE.read_payload(payload)
 
 
-def test_a_payload_has_so_many_packets_at_most() -> None:
+def test_the_packets_of_a_payload_are_limited() -> None:
     assert len(ENGINE.read_payload("\x1e".join("6" * MOST_PACKETS))) == MOST_PACKETS
     with pytest.raises(BadPacket, match="1000 packets at most"):
         ENGINE.read_payload("\x1e".join("6" * (MOST_PACKETS + 1)))
@@ -48,7 +48,7 @@ def test_a_payload_is_never_bytes() -> None:
 
 
 @given(st.text())
-def test_nothing_but_words_comes_of_any_text(payload: str) -> None:
+def test_any_text_gives_packets_or_bad_packet(payload: str) -> None:
     try:
         ENGINE.read_payload(payload)
     except BadPacket as problem:

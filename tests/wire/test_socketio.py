@@ -78,7 +78,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "words"), BAD)
-def test_a_bad_packet_is_refused_with_words(text: str, words: str) -> None:
+def test_a_bad_packet_is_explained(text: str, words: str) -> None:
     with pytest.raises(BadPacket, match=words):
         read_packet(text)
 
@@ -89,7 +89,7 @@ def test_of_an_event_that_is_nested_too_deeply_the_name_is_left_so_that_it_can_b
 
 
 @given(st.text(st.sampled_from('0123456/,-["x]{}:')))
-def test_nothing_but_words_comes_of_any_text(text: str) -> None:
+def test_any_text_gives_packets_or_bad_packet(text: str) -> None:
     try:
         read_packet(text)
     except BadPacket as problem:
@@ -123,7 +123,7 @@ def test_attachments_are_bounded_together() -> None:
         assembly.add(b"x")
 
 
-def test_what_is_nested_too_deeply_is_refused() -> None:
+def test_data_that_is_nested_too_deeply_is_refused() -> None:
     deep: list[object] = ["x"]
     for _ in range(100_000):
         deep = ["x", deep]
@@ -131,7 +131,7 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
         Assembly(SocketPacket(BINARY_EVENT, data=deep, attachments=1)).add(b"")
 
 
-def test_what_the_server_says() -> None:
+def test_packets_of_the_server() -> None:
     assert event("GAME_STARTED", {"id": "😀"}) == '42["GAME_STARTED",{"id":"😀"}]'.encode()
     assert [connected(3, "abc"), connected(4, "abc")] == [b"40", b'40{"sid":"abc"}']
     assert [refusal(3, "no"), refusal(4, "no")] == [b'44"no"', b'44{"message":"no"}']

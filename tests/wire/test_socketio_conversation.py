@@ -135,7 +135,7 @@ def test_the_rate_is_limited() -> None:
     check(echo(3), f"{THIRD}\n{flood * 6}@ 3\n{flood * 3}")
 
 
-def test_what_the_server_decides() -> None:
+def test_decisions_of_the_server() -> None:
     replies: list[tuple[Reply, str]] = [
         (Unreadable("not a payload"), "! Close(code=1002, reason='not a payload', refused='socketio')"),
         (Removed("by the operator"), "! Close(code=1000, reason='', refused='')"),

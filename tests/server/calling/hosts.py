@@ -1,4 +1,4 @@
-"""Hosts: HTTP servers of a test's own that say, byte by byte, what the test wants them to."""
+"""Hosts: HTTP servers for tests, which send given bytes."""
 
 import asyncio
 import ssl
@@ -32,7 +32,7 @@ def answer(body: bytes = b"[]", status: str = "200 OK", version: str = "1.1", **
 
 
 class Host:
-    """What it was asked, and by how many connections."""
+    """Remembers its requests and counts its connections."""
 
     def __init__(self, say: bytes | Say) -> None:
         self._say = say

@@ -1,4 +1,4 @@
-"""What bots answer: well-formed in many ways, and ill-formed in more."""
+"""Answers of bots, good and bad."""
 
 import asyncio
 import gzip
@@ -17,7 +17,7 @@ BARE = zlib.compressobj(wbits=-15)
 DEFLATED = BARE.compress(BODY) + BARE.flush()
 
 
-async def test_a_call_is_what_the_documentation_says() -> None:
+async def test_the_request_is_as_documented() -> None:
     async with host(answer(BODY)) as bot, callers() as ours:
         assert await ours.post(bot.url + "path?query=1", b'{"a":1}', LIMIT) == BotAnswer(200, BODY)
     (asked,) = bot.asked
@@ -152,7 +152,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("saying", BAD)
-async def test_what_is_no_answer_is_said_in_words(saying: str) -> None:
+async def test_a_bad_answer_is_explained(saying: str) -> None:
     said, words = BAD[saying]
     async with host(said) as bot, callers(longest_message=1000) as ours:
         with pytest.raises(CallFailed, match=words) as caught:
@@ -200,7 +200,7 @@ async def test_a_connection_that_is_closed_without_a_word_is_called_once() -> No
     assert len(bot.asked) == 1
 
 
-async def test_a_port_where_nobody_listens() -> None:
+async def test_a_port_without_a_server() -> None:
     with deaf_port() as port:
         async with callers() as ours:
             with pytest.raises(CallFailed, match=f"^127.0.0.1:{port} refused the connection$"):

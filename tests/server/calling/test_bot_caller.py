@@ -1,4 +1,4 @@
-"""Calls: one limit for all of it, lines that are kept, redirects, and nobody but those who may be called."""
+"""Calls to bots: one time limit for the whole call, and keep-alive."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ from tests.server.calling.hosts import Asked, Host, answer, callers, host
 pytestmark = pytest.mark.anyio
 LIMIT = 60.0
 SHORT = 0.15
-"""Seconds, where the limit is what the test is about."""
+"""Seconds, for tests of the time limit."""
 
 
 # Time.
@@ -115,7 +115,7 @@ async def test_calls_one_after_another_use_one_line() -> None:
     assert bot.connections == 1
 
 
-async def test_calls_at_once_use_lines_of_their_own() -> None:
+async def test_concurrent_calls_use_separate_connections() -> None:
     everybody = asyncio.Event()
 
     async def together(writer: asyncio.StreamWriter, _: Asked) -> None:
@@ -144,7 +144,7 @@ async def test_a_kept_line_that_is_dead_is_replaced_once() -> None:
         await ours.post(bot.url, b"first", LIMIT)
         with pytest.raises(CallFailed, match="closed without an answer"):
             await ours.post(bot.url, b"second", LIMIT)
-        assert [asked.connection for asked in bot.asked] == [0, 0, 1], "once more, on a new line, and then no more"
+        assert [asked.connection for asked in bot.asked] == [0, 0, 1], "repeated once, on a new connection"
         assert (await ours.post(bot.url, b"third", LIMIT)).body == b"third"
 
 
@@ -163,8 +163,8 @@ async def test_a_call_is_not_repeated_when_something_came_back() -> None:
 
 @pytest.mark.parametrize("sideways", [False, True], ids=["at once", "in turn"])
 @pytest.mark.parametrize("said", [answer(b"?", "501 Unsupported method"), answer(b"?", "405 X"), b"<!DOCTYPE HTML>\n<html>?"])
-async def test_a_bot_that_never_looks_at_the_body_is_called_on_lines_of_its_own(said: bytes, sideways: bool) -> None:
-    """What it leaves unread is taken for the beginning of the next request: in the original each call had a new connection."""
+async def test_a_bot_that_never_reads_the_body_gets_new_connections(said: bytes, sideways: bool) -> None:
+    """A body that the bot leaves unread looks like the next request: in the original each call had a new connection."""
     connections = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -180,7 +180,7 @@ async def test_a_bot_that_never_looks_at_the_body_is_called_on_lines_of_its_own(
             if sideways:
                 ours.listen_on([])  # what was looked up is forgotten: the long way round
             assert (await ours.post(url, b'{"a b": 1}', LIMIT)).body == b"[1]", number
-    assert connections == 6, "after the first time no line is kept"
+    assert connections == 6, "no keep-alive after the first time"
 
 
 async def test_a_status_like_that_is_an_answer_on_a_new_line() -> None:
@@ -204,7 +204,7 @@ async def test_connection_close_is_heeded() -> None:
     assert bot.connections == 3
 
 
-async def test_lines_that_are_not_used_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.server.calling.connection_pool.IDLE_TIMEOUT", 0.02)
     async with host() as bot, callers() as ours:
         await ours.post(bot.url, b"", LIMIT)
@@ -231,8 +231,8 @@ async def test_an_answer_in_two_halves_is_not_held_up_on_its_way() -> None:
     assert bot.connections == 1
 
 
-async def test_a_host_with_one_thread_answers_all_who_call_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It serves a connection to its end before it looks at the next: a line that is kept stands in the way of all others."""
+async def test_a_host_with_one_thread_answers_concurrent_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It serves one connection to its end before the next, so that an idle connection blocks all others."""
     monkeypatch.setattr("botdrome.server.calling.bot_caller.SILENT_FOR", 0.05)
     bot, thread = Host(answer()), asyncio.Lock()
 

@@ -57,7 +57,7 @@ async def test_a_bot_that_hangs_costs_those_on_other_ports_nothing() -> None:
             call.cancel()
 
 
-async def test_who_waits_for_a_turn_is_on_the_clock() -> None:
+async def test_time_in_the_queue_counts_towards_the_limit() -> None:
     async with host(silence) as bot, callers(calls_per_port=1) as ours:
         first = asyncio.ensure_future(ours.post(bot.url, b"", LIMIT))
         await bot.heard.wait()

@@ -39,8 +39,8 @@ async def test_redirects_are_followed_as_in_the_original(status: str, line: str,
     assert bot.connections == 1
 
 
-async def test_what_many_are_sent_alike_is_sent_with_what_is_for_each() -> None:
-    """Also where a kept line is dead, and where a redirect leads on."""
+async def test_a_shared_tail_follows_the_body_of_each_call() -> None:
+    """Also on a dead idle connection, and after a redirect."""
     tail = b"x" * 3_000_000
 
     async def lead(writer: asyncio.StreamWriter, asked: Asked) -> None:
@@ -112,7 +112,7 @@ async def test_a_redirect_to_the_server_itself_is_refused() -> None:
     assert not server.asked
 
 
-async def test_another_host_is_not_told_what_was_for_the_first() -> None:
+async def test_headers_are_not_sent_to_another_host() -> None:
     async with host() as second, host(leading("307 On", second.url)) as first, callers() as ours:
         await ours.post(first.url, b"", LIMIT, {"x-secret": "for the first"})
     assert first.asked[0].headers["x-secret"] == "for the first"
@@ -160,13 +160,13 @@ async def test_localhost_is_not_looked_up() -> None:
         assert (await ours.post(f"http://localhost:{bot.port}/", b"", LIMIT)).status == 200
 
 
-async def test_a_name_that_nobody_knows() -> None:
+async def test_an_unknown_host() -> None:
     async with callers() as ours:
         with pytest.raises(CallFailed, match=r"there is no host nobody\.example"):
             await ours.post("http://nobody.example/", b"", LIMIT)
 
 
-async def test_many_who_want_one_name_look_it_up_once() -> None:
+async def test_concurrent_calls_to_a_host_share_one_lookup() -> None:
     asked: list[str] = []
 
     async def lookup(name: str) -> list[str]:
@@ -195,7 +195,7 @@ async def test_many_who_want_one_name_look_it_up_once() -> None:
         "http://017700000001/",
     ],
 )
-async def test_what_may_not_be_called_is_not_connected_to(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_connection_is_made_to_an_address_that_is_not_allowed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with callers() as ours:
 
         async def connect(*_: object, **__: object) -> None:

@@ -78,7 +78,7 @@ def test_odd_ways_to_write_an_address_are_refused(host: str) -> None:
         "http://a/" + "x" * 2048,
     ],
 )
-def test_what_is_no_address_is_refused(url: str) -> None:
+def test_a_bad_url_is_refused(url: str) -> None:
     with pytest.raises(NotAllowed):
         target_of(url)
 

@@ -128,7 +128,7 @@ class EngineConnection:
         self.session.answer(Removed(""))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """After what was sent before."""
+        """Close the connection, after the packets that were sent before."""
         if isinstance(self.transport, PollingTransport):
             self.transport.close(self.forget)
         else:

@@ -130,7 +130,7 @@ class ConnectionPool:
             raise BadSetting(f"calls.ca: {error}") from None
 
     def endpoint(self, address: str, port: int, name: str) -> BotEndpoint:
-        """An endpoint exists as long as somebody refers to it."""
+        """An endpoint exists as long as something refers to it."""
         found = self._endpoints.get((address, port, name))
         if found is None:
             limits = (

@@ -1,4 +1,4 @@
-"""A Battlecube game: its events for all who watch it, and what its organiser may do with it."""
+"""A Battlecube game: the events for its watchers, and the actions of its organiser."""
 
 import asyncio
 import secrets
@@ -94,7 +94,7 @@ class WatchedGame:
 
 
 class CubeGame(WatchedGame):
-    """A game with an organiser, who can change, pause, resume and stop it. It outlives its organiser for a while."""
+    """A game with an organiser, which can change, pause, resume and stop it. It outlives its organiser for a while."""
 
     def __init__(self, table: Table, wanted: NewGame, caller: BotCaller, settings: Settings, clients: ConnectedClients) -> None:
         self._urls = tuple(player.url for player in wanted.players)
@@ -102,7 +102,7 @@ class CubeGame(WatchedGame):
         self._caller, self._settings, self._clients = caller, settings.of(CubeSection), clients
         self._pause = wanted.setup.pause
         self.key = secrets.token_urlsafe(16)
-        """Whoever has it may become the organiser."""
+        """A client that has it may become the organiser."""
         self._bots: list[CubeBot] = []
         self._unlist: list[End] = []
         self._loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""The host of Battlecube: executes the commands of organisers, and knows which game belongs to whom."""
+"""The host of Battlecube: executes the commands of organisers, and keeps the owner of each game."""
 
 import asyncio
 import secrets

@@ -25,4 +25,4 @@ class Watcher(Protocol):
         """Send events in order. Never waits, never raises. A client with far more than MUCH_UNREAD is dropped."""
 
     def disconnect(self) -> None:
-        """Close the connection, after what was sent before."""
+        """Close the connection, after the events that were sent before."""

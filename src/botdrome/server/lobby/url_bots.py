@@ -79,7 +79,7 @@ class UrlBots:
         self._invitations = Invitations(desk, caller)
         self._challenges = SharedSlots(MOST_CHALLENGES)
         self._loop = asyncio.get_running_loop()
-        desk.on_wait(self._somebody_waits)
+        desk.on_wait(self._client_waits)
 
     async def open(self) -> None:
         await self._entries.load()
@@ -143,7 +143,7 @@ class UrlBots:
 
     # When a client waits.
 
-    def _somebody_waits(self, seeker: Seeker) -> None:
+    def _client_waits(self, seeker: Seeker) -> None:
         wish, opponent = seeker.wish, seeker.opponent
         if opponent is not None and opponent != seeker.name:
             if wish.contest is None or (wish.game, wish.contest, opponent) in self._entries:

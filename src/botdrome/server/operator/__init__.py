@@ -1,1 +1,1 @@
-"""Operator: all that the person who runs a server may do with it while it runs, and the record of what was done."""
+"""The operator of a server: its token, its actions, and the audit log."""
