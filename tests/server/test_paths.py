@@ -1,0 +1,29 @@
+"""The path of one move, for each protocol: docs/architecture.md describes it, and this shows that it is true."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.server import duellists
+from tests.server.clients import pair, server
+from tests.server.paths import Calls, documented
+
+pytestmark = [pytest.mark.anyio, pytest.mark.sources]
+
+
+async def test_a_battlebot_move(tmp_path: Path) -> None:
+    calls = Calls()
+    async with server(tmp_path) as house, pair(house) as (ada, bob):
+        with calls.recorded():
+            await ada.send({"mark": "X", "space": [1, 1]})
+            await bob.receive()
+    calls.check(documented("A Battlebot move"))
+
+
+async def test_a_duel_move(tmp_path: Path) -> None:
+    calls = Calls()
+    async with duellists.arena(tmp_path) as house, duellists.pair(house, "ada", "bob") as (ada, bob, question):
+        with calls.recorded():
+            await ada.answer(question, 7, 7)
+            await bob.receive()
+    calls.check(documented("A duel arena move"))
