@@ -9,12 +9,12 @@ from rich.text import Text
 
 from botdrome.bots.house import HOUSE, seated
 from botdrome.bots.simulate import simulate
-from botdrome.cli.reel import drawn, frames
-from botdrome.cli.tables import Report, score_table
+from botdrome.cli.frames import drawn, frames
+from botdrome.cli.play import TournamentReport, score_table
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read
-from botdrome.runner.tournament import Plan, play_all
+from botdrome.runner.tournament import TournamentPlan, play_all
 
 FILE = Path(__file__).parents[1] / "docs" / "picture.svg"
 BOTS = ("house:sapper", "house:random")
@@ -30,7 +30,7 @@ def main() -> None:
     console.print(Text("$ botdrome replay matches/bomberman-1-00001.jsonl", style="bold green"))
     console.print(drawn(row.name, reel[STEP]), "")
     console.print(Text("$ botdrome play bomberman house:sapper house:random -n 20", style="bold green"))
-    report = Report(Plan("bomberman", BOTS, BOTS, seats=2, matches=20, seed=1))
+    report = TournamentReport(TournamentPlan("bomberman", BOTS, BOTS, seats=2, matches=20, seed=1))
     for outcome in play_all(report.plan, jobs=1):
         report.add(outcome)
     console.print(score_table(report))

@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from botdrome.api.pages import WEB
-from botdrome.cli.film_page import film_page
-from botdrome.cli.replay import show_match
+from botdrome.cli.replay import film_page, show_match
 from botdrome.formats import restored
 from botdrome.match.film import film_lines, frames, header_of
 from tests.browser.faults import serious_faults

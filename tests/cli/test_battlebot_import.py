@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from botdrome.app import House
-from botdrome.cli import keeping
+from botdrome.cli import store_commands
 from tests.cli.test_keeping import run
 from tests.server.clients import NOTICES, bot, play_noughts, server
 from tests.store import battlebot_database as original
@@ -105,7 +105,7 @@ class ManyGames(io.RawIOBase):
 
 def test_a_long_file_is_written_in_packets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.store.archive.PACKET", 20_000)
-    monkeypatch.setattr(keeping, "_standard_input", lambda: cast(BinaryIO, io.BufferedReader(ManyGames(300))))
+    monkeypatch.setattr(store_commands, "_standard_input", lambda: cast(BinaryIO, io.BufferedReader(ManyGames(300))))
     assert run("import", "-", "--db", in_test_db(tmp_path)).stderr == "300 entries were new\n"
 
 

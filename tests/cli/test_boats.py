@@ -15,7 +15,7 @@ from botdrome.cli.boats.command import Options, bot_called, client_for, play
 from botdrome.cli.boats.headless import HeadlessGame, reason
 from botdrome.cli.boats.placing import LayoutPage, PlacingPage
 from botdrome.cli.boats.playing import GamePage
-from botdrome.cli.problems import Refusal
+from botdrome.cli.terminal import CommandError
 from botdrome.client.boats_client import BoatsClient, Reconnection
 from botdrome.client.boats_game import Phase
 from botdrome.server.boats.plan import RoomPlan
@@ -168,7 +168,7 @@ async def test_who_is_turned_away_says_why(lines: list[str], words: str) -> None
             caller.say(*lines[1:])
         if "E|" not in lines[-1]:
             await caller.hang_up()
-        with pytest.raises(Refusal, match=words):
+        with pytest.raises(CommandError, match=words):
             await running
 
 
@@ -177,7 +177,7 @@ async def test_a_board_that_does_not_suit_is_not_sent() -> None:
         told = Told(client_for(options(port=scripted.port, static_board="AAA")))
         running = asyncio.create_task(told.run())
         (await scripted.caller()).say(GAME)
-        with pytest.raises(Refusal, match="100 squares, not 3"):
+        with pytest.raises(CommandError, match="100 squares, not 3"):
             await running
 
 
@@ -242,7 +242,7 @@ async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
         port = house.ports["xbs"]
         login = await registered(house, "ada", "battleship")
         stranger = Told(client_for(options(port=port, user="ada")))
-        with pytest.raises(Refusal, match="ada"):
+        with pytest.raises(CommandError, match="ada"):
             await stranger.run()
         ada = Told(client_for(options(port=port, user="ada", token=login["password"])))
         assert await run_all([ada, Told(client_for(options(port=port, user="bob")))]) == [True, True]

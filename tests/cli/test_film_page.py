@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from botdrome.cli import replay
 from botdrome.cli.app import app
-from botdrome.cli.film_page import NOT_BUILT
+from botdrome.cli.replay import NOT_BUILT
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.record import match_file

@@ -7,7 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from botdrome.cli.app import app
-from botdrome.cli.setting_options import setting_options
+from botdrome.cli.serve import setting_options
 from botdrome.protocols import protocol_sections
 from botdrome.server.settings_sources import Setting, all_settings, sections_of
 

@@ -16,18 +16,16 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.cli import connect, remote
+from botdrome.cli import remote
 from botdrome.cli.boats.command import _write
 from botdrome.cli.boats.headless import message_line, result_lines
-from botdrome.cli.host import Bridge
+from botdrome.cli.frames import Frame, drawn
+from botdrome.cli.host import HostConsole
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.pictures.gallery import picture_of
-from botdrome.cli.problems import complain
-from botdrome.cli.reel import Frame, drawn
-from botdrome.cli.replay import show_match
+from botdrome.cli.replay import show_match, verify_files
 from botdrome.cli.stats import _show_all, _show_one
-from botdrome.cli.terminal import Terminal
-from botdrome.cli.verify import verify_files
+from botdrome.cli.terminal import Terminal, complain
 from botdrome.client.boats_game import LogMessage, ResultRow, TrackedGame
 from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.terminal_text import shown, shown_lines
@@ -168,7 +166,7 @@ def test_host(capsys: Captured) -> None:
         "blacklist": {"players": [EVIL], "addresses": []},
     }  # fmt: skip
     told = Told({"room": room, "asked": True}, {"error": EVIL}, {"done": EVIL})
-    asyncio.run(Bridge("http://127.0.0.1:1", "", "", Terminal(width=400))._listen(told))  # type: ignore[arg-type]
+    asyncio.run(HostConsole("http://127.0.0.1:1", "", "", Terminal(width=400))._listen(told))  # type: ignore[arg-type]
     harmless(capsys.readouterr().out)
 
 
@@ -178,7 +176,7 @@ def test_connect(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
         raise Unwanted(EVIL)
 
     monkeypatch.setattr(Tunnel, "run", run)
-    assert connect.run("ann", "token", "http://127.0.0.1:1", "http://127.0.0.1:2") == 1
+    assert remote.run_tunnel("ann", "token", "http://127.0.0.1:1", "http://127.0.0.1:2") == 1
     harmless(capsys.readouterr().err)
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from botdrome.cli.reel import frames
+from botdrome.cli.frames import frames
 from botdrome.formats import restored
 from tests.cli.test_commands import saved
 from tests.patience import PATIENCE

@@ -2,8 +2,7 @@
 
 import pytest
 
-from botdrome.cli.keys import split
-from botdrome.cli.viewer import Viewer
+from botdrome.cli.viewer import Viewer, split
 
 
 def looking_at(*keys: str, frames: int = 10, speed: float = 2.0) -> Viewer:

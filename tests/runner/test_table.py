@@ -12,9 +12,8 @@ from botdrome.client.program import CannotStart
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.runner import entrants
-from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat, alarm
-from botdrome.runner.table import Table
+from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat, alarm, check_bot, make_seat
+from botdrome.runner.table import OfflineTable
 from tests.runner import programs
 from tests.runner.programs import program
 
@@ -25,13 +24,13 @@ NAMES = ("one", "two")
 
 
 def seat(entrant: str, player: int) -> Seat:
-    return entrants.seat(entrant, "noughts-and-crosses", NAMES[player], 7 + player)
+    return make_seat(entrant, "noughts-and-crosses", NAMES[player], 7 + player)
 
 
-def played(one: Any, two: Any, terms: Terms = PATIENT, game: Any = NOUGHTS) -> tuple[Match, Table]:
+def played(one: Any, two: Any, terms: Terms = PATIENT, game: Any = NOUGHTS) -> tuple[Match, OfflineTable]:
     seats = [seat(bot, player) if isinstance(bot, str) else FunctionSeat(bot, False) for player, bot in enumerate((one, two))]
     match = Match(game, 2, terms, 1)
-    table = Table(match, seats, NAMES)
+    table = OfflineTable(match, seats, NAMES)
     try:
         table.play()
     finally:
@@ -104,10 +103,10 @@ def test_a_program_that_talks_out_of_turn_is_flooding(tmp_path: Path) -> None:
 
 def test_a_program_at_fault_is_ended_while_the_others_play_on(tmp_path: Path) -> None:
     row = FORMATS["battleship"]
-    house = [entrants.seat("house:random", "battleship", "b", seed) for seed in (1, 2)]
-    bad = entrants.seat(program(tmp_path, programs.FLOODING), "battleship", "a", 1)
+    house = [make_seat("house:random", "battleship", "b", seed) for seed in (1, 2)]
+    bad = make_seat(program(tmp_path, programs.FLOODING), "battleship", "a", 1)
     match = Match(row.game, 3, row.terms, 1)
-    table = Table(match, [bad, *house], ("a", "b", "c"))
+    table = OfflineTable(match, [bad, *house], ("a", "b", "c"))
     table.play()
     assert match.result is not None
     assert match.result.places[0] == 3
@@ -217,14 +216,14 @@ def test_the_alarm_is_for_the_main_thread_only() -> None:
 )
 def test_what_cannot_be_started_is_named(entrant: str, problem: str) -> None:
     with pytest.raises(CannotStart) as caught:
-        entrants.check(entrant, "noughts-and-crosses")
+        check_bot(entrant, "noughts-and-crosses")
     assert str(caught.value).startswith(problem)
 
 
 def test_a_file_with_a_fault_is_named(tmp_path: Path) -> None:
     (tmp_path / "faulty.py").write_text("def bot(view: return 1")
     with pytest.raises(CannotStart, match="SyntaxError"):
-        entrants.check(str(tmp_path / "faulty.py"), "noughts-and-crosses")
+        check_bot(str(tmp_path / "faulty.py"), "noughts-and-crosses")
 
 
 def test_a_program_that_is_no_program_cannot_start(tmp_path: Path) -> None:
@@ -246,4 +245,4 @@ def test_a_class_is_made_anew_for_each_match(tmp_path: Path) -> None:
 
 
 def test_this_interpreter_is_found() -> None:
-    entrants.check(f"cmd:{sys.executable}", "gomoku")
+    check_bot(f"cmd:{sys.executable}", "gomoku")

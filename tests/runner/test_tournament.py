@@ -8,17 +8,17 @@ import msgspec
 
 from botdrome.formats import FORMATS
 from botdrome.match.record import read, verify
-from botdrome.runner.tournament import Outcome, Plan, play_all
+from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
 from tests.runner import programs
 from tests.runner.programs import program
 
 
-def plan(entrants: tuple[str, ...], **changes: Any) -> Plan:
+def plan(entrants: tuple[str, ...], **changes: Any) -> TournamentPlan:
     settings: dict[str, Any] = {"game": "noughts-and-crosses", "seats": 2, "matches": 4, "seed": 7}
-    return Plan(entrants=entrants, names=entrants, **settings | changes)
+    return TournamentPlan(entrants=entrants, names=entrants, **settings | changes)
 
 
-def told(outcome: Outcome) -> Any:
+def told(outcome: MatchOutcome) -> Any:
     return (outcome.fixture, outcome.result, outcome.faults, [effort.moves for effort in outcome.efforts])
 
 
@@ -64,4 +64,4 @@ def test_breaking_off_ends_the_processes() -> None:
 
 def test_outcomes_travel_between_processes_as_plain_data() -> None:
     outcome = next(iter(play_all(plan(("house:random", "house:perfect")), jobs=1)))
-    assert msgspec.convert(msgspec.to_builtins(outcome), Outcome) == outcome
+    assert msgspec.convert(msgspec.to_builtins(outcome), MatchOutcome) == outcome

@@ -75,7 +75,7 @@ def replay(
 @app.command()
 def verify(files: Annotated[list[Path], typer.Argument(help="Match files.")]) -> None:
     """Play match files again, and name the file and the line where one first differs."""
-    from botdrome.cli.verify import verify_files
+    from botdrome.cli.replay import verify_files
 
     raise typer.Exit(verify_files(files))
 
@@ -84,7 +84,7 @@ class ServeCommand(TyperCommand):
     """Adds an option for each setting, which only `botdrome serve` needs to load."""
 
     def get_params(self, ctx: typer.Context) -> list[typer.CallbackParam]:  # type: ignore[override]
-        from botdrome.cli.setting_options import setting_options
+        from botdrome.cli.serve import setting_options
 
         return [*super().get_params(ctx), *setting_options()]
 
@@ -203,9 +203,9 @@ def connect(
     local: Annotated[str, typer.Option(help="Where the bot is, as seen from here.")] = "http://127.0.0.1:8080",
 ) -> None:
     """Let a server call a bot that it cannot reach: this connects outwards, and carries the calls in."""
-    from botdrome.cli.connect import run
+    from botdrome.cli.remote import run_tunnel
 
-    raise typer.Exit(run(name, token, to, local))
+    raise typer.Exit(run_tunnel(name, token, to, local))
 
 
 @app.command()
@@ -213,7 +213,7 @@ def export(
     file: Annotated[Path | None, typer.Argument(help="Where to. \\[default: standard output]")] = None, db: Database = ""
 ) -> None:
     """Write everything that a server has stored as JSON lines."""
-    from botdrome.cli.keeping import export as export_all
+    from botdrome.cli.store_commands import export as export_all
 
     raise typer.Exit(export_all(db, file))
 
@@ -224,7 +224,7 @@ def take_in(
     db: Database = "",
 ) -> None:
     """Take in what `export` wrote, or the bots and games of a Battlebot server; what is there already stays as it is."""
-    from botdrome.cli.keeping import take_in as take_all_in
+    from botdrome.cli.store_commands import take_in as take_all_in
 
     raise typer.Exit(take_all_in(db, files))
 
@@ -232,7 +232,7 @@ def take_in(
 @app.command()
 def backup(file: Annotated[Path, typer.Argument(help="The copy.")], db: Database = "") -> None:
     """Copy the SQLite file of a server, also while it runs."""
-    from botdrome.cli.keeping import backup as copy
+    from botdrome.cli.store_commands import backup as copy
 
     raise typer.Exit(copy(db, file))
 
@@ -240,7 +240,7 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy.")], db: Database
 @app.command("operator-token")
 def operator_token(db: Database = "") -> None:
     """Make a new operator's token, and print it. The old one, and sessions that were opened with it, end at once."""
-    from botdrome.cli.keeping import operator_token as make_token
+    from botdrome.cli.store_commands import operator_token as make_token
 
     raise typer.Exit(make_token(db))
 

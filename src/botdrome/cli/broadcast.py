@@ -19,7 +19,7 @@ import structlog
 from botdrome.api.pages import NOT_BUILT, WEB
 from botdrome.app import open_house
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.problems import Refusal
+from botdrome.cli.terminal import CommandError
 from botdrome.protocols import PROTOCOLS, load_settings
 from botdrome.runner.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.server.arena import Tables
@@ -48,12 +48,12 @@ class Broadcast:
 
     def __enter__(self) -> Self:
         if not (WEB / "index.html").exists():
-            raise Refusal(NOT_BUILT.strip())
+            raise CommandError(NOT_BUILT.strip())
         self._thread.start()
         try:
             self.url = self._opened.result()
         except BadSetting as problem:
-            raise Refusal(f"the matches cannot be shown: {problem}") from None
+            raise CommandError(f"the matches cannot be shown: {problem}") from None
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

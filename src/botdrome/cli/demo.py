@@ -10,8 +10,8 @@ from rich.text import Text
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
+from botdrome.cli.frames import drawn, frames
 from botdrome.cli.play import run
-from botdrome.cli.reel import drawn, frames
 from botdrome.cli.terminal import Terminal
 from botdrome.formats import FORMATS, Format
 from botdrome.match.match import Match

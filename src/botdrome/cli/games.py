@@ -8,8 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.bots.house import house_bots, house_view, seated
-from botdrome.cli.problems import REFUSED, Refusal, complain, format_called
-from botdrome.cli.terminal import Terminal
+from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
 from botdrome.formats import FORMATS, Format
 from botdrome.games.game import Raw, View
 from botdrome.games.options import options_of
@@ -21,7 +20,7 @@ SEED = 1
 def show_games(name: str | None) -> int:
     try:
         rows = [format_called(name)] if name else list(FORMATS.values())
-    except Refusal as problem:
+    except CommandError as problem:
         complain(problem)
         return REFUSED
     console = Terminal()

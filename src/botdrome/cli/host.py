@@ -17,9 +17,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from botdrome.app import House, open_house
 from botdrome.cli.host_words import HELP, Puzzled, headline, order_in, pictured
 from botdrome.cli.logs import configure_logs, level_called
-from botdrome.cli.problems import REFUSED, complain
 from botdrome.cli.serve import show_operator_token
-from botdrome.cli.terminal import Terminal
+from botdrome.cli.terminal import REFUSED, Terminal, complain
 from botdrome.client.terminal_text import shown
 from botdrome.protocols import load_settings
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
@@ -47,7 +46,7 @@ def run_host(
         if flags.get("log.level") is not None:
             flags["log.level"] = level_called(flags["log.level"])
         if server is not None:
-            return asyncio.run(Bridge(server, token, room, Terminal()).sit())
+            return asyncio.run(HostConsole(server, token, room, Terminal()).sit())
         settings = own_settings(values, config, flags)
         with nullcontext() if log_file is None else log_file.open("a") as log:
             return run(_own_server(settings, log))
@@ -86,7 +85,7 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
             console = Terminal()
             _say_where(house, console)
             token = settings.of(BoatsSection).host_token
-            bridge = Bridge(house.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True)
+            bridge = HostConsole(house.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True)
             sitting = asyncio.ensure_future(bridge.sit())
             stopping = asyncio.ensure_future(wanted.wait())
             await asyncio.wait([sitting, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -102,7 +101,7 @@ def _say_where(house: House, console: Terminal) -> None:
     console.print(f"players join at {where}, spectators at {house.url}; `help` lists what can be done here")
 
 
-class Bridge:
+class HostConsole:
     """The conversation with the server on one side and with whoever types on the other."""
 
     def __init__(self, server: str, token: str, room: str, console: Terminal, stays: bool = False) -> None:

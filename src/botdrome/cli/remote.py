@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import signal
 import urllib.error
 import urllib.parse
 import urllib.request
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -13,9 +15,9 @@ from rich.text import Text
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from botdrome.cli.problems import complain
-from botdrome.cli.reel import Frame, drawn, told
-from botdrome.cli.terminal import Terminal
+from botdrome.cli.frames import Frame, drawn, told
+from botdrome.cli.terminal import REFUSED, Terminal, complain
+from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.terminal_text import shown
 from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Returned
 
@@ -119,3 +121,28 @@ def _entry(line: dict[str, Any]) -> Text:
     verdict = line.get("verdict", "")
     text.append(shown(f"sent    {line['message']}  "))
     return text.append(f"{shown(verdict)}, after {line.get('used', 0)} ms", "green" if verdict == "accepted" else "bold red")
+
+
+def run_tunnel(name: str, token: str, server: str, local: str) -> int:
+    console = Terminal(stderr=True)
+    try:
+        tunnel = Tunnel(server, local, name, token, lambda words: console.print(words, soft_wrap=True))
+    except ValueError as problem:
+        complain(problem)
+        return REFUSED
+    try:
+        asyncio.run(_until_stopped(tunnel))
+    except Unwanted as problem:
+        complain(problem)
+        return 1
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        pass
+    return 0
+
+
+async def _until_stopped(tunnel: Tunnel) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await tunnel.run()

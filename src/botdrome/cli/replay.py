@@ -1,6 +1,10 @@
 """`botdrome replay`: a match file in the terminal."""
 
+import hashlib
 import sys
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +13,14 @@ from rich.live import Live
 from rich.text import Text
 
 from botdrome.api.pages import WEB
-from botdrome.cli.film_page import NoViewer, film_page
-from botdrome.cli.keys import next_keys, single_keys
-from botdrome.cli.problems import complain
-from botdrome.cli.reel import Frame, drawn, frames
-from botdrome.cli.terminal import Terminal
-from botdrome.cli.viewer import HELP, Viewer
+from botdrome.cli.frames import Frame, drawn, frames
+from botdrome.cli.terminal import Terminal, complain
+from botdrome.cli.viewer import HELP, Viewer, next_keys, single_keys
 from botdrome.formats import restored
 from botdrome.games.game import Game
-from botdrome.match.film import film_lines, header_of
+from botdrome.match.film import FilmHeader, film_lines, header_of
 from botdrome.match.film import frames as film_frames
-from botdrome.match.record import BadRecord, Record
+from botdrome.match.record import BadRecord, Record, verify
 
 
 def show_match(file: Path, turn: int | None, speed: float, html: Path | None = None) -> int:
@@ -84,3 +85,70 @@ def _footer(viewer: Viewer, count: int) -> Text:
     state = "playing" if viewer.playing else "paused"
     typed = f"  jump to {viewer.typed}" if viewer.typed else ""
     return Text(f"\n{viewer.at} of {count - 1}  {state}, {viewer.speed:g} a second{typed}\n{HELP}", style="cyan")
+
+
+def verify_files(paths: Sequence[Path]) -> int:
+    """0 if all of them hold, else 1."""
+    console = Terminal(soft_wrap=True)
+    good = [_holds(path, console) for path in paths]
+    return 0 if all(good) else 1
+
+
+def _holds(path: Path, console: Terminal) -> bool:
+    try:
+        record, game = restored(path.read_bytes())
+        verify(record, game)
+    except (BadRecord, OSError) as problem:
+        console.print(Text(str(path), "bold red").append(f": {problem}", "not bold default"))
+        return False
+    unfinished = "" if record.result else "; the match has no result yet"
+    console.print(Text(str(path), "green").append(f": {len(record.lines)} inputs hold{unfinished}", "default"))
+    return True
+
+
+VIEWER, STYLE = "standalone", "style.css"
+"""How the viewer's script and style are called; a game whose viewer is larger has a script that ends in its name."""
+NOT_BUILT = "the pages have not been built, and the viewer with them: run `make web` where the sources are, or install the wheel"
+
+
+class NoViewer(Exception):
+    """The script or the style of the viewer cannot be put into a page."""
+
+
+def film_page(header: FilmHeader, film: bytes, folder: Path) -> bytes:
+    """The page. `folder` has what `python -m tools.web` builds."""
+    own = f"{VIEWER}-{header.game}.js"
+    script = _embeddable(folder / (own if (folder / own).exists() else f"{VIEWER}.js"))
+    style = _embeddable(folder / STYLE)
+    policy = (
+        "default-src 'none'; "
+        f"script-src {_hashed(script)}; style-src {_hashed(style)}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    title = f"{header.game}: {', '.join(player.name for player in header.players)}"
+    parts = (
+        b'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+        b'<meta http-equiv="Content-Security-Policy" content="%b">\n' % policy.encode(),
+        b'<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+        b"<title>%b</title>\n" % escape(title).encode(),
+        b"<style>%b</style>\n</head>\n<body>\n" % style,
+        b'<div id="app"></div>\n<noscript>This page shows a match by a script, which the browser does not run.</noscript>\n',
+        b'<script type="application/x-ndjson" id="film">\n%b</script>\n' % film.replace(b"<", b"\\u003c"),
+        b"<script>%b</script>\n</body>\n</html>\n" % script,
+    )
+    return b"".join(parts)
+
+
+def _embeddable(file: Path) -> bytes:
+    """A script or style that a browser does not take for more than it is."""
+    try:
+        text = file.read_bytes()
+    except OSError:
+        raise NoViewer(NOT_BUILT) from None
+    for sign in (b"</script", b"</style", b"<!--"):
+        if sign in text.lower():
+            raise NoViewer(f"the viewer cannot be put into a page: it contains {sign.decode()}")
+    return text
+
+
+def _hashed(text: bytes) -> str:
+    return f"'sha256-{b64encode(hashlib.sha256(text).digest()).decode()}'"

@@ -9,9 +9,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.cli.problems import complain
-from botdrome.cli.stores import existing, store_url
-from botdrome.cli.terminal import Terminal
+from botdrome.cli.store_commands import existing, store_url
+from botdrome.cli.terminal import Terminal, complain
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.server.boats.books import GAMES, PLAYERS, Books, titles
 from botdrome.server.boats.ini import write_files, written

@@ -1,12 +1,16 @@
 """Terminal: where all commands print. Whatever the text, the terminal takes no orders from it, and it has no markup."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.text import Text
 
 from botdrome.client.terminal_text import shown_lines
+from botdrome.formats import FORMATS, Format
+from botdrome.games.game import BadOption
 
 
 class Terminal(Console):
@@ -17,3 +21,39 @@ class Terminal(Console):
         """Everything that is printed comes through here; orders of our own are marked as such."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(shown_lines(segment.text), segment.style)
+
+
+REFUSED = 2
+"""The exit status for a command line that makes no sense."""
+
+
+class CommandError(Exception):
+    """Words for the one who typed the command."""
+
+
+def complain(words: object) -> None:
+    Terminal(stderr=True).print(Text("botdrome: ", style="bold red").append(str(words), "not bold default"), soft_wrap=True)
+
+
+def format_called(name: str) -> Format:
+    if name not in FORMATS:
+        raise CommandError(f"there is no game {name!r}; there are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def read_options(words: Sequence[str]) -> dict[str, Any]:
+    """NAME=VALUE; a value that is JSON is taken as such, any other as text."""
+    options = {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        if not sign:
+            raise BadOption(f"an option is NAME=VALUE, not {word!r}")
+        options[name] = _value(value)
+    return options
+
+
+def _value(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text

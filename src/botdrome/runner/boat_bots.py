@@ -16,12 +16,11 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import SplitMix
 from botdrome.match.match import Match
 from botdrome.match.terms import Terms, offline
-from botdrome.runner import entrants
 from botdrome.runner.boat_line_game import LineGame
 from botdrome.runner.boat_trial import GAME, SKIPPER, BoardRun, SkippingOpponent, Trial, Watch, finished_run
-from botdrome.runner.pool import in_processes
-from botdrome.runner.seats import FunctionSeat, ProgramSeat
-from botdrome.runner.table import Table
+from botdrome.runner.seats import FunctionSeat, ProgramSeat, check_bot, make_seat, program_command
+from botdrome.runner.table import OfflineTable
+from botdrome.runner.tournament import in_processes
 from botdrome.wire.battlebot.messages import Battlebot, greeting
 from botdrome.wire.vocabulary import standing
 
@@ -78,9 +77,11 @@ class SeatShooter:
         trial, fleet = self._trial, self._trial.position(number)
         seed = trial.seed_of_bot(number)
         match = Match(trial.game(), 2, offline(FORMATS[GAME].terms), seed)
-        seat = entrants.seat(trial.bot, GAME, "bot", seed)
+        seat = make_seat(trial.bot, GAME, "bot", seed)
         try:
-            table = Table(match, [seat, FunctionSeat(SkippingOpponent(fleet, self._watch), trusted=True)], ("bot", SKIPPER))
+            table = OfflineTable(
+                match, [seat, FunctionSeat(SkippingOpponent(fleet, self._watch), trusted=True)], ("bot", SKIPPER)
+            )
             table.play()
         finally:
             if isinstance(seat, ProgramSeat):
@@ -112,7 +113,7 @@ def probed(trial: Trial) -> Introduction | None:
 
     A shell bot speaks first and a native bot answers the first question, so both send a line, however long they take to start.
     """
-    program = Program(entrants.command(trial.bot))
+    program = Program(program_command(trial.bot))
     try:
         match = Match(trial.game(), 2, Terms(), 0)
         asked = Battlebot(GAME, ("bot", "other"), 0).on_news(match.start(), standing(match, 0), {0})
@@ -166,7 +167,7 @@ class ShellShooter:
     def _played(self, number: int) -> LineGame:
         game = LineGame(self._trial, number, self._watch)
         if self._program is None:
-            self._program = Program(entrants.command(self._trial.bot))
+            self._program = Program(program_command(self._trial.bot))
             self._lines_in = ProgramLines(self._program)
             first = self._lines_in.next(START)
             if first is None or introduction(first) is None:
@@ -211,7 +212,7 @@ class TrialBot(Struct, frozen=True):
 
 def entered(trial: Trial) -> TrialBot:
     """Find the bot's name and version, or raise CannotStart."""
-    entrants.check(trial.bot, GAME)
+    check_bot(trial.bot, GAME)
     if trial.bot.startswith("cmd:"):
         found = probed(trial)
         return TrialBot(found.name, found.version, shell=True) if found else TrialBot(_short(trial.bot), "")

@@ -1,4 +1,4 @@
-"""Table: one match of the offline runner, with functions and programs in any mix."""
+"""OfflineTable: one match of the offline runner, with functions and programs in any mix."""
 
 import traceback
 from collections.abc import Sequence
@@ -14,11 +14,31 @@ from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Cause, Late, Out, Player, Refused
 from botdrome.match.match import Match
-from botdrome.runner.clock import Clock
 from botdrome.runner.scenes import Stage
 from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.vocabulary import standing
+
+
+class Clock:
+    """It ticks for programs only. Bots that are functions are played in no time, so that the same seed gives the same match."""
+
+    def __init__(self, ticking: bool) -> None:
+        self._ticking = ticking
+        self._since = perf_counter()
+        self._ahead = 0
+
+    def now(self) -> int:
+        return self._ahead + (int((perf_counter() - self._since) * 1000) if self._ticking else 0)
+
+    def advance(self, to: int) -> None:
+        """Jump ahead, where there is nobody to wait for."""
+        self._ahead += max(0, to - self.now())
+
+    def leave_out(self, seconds: float) -> None:
+        """Take back time in which the programs could not be heard."""
+        self._since += seconds
+
 
 UNLIMITED = 60.0
 """Seconds that a function has where the terms set no limit."""
@@ -26,7 +46,7 @@ IN_VAIN = 200
 """Messages in a row that are not taken before a program counts as flooding."""
 
 
-class Table:
+class OfflineTable:
     def __init__(self, match: Match, seats: Sequence[Seat], names: tuple[str, ...], stage: Stage | None = None) -> None:
         """`stage`: where the match is shown."""
         self._match, self._stage = match, stage

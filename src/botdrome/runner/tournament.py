@@ -1,9 +1,13 @@
 """Tournament: many matches of the same bots, in this process or in several."""
 
-from collections.abc import Generator, Iterable, Sequence
+import multiprocessing
+import signal
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
@@ -15,14 +19,60 @@ from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
 from botdrome.match.terms import offline
-from botdrome.runner import entrants
-from botdrome.runner.pool import in_processes
 from botdrome.runner.scenes import SceneQueue, Show, Stage
-from botdrome.runner.seats import Effort, ProgramSeat, Seat
-from botdrome.runner.table import Table
+from botdrome.runner.seats import Effort, ProgramSeat, Seat, check_bot, make_seat
+from botdrome.runner.table import OfflineTable
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
-class Plan(Struct, frozen=True):
+def in_processes(
+    work: Callable[[Sequence[T]], Iterable[R]],
+    items: Sequence[T],
+    jobs: int,
+    most: int = 50,
+    ready: Callable[[], None] | None = None,
+) -> Generator[R, None, None]:
+    """What the work makes of the items, as it comes in; closing the generator ends what still runs. `ready` is called first in
+    each process."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(ready,))
+    try:
+        waiting = _in_portions(items, jobs, most)
+        running = {pool.submit(work, portion) for portion in islice(waiting, 2 * jobs)}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {pool.submit(work, portion) for portion in islice(waiting, len(done))}
+            for future in done:
+                yield from future.result()
+    except BaseException:
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _in_portions(items: Sequence[T], jobs: int, most: int) -> Iterator[Sequence[T]]:
+    """Portions large enough that handing them over costs little, and small enough that all processes end together."""
+    size = max(1, min(most, len(items) // (8 * jobs)))
+    return (items[at : at + size] for at in range(0, len(items), size))
+
+
+def _begin(ready: Callable[[], None] | None) -> None:
+    """Ctrl-C is the parent's; its SIGTERM unwinds, so that programs are ended too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _unwind)
+    if ready is not None:
+        ready()
+
+
+def _unwind(*_: Any) -> None:
+    raise SystemExit(1)
+
+
+class TournamentPlan(Struct, frozen=True):
     """What is to be played."""
 
     game: str
@@ -39,7 +89,7 @@ class Plan(Struct, frozen=True):
         return list(fixtures(len(self.entrants), self.seats, self.matches, self.seed))
 
 
-class Outcome(Struct, frozen=True):
+class MatchOutcome(Struct, frozen=True):
     """How one match went, seat by seat."""
 
     fixture: Fixture
@@ -50,7 +100,7 @@ class Outcome(Struct, frozen=True):
     file: str = ""
 
 
-def play_fixture(plan: Plan, fixture: Fixture, show: Show | None = None) -> Outcome:
+def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = None) -> MatchOutcome:
     row = FORMATS[plan.game]
     match = Match(with_options(row.game, plan.options), plan.seats, offline(row.terms), fixture.seed)
     names = tuple(plan.names[entrant] for entrant in fixture.entrants)
@@ -58,8 +108,8 @@ def play_fixture(plan: Plan, fixture: Fixture, show: Show | None = None) -> Outc
     seats: list[Seat] = []
     try:
         for player, entrant in enumerate(fixture.entrants):
-            seats.append(entrants.seat(plan.entrants[entrant], plan.game, names[player], _seed_of_bot(fixture, player)))
-        table = Table(match, seats, names, stage)
+            seats.append(make_seat(plan.entrants[entrant], plan.game, names[player], _seed_of_bot(fixture, player)))
+        table = OfflineTable(match, seats, names, stage)
         table.play()
     finally:
         _send_home(seats)
@@ -68,10 +118,10 @@ def play_fixture(plan: Plan, fixture: Fixture, show: Show | None = None) -> Outc
         stage.close()
     efforts = tuple(seat.effort for seat in seats)
     file = _save(plan, fixture, match, names, seats) if plan.save else ""
-    return Outcome(fixture, match.result, efforts, tuple(table.refused), table.faults, file)
+    return MatchOutcome(fixture, match.result, efforts, tuple(table.refused), table.faults, file)
 
 
-def match_name(plan: Plan, fixture: Fixture) -> str:
+def match_name(plan: TournamentPlan, fixture: Fixture) -> str:
     """Under which a match is saved, and shown."""
     return f"{plan.game}-{fixture.seed}-{fixture.number + 1:05}"
 
@@ -87,7 +137,7 @@ def _send_home(seats: Iterable[Seat]) -> None:
             seat.program.close()
 
 
-def _save(plan: Plan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
+def _save(plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
     """Write the match file, and beside it what its programs wrote to their standard error."""
     path = Path(plan.save) / f"{match_name(plan, fixture)}.jsonl"
     path.write_bytes(match_file(match, names))
@@ -97,7 +147,7 @@ def _save(plan: Plan, fixture: Fixture, match: Match, names: tuple[str, ...], se
     return str(path)
 
 
-def play_all(plan: Plan, jobs: int, scenes: SceneQueue | None = None) -> Generator[Outcome, None, None]:
+def play_all(plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None) -> Generator[MatchOutcome, None, None]:
     """The outcomes as they come in; closing the generator ends what still runs. Bots that cannot start are named at once.
 
     `scenes`: where the matches are shown as they are played. For that they have processes of their own.
@@ -105,7 +155,7 @@ def play_all(plan: Plan, jobs: int, scenes: SceneQueue | None = None) -> Generat
     if plan.save:
         Path(plan.save).mkdir(parents=True, exist_ok=True)
     for entrant in plan.entrants:
-        entrants.check(entrant, plan.game)
+        check_bot(entrant, plan.game)
     if scenes is not None:
         return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most=1, ready=partial(_show_on, scenes))
     if jobs == 1:
@@ -121,5 +171,5 @@ def _show_on(scenes: SceneQueue) -> None:
     _shows.append(scenes.put)
 
 
-def _play_portion(plan: Plan, portion: Sequence[Fixture]) -> list[Outcome]:
+def _play_portion(plan: TournamentPlan, portion: Sequence[Fixture]) -> list[MatchOutcome]:
     return [play_fixture(plan, fixture, *_shows) for fixture in portion]

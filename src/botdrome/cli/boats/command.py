@@ -11,7 +11,7 @@ from msgspec import Struct
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.cli.boats.headless import HeadlessGame, farewell, result_lines
 from botdrome.cli.logs import level_called
-from botdrome.cli.problems import REFUSED, Refusal, complain
+from botdrome.cli.terminal import REFUSED, CommandError, complain
 from botdrome.client.boats_board import NotPossible
 from botdrome.client.boats_bot import BotPlayer
 from botdrome.client.boats_client import BoatsClient, ClientOptions
@@ -83,12 +83,12 @@ def play(options: Options) -> int:
     try:
         _open_log(options)
         client = client_for(options)
-    except (Refusal, NotPossible) as problem:
+    except (CommandError, NotPossible) as problem:
         complain(problem)
         return REFUSED
     try:
         return 0 if (_without_screen if options.headless else _with_screen)(client) else 1
-    except Refusal as problem:
+    except CommandError as problem:
         complain(problem)
         return 1
     except KeyboardInterrupt:
@@ -96,9 +96,9 @@ def play(options: Options) -> int:
 
 
 def client_for(options: Options) -> BoatsClient:
-    """Or Refusal, NotPossible."""
+    """Or CommandError, NotPossible."""
     if options.headless and not options.bot:
-        raise Refusal("without a screen only a bot can play: --headless wants --bot NAME")
+        raise CommandError("without a screen only a bot can play: --headless wants --bot NAME")
     chance = Chance(secrets.randbits(SEED_BITS) if options.seed is None else options.seed)
     name, bot_player = "", None
     if options.bot:
@@ -121,12 +121,12 @@ def client_for(options: Options) -> BoatsClient:
 
 
 def bot_called(name: str) -> tuple[str, HouseBot]:
-    """In any case, with or without `house:`; or Refusal."""
+    """In any case, with or without `house:`; or CommandError."""
     word = name.lower().removeprefix("house:")
     for bot in BOTS:
         if bot.lower() == word:
             return bot, BOTS[bot]
-    raise Refusal(f"there is no bot {name!r}; there are {', '.join(BOTS)}")
+    raise CommandError(f"there is no bot {name!r}; there are {', '.join(BOTS)}")
 
 
 def _open_log(options: Options) -> None:
@@ -138,16 +138,16 @@ def _open_log(options: Options) -> None:
         level = level_called(options.log_level or "info").upper()
         logging.basicConfig(filename=file, level=level, format="%(asctime)s %(levelname)s %(message)s", force=True)
     except ValueError as problem:
-        raise Refusal(str(problem)) from None
+        raise CommandError(str(problem)) from None
     except OSError as problem:
-        raise Refusal(f"{file}: {problem.strerror}") from None
+        raise CommandError(f"{file}: {problem.strerror}") from None
 
 
 def _text_of(file: Path) -> str:
     try:
         return file.read_text(errors="surrogateescape")
     except OSError as problem:
-        raise Refusal(f"{file}: {problem.strerror}") from None
+        raise CommandError(f"{file}: {problem.strerror}") from None
 
 
 def _without_screen(client: BoatsClient) -> bool:
@@ -156,19 +156,19 @@ def _without_screen(client: BoatsClient) -> bool:
 
 def _with_screen(client: BoatsClient) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refusal("a screen wants a terminal; --headless with --bot NAME plays without one")
+        raise CommandError("a screen wants a terminal; --headless with --bot NAME plays without one")
     from botdrome.cli.boats.app import BoatsApp
 
     app = BoatsApp(client)
     app.run()
     boats = client.boats
     if app.problem:
-        raise Refusal(app.problem)
+        raise CommandError(app.problem)
     if boats.results:
         for line in result_lines(boats):
             _write(line)
     elif boats.last_words:
-        raise Refusal(farewell(boats))
+        raise CommandError(farewell(boats))
     return boats.finished
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator
 
-from botdrome.cli.problems import Refusal
+from botdrome.cli.terminal import CommandError
 from botdrome.client.boats_client import JOINED, BoatsClient, Reconnection
 from botdrome.client.boats_game import LogMessage, Phase, TrackedGame
 from botdrome.client.terminal_text import shown
@@ -54,14 +54,14 @@ class HeadlessGame:
         self._change = asyncio.Event()
 
     async def run(self) -> bool:
-        """Play, and return whether the game ended regularly. Refusal: the player cannot play here."""
+        """Play, and return whether the game ended regularly. CommandError: the player cannot play here."""
         client = self._client
         client.tell, client.lost = self._tell, self._change.set
         try:
             await client.connect()
             await self._follow(client.boats)
         except OSError as problem:
-            raise Refusal(f"{client.options.host}:{client.options.port}: {reason(problem)}") from None
+            raise CommandError(f"{client.options.host}:{client.options.port}: {reason(problem)}") from None
         finally:
             client.leave()
         for line in result_lines(client.boats):
@@ -85,17 +85,17 @@ class HeadlessGame:
                 return
 
     async def _join(self, boats: TrackedGame) -> None:
-        """The player is not in the game: raise Refusal if it cannot be, or reconnect."""
+        """The player is not in the game: raise CommandError if it cannot be, or reconnect."""
         client = self._client
         if client.problem:
-            raise Refusal(client.problem)
+            raise CommandError(client.problem)
         if boats.refusal and not boats.returning:
-            raise Refusal(shown(f"{client.name}: {boats.refusal}"))
+            raise CommandError(shown(f"{client.name}: {boats.refusal}"))
         if boats.phase is Phase.CONNECTING and boats.last_words:
-            raise Refusal(farewell(boats))
+            raise CommandError(farewell(boats))
         if boats.refusal:
             client.close()
         if client.connected:
             return
         if boats.last_words or not (client.has_joined or boats.returning) or not await self._way_back.retry():
-            raise Refusal(farewell(boats))
+            raise CommandError(farewell(boats))

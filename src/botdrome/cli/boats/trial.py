@@ -17,9 +17,8 @@ from rich.text import Text
 from botdrome.bots.house import HOUSE
 from botdrome.cli.boats.sheet import BoardSheet, Panel
 from botdrome.cli.boats.trial_figures import Figures, keep, trial_file
-from botdrome.cli.problems import REFUSED, Refusal, complain
-from botdrome.cli.tables import duration_text
-from botdrome.cli.terminal import Terminal
+from botdrome.cli.play import duration_text
+from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import View
@@ -60,7 +59,7 @@ def run_trial(options: TrialOptions) -> int:
         if options.bot.partition(":")[0] == TCP:
             return _over_tcp(options, trial)
         entry = entered(trial)
-    except Refusal as problem:
+    except CommandError as problem:
         complain(problem)
         return REFUSED
     except (CannotStart, OSError) as problem:
@@ -76,7 +75,7 @@ def run_trial(options: TrialOptions) -> int:
 
 
 def trial_of(options: TrialOptions) -> Trial:
-    """Or Refusal."""
+    """Or CommandError."""
     for name, value, least, most in (
         ("width", options.width, LEAST_SIDE, LONGEST_SIDE),
         ("height", options.height, LEAST_SIDE, LONGEST_SIDE),
@@ -85,7 +84,7 @@ def trial_of(options: TrialOptions) -> Trial:
         ("jobs", options.jobs or 1, 1, 1024),
     ):
         if not least <= value <= most:
-            raise Refusal(f"--{name} is from {least} to {most}, not {value}")
+            raise CommandError(f"--{name} is from {least} to {most}, not {value}")
     seed = secrets.randbits(32) if options.seed is None else options.seed
     return Trial(_entrant(options.bot), options.positions, seed, options.width, options.height, options.msa)
 
@@ -98,7 +97,7 @@ def _entrant(bot: str) -> str:
     if bot.partition(":")[0] in ("cmd", TCP) or bot.endswith(".py") or (":" in bot and not bot.startswith("house:")):
         return bot
     others = "cmd:PROGRAM, FILE.py, MODULE:FUNCTION or tcp:PORT"
-    raise Refusal(f"there is no bot {bot!r}; there are {', '.join(HOUSE[GAME])}, and your own as {others}")
+    raise CommandError(f"there is no bot {bot!r}; there are {', '.join(HOUSE[GAME])}, and your own as {others}")
 
 
 # Over TCP.
@@ -120,11 +119,11 @@ def _over_tcp(options: TrialOptions, trial: Trial) -> int:
 
 
 def _address(bot: str) -> tuple[str, int]:
-    """Of tcp, tcp:PORT or tcp:HOST:PORT; or Refusal."""
+    """Of tcp, tcp:PORT or tcp:HOST:PORT; or CommandError."""
     host, _, port = bot.removeprefix(TCP).removeprefix(":").rpartition(":")
     word = port or str(PORT)
     if not word.isascii() or not word.isdecimal() or int(word) > 65535:
-        raise Refusal(f"{bot}: a port is from 0 to 65535, not {word!r}")
+        raise CommandError(f"{bot}: a port is from 0 to 65535, not {word!r}")
     return host or "127.0.0.1", int(word)
 
 

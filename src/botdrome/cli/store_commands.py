@@ -8,14 +8,29 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
-from botdrome.cli.problems import complain
-from botdrome.cli.stores import existing, store_url
-from botdrome.cli.terminal import Terminal
+from botdrome.cli.terminal import Terminal, complain
 from botdrome.server.operator.keys import new_token
+from botdrome.server.settings import Settings
 from botdrome.store.battlebot import translated
 from botdrome.store.mongoexport import documents
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
 from botdrome.store.store import BadExport
+
+SQLITE = "sqlite:///"
+
+
+def store_url(db: str) -> str:
+    """As for the server; nothing: that of the user."""
+    return Settings(db=db).store_url
+
+
+def existing(url: str) -> str:
+    """Whoever only looks makes no store. A PostgreSQL database has to be there in any case."""
+    file = url.removeprefix(SQLITE)
+    if url.startswith(SQLITE) and not Path(file).exists():
+        raise StoreUnavailable(f"{url}: there is no such store")
+    return url
+
 
 STANDARD = Path("-")
 """Standard output, or input."""
