@@ -20,7 +20,7 @@ from botdrome.cli import remote
 from botdrome.cli.boats.command import _write
 from botdrome.cli.boats.headless import message_line, result_lines
 from botdrome.cli.frames import Frame, drawn
-from botdrome.cli.host import HostConsole
+from botdrome.cli.host import HostClient
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.pictures.gallery import picture_of
 from botdrome.cli.replay import show_match, verify_files
@@ -166,7 +166,7 @@ def test_host(capsys: Captured) -> None:
         "blacklist": {"players": [EVIL], "addresses": []},
     }  # fmt: skip
     told = Told({"room": room, "asked": True}, {"error": EVIL}, {"done": EVIL})
-    asyncio.run(HostConsole("http://127.0.0.1:1", "", "", Terminal(width=400))._listen(told))  # type: ignore[arg-type]
+    asyncio.run(HostClient("http://127.0.0.1:1", "", "", Terminal(width=400))._listen(told))  # type: ignore[arg-type]
     harmless(capsys.readouterr().out)
 
 

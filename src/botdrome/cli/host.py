@@ -46,7 +46,7 @@ def run_host(
         if flags.get("log.level") is not None:
             flags["log.level"] = level_called(flags["log.level"])
         if server is not None:
-            return asyncio.run(HostConsole(server, token, room, Terminal()).sit())
+            return asyncio.run(HostClient(server, token, room, Terminal()).sit())
         settings = own_settings(values, config, flags)
         with nullcontext() if log_file is None else log_file.open("a") as log:
             return run(_own_server(settings, log))
@@ -85,7 +85,7 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
             console = Terminal()
             _say_where(house, console)
             token = settings.of(BoatsSection).host_token
-            bridge = HostConsole(house.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True)
+            bridge = HostClient(house.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True)
             sitting = asyncio.ensure_future(bridge.sit())
             stopping = asyncio.ensure_future(wanted.wait())
             await asyncio.wait([sitting, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -101,7 +101,7 @@ def _say_where(house: House, console: Terminal) -> None:
     console.print(f"players join at {where}, spectators at {house.url}; `help` lists what can be done here")
 
 
-class HostConsole:
+class HostClient:
     """The conversation with the server on one side and with whoever types on the other."""
 
     def __init__(self, server: str, token: str, room: str, console: Terminal, stays: bool = False) -> None:
