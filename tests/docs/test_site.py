@@ -61,7 +61,7 @@ def test_lines_stay_under_100_characters(page: Path) -> None:
 @pytest.mark.parametrize("page", [*FRONT, *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_and_folders_of_the_source_exist(page: Path) -> None:
     folders, example = (ROOT, ROOT / "src" / "botdrome"), "src/botdrome/games/rock_paper_scissors.py"
-    for name in re.findall(r"`((?:\w+/)+(?:\w+\.(?:py|ts))?)`", prose(page)):
+    for name in re.findall(r"`((?:[a-z0-9_]+/)+(?:[a-z0-9_]+\.(?:py|ts))?)`", prose(page)):
         assert name == example or any((folder / name).exists() for folder in folders), f"{page.name} names {name}"
 
 
