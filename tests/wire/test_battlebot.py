@@ -13,7 +13,7 @@ from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.battlebot.messages import DECODER, ENCODER, Battlebot, greeting
-from botdrome.wire.battlebot.states import Scene, update_of
+from botdrome.wire.battlebot.states import UpdateParts, update_of
 from botdrome.wire.vocabulary import standing
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark
@@ -165,20 +165,20 @@ def test_an_update_of_bumblebots_has_the_bytes_of_the_original(update: dict[str,
     by_name = {"spawnPoints", "territory", "drones", "score"}
     view = {key: list(value.values()) if key in by_name else value for key, value in update.items()}
     bots = tuple(update["bots"])
-    scene = Scene(bots, bots, None, (0, 0), (), None, None)
+    scene = UpdateParts(bots, bots, None, (0, 0), (), None, None)
     assert ENCODER.encode(update_of("bumblebots", extras=False)(scene, view)) == ENCODER.encode(update)
 
 
 def test_a_match_of_the_original_has_no_record_of_conduct() -> None:
     view = FORMATS["bumblebots"].game.start(2, Chance(1)).view(None)
     del view["record"]
-    scene = Scene(NAMES, NAMES, None, (0, 0), (), None, None)
+    scene = UpdateParts(NAMES, NAMES, None, (0, 0), (), None, None)
     assert list(update_of("bumblebots", extras=True)(scene, view))[-2:] == ["turnNumber", "ticks"]
 
 
 def test_a_bot_is_told_the_id_with_which_it_can_come_back() -> None:
     view = FORMATS["gomoku"].game.start(2, Chance(1)).view(None)
-    state = update_of("gomoku", extras=True)(Scene(NAMES, NAMES, None, (0, 0), (), None, None, match="m1"), view)["state"]
+    state = update_of("gomoku", extras=True)(UpdateParts(NAMES, NAMES, None, (0, 0), (), None, None, match="m1"), view)["state"]
     assert state["match"] == "m1"
 
 

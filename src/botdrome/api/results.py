@@ -10,7 +10,7 @@ from botdrome.games.game import View
 from botdrome.games.options import with_options
 from botdrome.match.record import seeded_match
 from botdrome.store.store import ContestLine, MatchEntry
-from botdrome.wire.battlebot.states import Message, Scene, update_of
+from botdrome.wire.battlebot.states import Message, UpdateParts, update_of
 
 
 def native_state(entry: MatchEntry, view: View) -> Message:
@@ -19,7 +19,7 @@ def native_state(entry: MatchEntry, view: View) -> Message:
     boards = result.boards if result else ()
     board = max(len(boards) - 1, 0)
     bots = tuple(names[(seat + board) % len(names)] for seat in range(len(names)))
-    scene = Scene(names, bots, time_left=None, strikes=(0,) * len(names), boards=boards, result=result, turn=None)
+    scene = UpdateParts(names, bots, time_left=None, strikes=(0,) * len(names), boards=boards, result=result, turn=None)
     message = update_of(entry.game, extras=True)(scene, view)
     state: Message = message.get("state", message)
     return state

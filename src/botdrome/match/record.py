@@ -58,7 +58,7 @@ class Setup(Struct, frozen=True):
     news: str = ""
 
 
-class Close(Struct, frozen=True, omit_defaults=True):
+class LastLine(Struct, frozen=True, omit_defaults=True):
     """One of the last two lines."""
 
     result: Result | UnsetType = UNSET
@@ -156,9 +156,9 @@ def _end(match: Match, digest: "hashlib._Hash") -> bytes:
     """The last two lines; none while the match is running."""
     if match.result is None:
         return b""
-    result = ENCODER.encode_lines([Close(result=match.result)])
+    result = ENCODER.encode_lines([LastLine(result=match.result)])
     digest.update(result)
-    return result + ENCODER.encode_lines([Close(digest="sha256:" + digest.hexdigest())])
+    return result + ENCODER.encode_lines([LastLine(digest="sha256:" + digest.hexdigest())])
 
 
 # Reading.
@@ -211,11 +211,11 @@ def _is_hexadecimal(seed: Seed) -> bool:
 
 def _result(lines: list[bytes], number: int) -> Any:
     """The result at this line. Only the digest of all lines up to here may follow."""
-    result = _decoded(lines[number - 1], number, Close).result
+    result = _decoded(lines[number - 1], number, LastLine).result
     if len(lines) != number + 1:
         raise BadRecord(min(number + 2, len(lines)), "after the result comes the digest and nothing else")
     digest = "sha256:" + hashlib.sha256(b"".join(lines[:number])).hexdigest()
-    if _decoded(lines[number], number + 1, Close).digest != digest:
+    if _decoded(lines[number], number + 1, LastLine).digest != digest:
         raise BadRecord(number + 1, "the digest does not fit the lines before it")
     return result
 

@@ -1,4 +1,4 @@
-"""Failures that are worth a line in the log."""
+"""Failures: what is logged, and what clients are told."""
 
 import sys
 from typing import Any
@@ -10,10 +10,10 @@ from botdrome.store.store import StoreUnavailable
 log = structlog.get_logger()
 
 STORE_AWAY = "the store is not available at present; try again later"
-"""What clients are told while that is so. The operator finds the reason in the log."""
+"""For clients while the store is away. The operator finds the reason in the log."""
 
 
 def log_failure(event: str, **words: Any) -> None:
-    """Log the exception that is being handled, unless it is the store's: the store logs its outages itself, once for all."""
+    """Log the current exception, unless the store is away: the store logs its outages itself."""
     if not isinstance(sys.exception(), StoreUnavailable):
         log.exception(event, **words)

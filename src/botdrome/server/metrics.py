@@ -1,4 +1,4 @@
-"""Metrics: what a running server can be asked about itself. Gauges look for themselves when they are asked."""
+"""Metrics of a running server. Gauges are read when they are scraped."""
 
 from prometheus_client import Counter, Gauge, Histogram
 

@@ -23,7 +23,7 @@ from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.cube.settings import CubeSection
 from botdrome.server.cube.watcher import MUCH_UNREAD
-from botdrome.server.network.connection import Connection, Session
+from botdrome.server.network.connection import Connection, Receiver
 from botdrome.server.network.door import Crowd, Welcome
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
@@ -80,7 +80,7 @@ class SocketIo:
             words = msgspec.json.encode(refusal.answer).decode()
             return plain_answer(f"{refusal.status} Bad Request", words, media="application/json")
 
-        def make_session(socket: Connection) -> Session:
+        def make_session(socket: Connection) -> Receiver:
             assert isinstance(socket, EngineWebSocket)
             socket.bear(MUCH_UNREAD)
             if before is None:

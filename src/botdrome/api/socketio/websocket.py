@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from botdrome.server.network.connection import MALFORMED, NORMAL, Session
+from botdrome.server.network.connection import MALFORMED, NORMAL, Receiver
 from botdrome.server.network.websocket import Socket
 from botdrome.wire.framing.engineio import PING, PONG, PROBE, UPGRADE, BadPacket, Engine
 from botdrome.wire.framing.websocket import BINARY
@@ -44,7 +44,7 @@ class EngineWebSocket(Socket):
                 return self._fail(MALFORMED, str(problem))
         return super().deliver(opcode, message)
 
-    def hand_over(self, session: Session) -> None:
+    def hand_over(self, session: Receiver) -> None:
         """From now on, this session gets the messages."""
         self._session = session
 
@@ -53,7 +53,7 @@ class Upgradable(Protocol):
     """A connection that polls."""
 
     @property
-    def session(self) -> Session: ...
+    def session(self) -> Receiver: ...
 
     @property
     def present(self) -> bool: ...

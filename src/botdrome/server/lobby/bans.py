@@ -16,12 +16,12 @@ BOOK = "bans"
 MAPPED = 96
 """Bits of an IPv6 address before the IPv4 address that it holds."""
 LONGEST = 500
-"""Characters of a name, and of a reason: each client that logs in is compared with the one, and may be told the other."""
+"""Characters of a name and of a reason. Each login is compared with the names, and may be told the reason."""
 Kind = Literal["name", "address"]
 
 
 class BadBan(Exception):
-    """A ban that makes no sense, with the reason."""
+    """An invalid ban, with the reason."""
 
 
 class Ban(Struct, frozen=True):
@@ -55,16 +55,16 @@ class Bans:
 
     @property
     def all(self) -> list[Ban]:
-        """Those in force, the newest first."""
+        """Bans in force, the newest first."""
         now = _now()
         return sorted((ban for ban in self._bans.values() if _holds(ban, now)), key=lambda ban: -ban.made)
 
     def refusal(self, *names: str) -> str:
-        """Why a client may not play under these names from the address that asks; empty: it may."""
+        """Return why a client may not play under these names from its address; empty if it may."""
         return self.address_refusal() or next((words for name in names if (words := self.name_refusal(name))), "")
 
     def name_refusal(self, name: str) -> str:
-        """Why nobody may play under this name; empty: somebody may."""
+        """Return why this name is banned; empty if it is not."""
         if not self._bans:
             return ""
         ban = self._of_name(name)
@@ -77,17 +77,17 @@ class Bans:
         return next((ban.words() for ban in self._of_source(source)), "")
 
     def covers_address(self, address: str) -> bool:
-        """Whether nobody there may play, and no bot there is called."""
+        """Whether clients at this address are banned, and bots there are not called."""
         return bool(self._networks) and bool(self._of_source(address))
 
     def covers(self, ban: Ban, name: str, address: str) -> bool:
-        """Whether a client with this name, at this address, falls under a ban."""
+        """Whether a ban covers a client with this name at this address."""
         if ban.kind == "name":
             return _same(ban.subject, name)
         return _overlap(ip_network(ban.subject), address)
 
     async def add(self, kind: Kind, subject: str, reason: str, until: Epoch | None) -> Ban:
-        """BadBan where there is no such name or address."""
+        """Add a ban, or raise BadBan if there is no such name or address."""
         for what, text in ((kind, subject), ("reason", reason)):
             if len(text) > LONGEST:
                 raise BadBan(f"the {what} has at most {LONGEST} characters, not {len(text)}")
@@ -97,7 +97,7 @@ class Bans:
         return ban
 
     async def lift(self, kind: Kind, subject: str) -> Ban | None:
-        """The ban that was lifted; None: there is no such ban."""
+        """Lift a ban and return it; None if there is no such ban."""
         ban = self._bans.get(f"{kind}:{checked(kind, subject)}")
         if ban is not None:
             await self._store.strike(BOOK, [ban.key])
@@ -124,7 +124,7 @@ class Bans:
 
 
 def checked(kind: Kind, subject: str) -> str:
-    """The subject of a ban in the one way in which it is written; BadBan where it is none."""
+    """Return the subject of a ban in its normal form, or raise BadBan."""
     if kind == "name":
         if not subject.strip():
             raise BadBan("the name is empty")
@@ -138,13 +138,13 @@ def checked(kind: Kind, subject: str) -> str:
 
 
 def _plain(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
-    """Clients that come by IPv4 are known by that address: a network of such, written in IPv6, is one of IPv4."""
+    """Return an IPv4 network for IPv4 addresses that are written in IPv6, since clients are known by the former."""
     mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
     return network if mapped is None or network.prefixlen < MAPPED else IPv4Network((mapped, network.prefixlen - MAPPED))
 
 
 def _same(banned: str, name: str) -> bool:
-    """A name that people would take for the banned one is banned, too, in capitals or not."""
+    """Return whether a name looks like the banned one, in capitals or not."""
     one, other = banned.casefold(), name.casefold()
     return one == other or look_alike(one, other)
 

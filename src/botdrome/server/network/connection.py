@@ -1,20 +1,20 @@
-"""Connection: what a session can do to the client at the other end, whatever carries it."""
+"""Connection: what a session can do to its client, whatever the transport."""
 
 from typing import Protocol
 
 from botdrome.server.network.traffic import Traffic
 from botdrome.wire.framing.websocket import GOING, INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER
 
-__all__ = ("GOING", "INTERNAL", "MALFORMED", "NORMAL", "POLICY", "TRY_LATER", "Connection", "Session")
-"""Why a connection is closed is said by the codes of WebSockets; others have no room for them."""
+__all__ = ("GOING", "INTERNAL", "MALFORMED", "NORMAL", "POLICY", "TRY_LATER", "Connection", "Receiver")
+"""Connections close with the codes of WebSockets. Other transports have no room for a code."""
 
 
 class Connection(Protocol):
-    """Nothing here waits or raises. A client that does not read is cut off when too much is unsent."""
+    """Nothing here waits or raises. A client that reads too slowly is dropped."""
 
     @property
     def address(self) -> str:
-        """Where the client comes from."""
+        """The address of the client."""
 
     @property
     def traffic(self) -> Traffic: ...
@@ -24,10 +24,10 @@ class Connection(Protocol):
     def close(self, code: int = NORMAL, reason: str = "") -> None: ...
 
 
-class Session(Protocol):
-    """One client's conversation."""
+class Receiver(Protocol):
+    """Gets the messages of one client."""
 
     def received(self, message: bytes) -> None: ...
 
     def lost(self) -> None:
-        """The client is gone."""
+        """The connection is gone."""

@@ -9,7 +9,7 @@ from typing import Protocol, cast
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import NORMAL, Session
+from botdrome.server.network.connection import NORMAL, Receiver
 from botdrome.server.network.door import Crowd, address_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.quick_ack import acknowledge
@@ -25,7 +25,7 @@ FAREWELL = 2.0
 """Seconds for the other side to read the last bytes."""
 
 
-class StreamSession(Session, Protocol):
+class StreamReceiver(Receiver, Protocol):
     """A conversation on a stream, whose other side can break off in the middle of a message, or say that this is all."""
 
     def unreadable(self, why: str) -> None:
@@ -40,7 +40,7 @@ class StreamSession(Session, Protocol):
         """Nothing more comes. True: an answer is under way, after which the session closes; otherwise the client is gone."""
 
 
-MakeSession = Callable[["Tcp"], StreamSession]
+MakeSession = Callable[["Tcp"], StreamReceiver]
 
 
 class Tcp:
@@ -50,7 +50,7 @@ class Tcp:
         self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
-        self._session: StreamSession | None = None
+        self._session: StreamReceiver | None = None
         self._inside = self._closing = self._heard_all = False
         self.address = ""
         """Where the client is."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Session
+from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Receiver
 from botdrome.server.network.patience import Patience
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.rate_limit import Bucket
@@ -28,7 +28,7 @@ MOST_IGNORED = 4096
 PINGS_RATE, PINGS_BURST = 20.0, 200
 """Pings and pongs a second from one client, in the long run, and at once."""
 
-MakeSession = Callable[[Connection], Session]
+MakeSession = Callable[[Connection], Receiver]
 
 
 def end_writing(transport: asyncio.Transport) -> None:
@@ -52,7 +52,7 @@ class Socket(asyncio.Protocol):
         self._leave, self.address = leave, address
         self.traffic = Traffic()
         self._transport: asyncio.Transport | None = None
-        self._session: Session | None = None
+        self._session: Receiver | None = None
         """None: nothing more is read."""
         self._reader: wire.Reader | None = None
         """Has what is not whole yet; None: nothing."""

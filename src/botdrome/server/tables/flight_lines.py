@@ -10,7 +10,7 @@ from botdrome.match.terms import Milliseconds
 
 LINES, UNPACKER = msgspec.json.Encoder(), msgspec.msgpack.Decoder(tuple[Any, ...])
 WITHOUT_STEPS = 4
-"""The parts of an entry in stores of before entries had a step."""
+"""The fields of an entry in old stores, which had no step."""
 
 
 class FlightLine(Struct, frozen=True, omit_defaults=True):
@@ -21,13 +21,13 @@ class FlightLine(Struct, frozen=True, omit_defaults=True):
     message: str
     verdict: str = ""
     used: Milliseconds | None = None
-    """How long the bot took for this answer."""
+    """The time that the bot took for this answer."""
     step: int | None = None
-    """How many steps had been played: of an answer, before it."""
+    """The number of steps played before."""
 
 
 def written(packed: bytes, reason: str = "") -> bytes:
-    """JSON lines: the entries, then the cause of the end, and the reason if the match was broken off.
+    """Return JSON lines: the entries, then the cause of the end, and the reason if the match was aborted.
 
     Early stores have them as lines already, or without sheets, or without steps.
     """

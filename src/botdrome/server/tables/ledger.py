@@ -15,7 +15,7 @@ L = TypeVar("L")
 Lines = dict[K, L]
 Look = Callable[[K], L | None]
 Change = Callable[[Look[K, L]], Lines[K, L]]
-"""From the lines as they were to those that it changes."""
+"""From the lines before to the lines that it changes."""
 
 
 class PendingChange(Generic[K, L]):
@@ -26,29 +26,29 @@ class PendingChange(Generic[K, L]):
     def __init__(self, change: Change[K, L], written: Lines[K, L]) -> None:
         self.change, self.written = change, written
         self.settled = False
-        """Its lines are on disk."""
+        """Whether its lines are stored."""
 
 
 class Ledger(Generic[K, L]):
     def __init__(self, stored: Mapping[K, L]) -> None:
         self.lines: Lines[K, L] = dict(stored)
-        """What is on disk, and shown."""
+        """The stored lines, which are shown."""
         self._order: list[PendingChange[K, L]] = []
-        """The changes that are not shown yet."""
+        """Changes that are not shown yet."""
         self._open: dict[Hashable, PendingChange[K, L]] = {}
-        """Those of them that are not on disk yet, by entry."""
+        """The changes that are not stored yet, by entry."""
         self._latest: Lines[K, L] = {}
-        """The lines as they will be when all of these are stored."""
+        """The lines after all these changes."""
         self._wrong: set[K] = set()
-        """The lines that were stored with a change that was dropped."""
+        """Lines that were stored with a change that was dropped."""
 
     def latest(self, key: K) -> L | None:
-        """The line on which the next change is based."""
+        """Return the line on which the next change is based."""
         line = self._latest.get(key)
         return self.lines.get(key) if line is None else line
 
     def draft(self, entry: Hashable, change: Change[K, L]) -> Lines[K, L]:
-        """Return the lines that are to be stored now. The draft of an entry before this one was settled or dropped."""
+        """Return the lines to store now. Settle or drop the draft of an entry before its next."""
         assert entry not in self._open
         lines = change(self.latest)
         self._open[entry] = draft = PendingChange(change, lines)
@@ -57,12 +57,12 @@ class Ledger(Generic[K, L]):
         return lines
 
     def settle(self, entry: Hashable) -> Lines[K, L]:
-        """The lines of this entry are on disk: return all that are shown from now on."""
+        """The lines of this entry are stored. Return all lines that are shown from now on."""
         self._open.pop(entry).settled = True
         return self._advance()
 
     def drop(self, entry: Hashable) -> Lines[K, L]:
-        """This entry is not going to be stored, if it has not been already: return the lines that are shown from now on."""
+        """This entry will not be stored, unless it is already. Return the lines that are shown from now on."""
         draft = self._open.pop(entry, None)
         if draft is None:
             return {}
@@ -73,7 +73,7 @@ class Ledger(Generic[K, L]):
         return self._advance()
 
     def corrections(self) -> Lines[K, L]:
-        """Return the lines that have to be stored again, once. They must be handed to the store before any other draft."""
+        """Return the lines to store again, once. Hand them to the store before any other draft."""
         coming = {key for draft in self._order for key in draft.written} if self._wrong else set()
         ready, self._wrong = self._wrong - coming, self._wrong & coming
         return {key: self.lines[key] for key in ready}

@@ -1,7 +1,7 @@
-"""Metronome: rings the beats of all tables, and none of them waits until a crowd of messages has been read.
+"""Metronome: the timers of all tables that tick. Ticks go before messages that wait to be read.
 
-The loop reads from every connection that has something before it looks at its timers again. With a thousand bots that is long
-enough to be heard, so whoever reads a message lets the beats that are due go first.
+The event loop reads from every ready connection before it looks at its timers again. With a thousand bots that takes long, so a
+table that gets a message runs the ticks that are due first.
 """
 
 import asyncio
@@ -38,9 +38,9 @@ class Beat:
 
 class Metronome:
     def __init__(self, now: Callable[[], float] | None = None) -> None:
-        """`now`: a clock; None: the loop's."""
+        """`now` is a clock; None: the loop's."""
         self._beats: list[tuple[float, int, Beat]] = []
-        """A heap. The number keeps those apart that are due at the same time."""
+        """A heap. The number orders beats that are due at the same time."""
         self._numbers = count()
         self._loop = asyncio.get_running_loop()
         self._now = now or self._loop.time
@@ -56,12 +56,12 @@ class Metronome:
         return beat
 
     def catch_up(self) -> None:
-        """Ring what is due."""
+        """Run the beats that are due."""
         if self._beats and self._beats[0][0] <= self._now() and not self._ringing:
             self._ring()
 
     def _ring(self) -> None:
-        """What falls due meanwhile is for the next time: others must have their turn, however much there is to ring."""
+        """Beats that fall due meanwhile wait for the next call, so that the loop serves others in between."""
         self._ringing = True
         beats, now = self._beats, self._now()
         while beats and beats[0][0] <= now:
@@ -70,12 +70,12 @@ class Metronome:
                 try:
                     ring()
                 except Exception:
-                    log.exception("a beat went wrong")
+                    log.exception("a tick failed")
         self._ringing = False
         self._set_alarm()
 
     def _set_alarm(self) -> None:
-        """One alarm for all: when it goes off too early, it is set again. The loop's timers know whole milliseconds alone."""
+        """Set one timer for all beats. If it rings too early, it is set again. The loop's timers count whole milliseconds."""
         if not self._beats:
             return
         due = self._beats[0][0]

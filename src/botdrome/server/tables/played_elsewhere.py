@@ -1,4 +1,4 @@
-"""Tables of matches that are played elsewhere, such as by the offline runner, beside those of the house."""
+"""Matches that are played elsewhere, such as by the offline runner, shown beside the server's own tables."""
 
 from collections.abc import Callable
 from time import time
@@ -14,7 +14,7 @@ Shown = list[tuple[Event, View]]
 
 
 class OutsideTable:
-    """One match, as far as it is known here."""
+    """A match that is played elsewhere."""
 
     def __init__(self, entry: MatchEntry, limit: Milliseconds | None) -> None:
         self.entry = entry
@@ -23,9 +23,9 @@ class OutsideTable:
         self.steps = 0
         self.order: tuple[Player, ...] = tuple(range(len(entry.players)))
         self.view: View | None = None
-        """None: nothing was shown yet."""
+        """The last view; None: nothing was shown yet."""
         self.last: Shown = []
-        """What is shown when the end is on disk."""
+        """The end, which is shown once it is stored."""
 
     def move(self, t: Milliseconds, steps: int, order: tuple[Player, ...], news: Shown) -> None:
         self.t, self.steps, self.order, self.view = t, steps, order, news[-1][1]
@@ -44,7 +44,7 @@ class OutsideTable:
 
 
 class PlayedElsewhere:
-    """The house's tables and those that are played elsewhere, as spectators see them together."""
+    """The server's tables and those that are played elsewhere, as spectators see them together."""
 
     def __init__(self, house: Tables) -> None:
         self._house = house
@@ -54,7 +54,7 @@ class PlayedElsewhere:
     # What happens elsewhere.
 
     def begin(self, entry: MatchEntry, limit: Milliseconds | None, store: Store) -> None:
-        """`limit` is the time for a move."""
+        """`limit` is the time limit for a move."""
         store.begin(entry)
         self._outside[entry.id] = OutsideTable(entry, limit)
 
@@ -66,7 +66,7 @@ class PlayedElsewhere:
             self._tell_watchers()
 
     async def end(self, match_id: str, result: Result, view: View, record: bytes, store: Store) -> None:
-        """The result is on disk before it is shown, as everywhere."""
+        """Store the result, then show it."""
         status: Status = "aborted" if result.aborted else "ended"
         await store.finish(Finish(match_id, status, int(time() * 1000), result, view, record))
         table = self._outside.pop(match_id)
@@ -74,7 +74,7 @@ class PlayedElsewhere:
         table.audience.dismiss()
         self._tell_watchers()
 
-    # Those who come to look.
+    # Spectators.
 
     def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
         return [*self._house.live(game, most), *(table.live() for table in self._seen(game))][:most]

@@ -22,7 +22,7 @@ from botdrome.match.events import (
     Returned,
     meant_for,
 )
-from botdrome.wire.battlebot.states import BEAT_ALONE, SAME_FOR_ALL, Message, Scene, update_of
+from botdrome.wire.battlebot.states import BEAT_ALONE, SAME_FOR_ALL, Message, UpdateParts, update_of
 from botdrome.wire.standing import Standing
 from botdrome.wire.vocabulary import boards_of, seat_on
 
@@ -100,10 +100,10 @@ class Battlebot:
                     told[player].append(self._message(scene, position.view(seat_on(board, player, standing.players))))
         return told
 
-    def _message(self, scene: Scene, view: View) -> bytes:
+    def _message(self, scene: UpdateParts, view: View) -> bytes:
         return ENCODER.encode(self._update(scene, view))
 
-    def _scene(self, number: int, news: News, standing: Standing) -> Scene | None:
+    def _scene(self, number: int, news: News, standing: Standing) -> UpdateParts | None:
         """Return the message about one event; None if there is none."""
         event = news[number][0]
         silent = isinstance(news[-1][0], Ended) or self._game in BEAT_ALONE
@@ -125,8 +125,10 @@ class Battlebot:
                 return self._told(standing, result=event.result)
         return None
 
-    def _told(self, standing: Standing, turn: Message | None = None, why: str = "", result: Result | None = None) -> Scene:
-        return Scene(self._names, self._bots, standing.time_left, standing.strikes, self._boards, result, turn, why, self._match)
+    def _told(self, standing: Standing, turn: Message | None = None, why: str = "", result: Result | None = None) -> UpdateParts:
+        return UpdateParts(
+            self._names, self._bots, standing.time_left, standing.strikes, self._boards, result, turn, why, self._match
+        )
 
     def _turn(self, event: Played, standing: Standing) -> Message | None:
         """Return the turn that was played, if it was one player's and is no secret."""

@@ -12,7 +12,7 @@ from botdrome.match.terms import Milliseconds
 Message = dict[str, Any]
 
 
-class Scene(Struct, frozen=True):
+class UpdateParts(Struct, frozen=True):
     """The parts of an update, beside the view."""
 
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ class Scene(Struct, frozen=True):
     """The id of the match, with which a bot can return to it."""
 
 
-Update = Callable[[Scene, View], Message]
+Update = Callable[[UpdateParts, View], Message]
 
 
 def update_of(game: str, extras: bool) -> Update:
@@ -39,7 +39,7 @@ def update_of(game: str, extras: bool) -> Update:
     return EXTENDED.get(game, plain) if extras else plain
 
 
-def any_game(scene: Scene, view: View) -> Message:
+def any_game(scene: UpdateParts, view: View) -> Message:
     """Return the view with the players' names, the players to move, their time, and the result."""
     state = view | {
         "bots": scene.bots,
@@ -54,7 +54,7 @@ def any_game(scene: Scene, view: View) -> Message:
     return {"state": state} | _kept(turn=scene.turn, why=scene.why)
 
 
-def noughts_and_crosses(scene: Scene, view: View) -> Message:
+def noughts_and_crosses(scene: UpdateParts, view: View) -> Message:
     state = {
         "bots": scene.bots,
         "board": view["board"],
@@ -66,7 +66,7 @@ def noughts_and_crosses(scene: Scene, view: View) -> Message:
     return {"state": state, "turn": scene.turn} if scene.turn else {"state": state}
 
 
-def bumblebots(scene: Scene, view: View) -> Message:
+def bumblebots(scene: UpdateParts, view: View) -> Message:
     """Return the view flat, with names in place of seats."""
     bots = scene.bots
     return {
@@ -82,7 +82,7 @@ def bumblebots(scene: Scene, view: View) -> Message:
     }
 
 
-def bumblebots_with_extras(scene: Scene, view: View) -> Message:
+def bumblebots_with_extras(scene: UpdateParts, view: View) -> Message:
     extras = {"ticks": view["ticks"]}
     if "record" in view:  # a match that the original played has none
         extras["record"] = dict(zip(scene.bots, view["record"], strict=True))
@@ -107,7 +107,7 @@ BEAT_ALONE = frozenset({"bumblebots"})
 """Games that send one update for each tick and nothing else: bad orders are not answered."""
 
 
-def _waiting_for(scene: Scene, view: View) -> list[str]:
+def _waiting_for(scene: UpdateParts, view: View) -> list[str]:
     return [] if scene.result else [scene.bots[seat] for seat in view["toMove"]]
 
 
@@ -120,12 +120,12 @@ def _cause(result: Result) -> Cause:
     return next((cause for cause in result.causes if cause != "complete"), "complete")
 
 
-def _victor(scene: Scene) -> str | None:
+def _victor(scene: UpdateParts) -> str | None:
     winner = scene.result.winner if scene.result else None
     return None if winner is None else scene.names[winner]
 
 
-def _result(scene: Scene, reasons: dict[Cause, str]) -> Message | None:
+def _result(scene: UpdateParts, reasons: dict[Cause, str]) -> Message | None:
     """Return the name of a cause on the wire; all other ways to drop out are disconnections."""
     if scene.result is None:
         return None
@@ -138,7 +138,7 @@ def _victor_first(result: Message | None) -> Message | None:
     return result and {"victor": result["victor"], "reason": result["reason"]}
 
 
-def _full_result(scene: Scene) -> Message | None:
+def _full_result(scene: UpdateParts) -> Message | None:
     result = scene.result
     if result is None:
         return None
