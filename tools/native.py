@@ -31,7 +31,7 @@ BUSY = {
     "wire/framing": ("streams", "websocket"),
     "server": ("session",),
     "server/battlebot": ("host",),
-    "server/boats": ("books", "game", "players", "port", "room"),
+    "server/boats": ("game", "players", "port", "room", "statistics"),
     "server/duel": ("hall",),
     "server/network": ("patience", "rate_limit", "tcp", "traffic", "websocket"),
     "server/tables": ("flight_records", "floor", "metronome", "subscriber", "table"),

@@ -30,7 +30,7 @@ from botdrome.client.boats_game import LogMessage, ResultRow, TrackedGame
 from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.protocols import load_settings
-from botdrome.server.boats.books import Books
+from botdrome.server.boats.statistics import BoatStatistics
 
 EVIL = "\x1b[31m\x9b2J\u202e\u2066[red]:smile:\x07\x7f\u200b"
 COMMANDS = Path(__file__).parents[2] / "src" / "botdrome" / "cli"
@@ -182,7 +182,7 @@ def test_connect(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_stats(capsys: Captured) -> None:
     games = {EVIL: {"gameCount": 1}, f"{EVIL}|{EVIL}": {"total.games": 1}}
-    books = Books(games, {EVIL: {"playerName": EVIL}}, None)
+    books = BoatStatistics(games, {EVIL: {"playerName": EVIL}}, None)
     _show_all(books)
     _show_one("player", EVIL, books, as_json=False)
     _show_one("game", EVIL, books, as_json=False)

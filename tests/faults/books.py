@@ -1,4 +1,4 @@
-"""Books: standings, Elo table and statistics, made anew from stored matches and compared with those that are shown."""
+"""BoatStatistics: standings, Elo table and statistics, made anew from stored matches and compared with those that are shown."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,8 +7,8 @@ from typing import Any
 
 from botdrome.cli.stats import _read
 from botdrome.contest.elo import START, updated
-from botdrome.server.boats.books import Books
 from botdrome.server.boats.ini import read_folder
+from botdrome.server.boats.statistics import BoatStatistics
 from botdrome.store.store import MatchEntry
 from tests.faults import boaters
 from tests.faults.diary import Diary
@@ -92,7 +92,7 @@ def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]
             yield f"duel: the table has {line}; the boards make {made}"
 
 
-async def boat_statistics(url: str) -> Books:
+async def boat_statistics(url: str) -> BoatStatistics:
     """As `botdrome stats` reads them."""
     return await _read(url)
 
@@ -101,7 +101,7 @@ def boat_counts(games: dict[str, Any], players: dict[str, Any]) -> Counts:
     return {name: boaters.counts_in(page) for name, page in (games | players).items()}
 
 
-def boat_problems(books: Books, folder: Path, matches: Sequence[MatchEntry]) -> list[str]:
+def boat_problems(books: BoatStatistics, folder: Path, matches: Sequence[MatchEntry]) -> list[str]:
     """The statistics against their files and against the stored matches that have ended."""
     files, stored = boat_counts(*read_folder(folder)), boat_counts(books.games, books.players)
     problems = [] if files == stored else [f"boats: the files have {files}; stored is {stored}"]

@@ -39,12 +39,12 @@ async def boat_server(folder: Path, *plans: RoomPlan, **changes: Any) -> AsyncIt
         yield house
 
 
-def harbours(house: House) -> BoatRooms:
+def boat_rooms(house: House) -> BoatRooms:
     return house.host_of(BoatRooms)
 
 
 def the_room(house: House, title: str = "") -> BoatRoom:
-    room = harbours(house).called(title)
+    room = boat_rooms(house).called(title)
     assert room is not None
     return room
 

@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.app import House
 from botdrome.server.boats.plan import RoomPlan
-from tests.server.boats import BOARD, Line, boat_server, harbours, line, sailor, sailors, the_room
+from tests.server.boats import BOARD, Line, boat_rooms, boat_server, line, sailor, sailors, the_room
 from tests.server.clients import PATIENCE, leap, registered
 
 pytestmark = pytest.mark.anyio
@@ -273,7 +273,7 @@ async def test_rooms_at_one_port_are_asked_for_by_title(tmp_path: Path) -> None:
         await one.expect("J|ann")
         await two.expect("G|1.2.0|Own|N|2|2|0|17|10|10|5|A5|B4|C3|D3|E2")
         assert set(house.ports) == {"http", "xbs", "xbs Own"}
-        assert [len(room.gathering.players) if room.gathering else None for room in harbours(house).rooms] == [0, 1, 0]
+        assert [len(room.gathering.players) if room.gathering else None for room in boat_rooms(house).rooms] == [0, 1, 0]
 
 
 async def test_any_number_of_tables_run_at_one_port(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import House
-from botdrome.server.boats.books import GAMES, PLAYERS, Books
+from botdrome.server.boats.orders import shown
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.screen import shown
+from botdrome.server.boats.statistics import GAMES, PLAYERS, BoatStatistics
 from botdrome.store.store import Unstorable
-from tests.server.boats import boat_server, harbours, sailors, the_room
+from tests.server.boats import boat_rooms, boat_server, sailors, the_room
 from tests.server.holding import hold_back, notes_of
 
 pytestmark = pytest.mark.anyio
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.anyio
 PLAN = RoomPlan(title="Tea", goal=1)
 
 
-def books(house: House) -> Books:
-    return harbours(house).books
+def books(house: House) -> BoatStatistics:
+    return boat_rooms(house).statistics
 
 
 async def test_nothing_is_told_shown_or_written_before_it_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,10 +93,10 @@ async def test_results_and_statistics_of_boats_wait(tmp_path: Path, outage: Outa
         ann.send("P|still here")
         await ann.expect("P|still here")
         ends = await outage.silent(ann.receive(), bob.receive())
-        assert not boats.harbours(house).books.players
+        assert not boats.boat_rooms(house).statistics.players
         outage.end()
         assert [line[:2] for line in await asyncio.gather(*ends)] == ["F|", "F|"]
-        assert boats.harbours(house).books.players["ann"]["gamesPlayed"] == 1
+        assert boats.boat_rooms(house).statistics.players["ann"]["gamesPlayed"] == 1
         assert [line[:2] for line in await ann.rest()] == ["R|", "R|"]
 
 

@@ -8,11 +8,10 @@ from msgspec import Meta, Struct
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import RestRequest
 from botdrome.api.rest.operator_session import json_body, private
-from botdrome.server.boats.orders import BadOrder
+from botdrome.server.boats.orders import BadOrder, shown
 from botdrome.server.boats.plan import BadPlan, RoomPlan
 from botdrome.server.boats.room import BoatRoom
 from botdrome.server.boats.rooms import BadRoom
-from botdrome.server.boats.screen import shown
 from botdrome.server.operator.cube_runs import BadRun, CubeRun, CubeScores, RunState
 from botdrome.server.operator.operator import Operator
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
-from botdrome.server.boats.players import BoatPlayer, PlayerGroup
+from botdrome.server.boats.players import PlayerGroup, RoomPlayer
 from botdrome.server.session import Session
 from botdrome.server.tables.floor import Floor
 from botdrome.server.tables.subscriber import Subscriber
@@ -21,7 +21,7 @@ class BoatGame(PlayerGroup):
 
     started = True
 
-    def __init__(self, offer: Offer, number: int, players: Sequence[BoatPlayer], table: Table, chance: Chance) -> None:
+    def __init__(self, offer: Offer, number: int, players: Sequence[RoomPlayer], table: Table, chance: Chance) -> None:
         super().__init__(offer, number, players)
         self.table = table
         self.roster = Roster([player.name for player in players], [player.taunts for player in players], chance)
@@ -44,7 +44,7 @@ class BoatGame(PlayerGroup):
         return position
 
     @property
-    def absent(self) -> list[BoatPlayer]:
+    def absent(self) -> list[RoomPlayer]:
         return [player for player in self.players if player.session is None and player.on_lines]
 
     def begin(self, floor: Floor) -> None:
@@ -66,18 +66,18 @@ class BoatGame(PlayerGroup):
 
     # Leaving and returning.
 
-    def depart(self, player: BoatPlayer, reason: bytes) -> None:
+    def depart(self, player: RoomPlayer, reason: bytes) -> None:
         self.roster.statuses[player.player] = reason
 
-    def left(self, player: BoatPlayer) -> None:
+    def left(self, player: RoomPlayer) -> None:
         player.session, player.lost_at = None, asyncio.get_running_loop().time()
         self.roster.statuses[player.player] = self.roster.statuses[player.player] or DISCONNECTED
 
-    def lost_connection(self, player: BoatPlayer) -> bool:
+    def lost_connection(self, player: RoomPlayer) -> bool:
         """The player left without a reason."""
         return self.roster.statuses[player.player] in (DISCONNECTED, COMM_ERROR)
 
-    def rejoin(self, player: BoatPlayer, session: Session) -> bool:
+    def rejoin(self, player: RoomPlayer, session: Session) -> bool:
         """Give a player its seat back, and return whether the match allows that."""
         if not self.table.open:
             return False

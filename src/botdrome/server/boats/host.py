@@ -1,4 +1,4 @@
-"""HostSession: the conversation with somebody who hosts boat games: JSON over a WebSocket, the token first."""
+"""HostSession: the host of a boat room, connected over a WebSocket with JSON messages."""
 
 import asyncio
 import hmac
@@ -8,10 +8,9 @@ import msgspec
 
 from botdrome.games.reading import UNREADABLE
 from botdrome.server import metrics
-from botdrome.server.boats.orders import BadOrder, carry_out
+from botdrome.server.boats.orders import BadOrder, carry_out, shown
 from botdrome.server.boats.room import BoatRoom
 from botdrome.server.boats.rooms import BoatRooms
-from botdrome.server.boats.screen import shown
 from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.guesses import TooMany
@@ -19,18 +18,18 @@ from botdrome.server.network.connection import POLICY, Connection
 from botdrome.server.operator.keys import OPERATOR, NotOperator, OperatorKeys
 from botdrome.server.settings import Settings
 
-REDRAWN = 0.1
-"""Seconds between two pictures of the room."""
+REDRAW = 0.1
+"""Seconds between two views of the room."""
 
 
 class HostSession:
-    """First `{"token": ..., "room": TITLE}`, then an order each; the room is shown at first and whenever it changes."""
+    """The first message is `{"token": ..., "room": TITLE}`, each later one an order. The room is shown after each change."""
 
     def __init__(self, connection: Connection, rooms: BoatRooms, settings: Settings, keys: OperatorKeys) -> None:
         self._connection, self._rooms, self._token = connection, rooms, settings.of(BoatsSection).host_token
         self._guesses, self._keys, self._tasks = rooms.guesses, keys, rooms.tasks
         self._held: list[bytes] | None = None
-        """What came while the token is looked up."""
+        """Messages that came during the login."""
         self._room: BoatRoom | None = None
         self._over = False
         self._loop = asyncio.get_running_loop()
@@ -57,7 +56,7 @@ class HostSession:
         return self._answer({"done": done})
 
     def _misread(self) -> None:
-        """A host may err, a stranger is not listened to any longer."""
+        """Tell a host its mistake, but close the connection of a stranger."""
         words = "an order is a JSON object"
         return self._refuse(words) if self._room is None else self._answer({"error": words})
 
@@ -77,7 +76,7 @@ class HostSession:
         return None
 
     async def _check(self, token: Any) -> None:
-        """The `host_token`, or the operator's. TooMany or NotOperator if it is neither."""
+        """Accept the `host_token` or the operator's token, or raise TooMany or NotOperator."""
         given = token if isinstance(token, str) else ""
         self._guesses.check(OPERATOR)
         if self._token and hmac.compare_digest(given.encode(), self._token.encode()):
@@ -98,9 +97,9 @@ class HostSession:
         return self._show()
 
     def _changed(self) -> None:
-        """Much may happen at once: it is shown together."""
+        """Show several changes together."""
         if self._timer is None:
-            self._timer = self._loop.call_later(REDRAWN, self._show)
+            self._timer = self._loop.call_later(REDRAW, self._show)
 
     def _show(self) -> None:
         self._stop_timer()

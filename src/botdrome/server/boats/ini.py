@@ -1,4 +1,4 @@
-"""Ini: the statistics of boat games as files, as the original keeps them."""
+"""The ini files of the original for statistics of boat games."""
 
 import os
 import re
@@ -12,13 +12,13 @@ from botdrome.server.boats.plan import BadPlan, pairs_in
 from botdrome.wire.boats.lines import text_of
 
 LONGEST_NAME = 200
-"""Bytes of a file's name that come from somebody's name."""
+"""Bytes of a file's name that come from a player's name or a title."""
 LINE_BREAKS = re.compile(r"[\r\n]+")
 PLAYER_KEY = re.compile(r"player\.(.*)\.((?:total|last)\.[A-Za-z]+)")
 
 
 def file_name(kind: str, name: str) -> str:
-    """A name can be anything: what could mean something to a file system is written as in an address."""
+    """Return a safe file name: characters that mean something to file systems are percent-encoded."""
     safe = quote(name, safe=" !#$&'()+,;=@[]^{}~", errors="replace")
     while len(safe.encode()) > LONGEST_NAME:
         name = name[:-1]
@@ -27,7 +27,7 @@ def file_name(kind: str, name: str) -> str:
 
 
 def written(lines: Mapping[str, Any]) -> str:
-    """Sorted `key=value` lines; a list is a key that comes again."""
+    """Write sorted `key=value` lines; a list becomes a repeated key."""
     rows = []
     for key, value in sorted(lines.items()):
         rows += [f"{key}={_word(one)}" for one in (value if isinstance(value, list) else [value])]
@@ -37,11 +37,11 @@ def written(lines: Mapping[str, Any]) -> str:
 def _word(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return LINE_BREAKS.sub(" ", str(value))  # all else stays: names are told apart by it
+    return LINE_BREAKS.sub(" ", str(value))  # nothing else changes, so that names stay different
 
 
 def write_files(folder: Path, files: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
-    """Each file is there whole, as it was or as it is now. One that says the same already is left alone."""
+    """Replace each file in one step. Unchanged files are not written."""
     folder.mkdir(mode=0o750, parents=True, exist_ok=True)
     for (kind, name), lines in files.items():
         file_path, text = folder / file_name(kind, name), written(lines)
@@ -58,7 +58,7 @@ def _says(file: Path, text: str) -> bool:
 
 
 def read_folder(folder: Path) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Lines by title and by TITLE|PLAYER, and lines by player. Files that are none of these are passed over."""
+    """Return lines by title and by TITLE|PLAYER, and lines by player. Other files are ignored."""
     games: dict[str, dict[str, Any]] = {}
     players: dict[str, dict[str, Any]] = {}
     for file in sorted(folder.glob("*.ini")):

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from botdrome.server.boats.books import open_books
 from botdrome.server.boats.host import HostSession
 from botdrome.server.boats.port import BoatPort
 from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.boats.settings import BoatsSection
+from botdrome.server.boats.statistics import open_statistics
 from botdrome.server.network.listening import tolerated
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
@@ -14,7 +14,7 @@ from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
 
 async def open_boats(server: ServerParts) -> ServedProtocol:
     desk, folder = server.desk, server.settings.of(BoatsSection).dir
-    rooms = BoatRooms(desk, await open_books(desk.store, Path(folder) if folder else None))
+    rooms = BoatRooms(desk, await open_statistics(desk.store, Path(folder) if folder else None))
 
     async def listen(ports: Ports) -> None:
         async def listen_at(boats: BoatPort) -> None:

@@ -1,27 +1,28 @@
-"""Orders: what a host can have done in its room."""
+"""What a host can order in its room, and what it sees of it."""
 
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from typing import Any
 
 from botdrome.server.boats.game import BoatGame
-from botdrome.server.boats.players import BoatPlayer, PlayerGroup
+from botdrome.server.boats.players import PlayerGroup, RoomPlayer
 from botdrome.server.boats.room import BoatRoom
+from botdrome.server.boats.statistics import GameTally
 from botdrome.wire.boats.commands import SentOff
 from botdrome.wire.boats.lines import BLANKS, BOOTED, plain, player_called, text_of
 
 Order = dict[str, Any]
 
 LISTED = 10
-"""Numbers of games in one answer."""
+"""Most games that one answer lists."""
 
 
 class BadOrder(Exception):
-    """What cannot be done, with the reason."""
+    """An order that cannot be executed, with the reason."""
 
 
 def carry_out(order: Order, room: BoatRoom) -> str:
-    """What was done, or BadOrder."""
+    """Execute an order and say what was done, or raise BadOrder."""
     act = ORDERS.get(_text(order, "do"))
     if act is None:
         raise BadOrder(f"an order is one of {', '.join(ORDERS)}")
@@ -53,24 +54,24 @@ def _message(order: Order, room: BoatRoom) -> str:
 
 def _boot(order: Order, room: BoatRoom) -> str:
     _, player = _somebody(order, "player", room)
-    _throw_out(player)
+    _disconnect(player)
     return f"{text_of(player.name)} is booted"
 
 
-def _throw_out(player: BoatPlayer) -> None:
+def _disconnect(player: RoomPlayer) -> None:
     if player.session is None:
         raise BadOrder(f"{text_of(player.name)} has no connection of this protocol to close")
     player.session.answer(SentOff(BOOTED, BOOTED))
 
 
 def _ban_player(order: Order, room: BoatRoom) -> str:
-    """By the exact name, whether it is here or not."""
+    """Ban a player by its exact name, whether it is connected or not."""
     name = _text(order, "player").strip(BLANKS)
     if not name:
         raise BadOrder("there is no name")
     room.banned_names.add(name)
     for player in [player for group in room.groups for player in _named(name, group) if player.session]:
-        _throw_out(player)
+        _disconnect(player)
     room.changed()
     return f"{name} is on the blacklist"
 
@@ -82,10 +83,10 @@ def _ban_address(order: Order, room: BoatRoom) -> str:
     try:
         address = str(ip_address(words))
     except ValueError:
-        raise BadOrder(f"{words!r} is not the address of a computer, like 192.0.2.7") from None
+        raise BadOrder(f"{words!r} is not an address like 192.0.2.7") from None
     room.banned_addresses.add(address)
     for player in [player for group in room.groups for player in group.from_address(address)]:
-        _throw_out(player)
+        _disconnect(player)
     room.changed()
     return f"{address} is on the blacklist"
 
@@ -113,7 +114,7 @@ def _abort(order: Order, room: BoatRoom) -> str:
 
 
 def _quit(_: Order, room: BoatRoom) -> str:
-    """All games are aborted and nobody new is let in."""
+    """Abort all games and close the room."""
     room.close()
     for game in list(room.games):
         game.abort()
@@ -134,7 +135,7 @@ def _text(order: Order, key: str) -> str:
 
 
 def _game(order: Order, room: BoatRoom) -> BoatGame:
-    """By its number; it need not be given where there is one alone."""
+    """Find a running game by its number, which may be left out if there is only one."""
     if not room.games:
         raise BadOrder("no game runs")
     if "game" not in order and len(room.games) == 1:
@@ -166,7 +167,7 @@ def _groups(order: Order, room: BoatRoom) -> list[PlayerGroup]:
     return meant
 
 
-def _somebody(order: Order, key: str, room: BoatRoom) -> tuple[PlayerGroup, BoatPlayer]:
+def _somebody(order: Order, key: str, room: BoatRoom) -> tuple[PlayerGroup, RoomPlayer]:
     """By the name, its beginning, or the number at the table. A whole name goes before the beginning of another; whoever could be
     several in as many games is not guessed at."""
     word = _text(order, key).strip(BLANKS)
@@ -181,11 +182,68 @@ def _somebody(order: Order, key: str, room: BoatRoom) -> tuple[PlayerGroup, Boat
     return found[0]
 
 
-def _named(name: str, group: PlayerGroup) -> list[BoatPlayer]:
+def _named(name: str, group: PlayerGroup) -> list[RoomPlayer]:
     """By the whole name as a host reads it: on lines it may be in letters other than UTF-8."""
     return [player for player in group.players if text_of(player.name) == name]
 
 
-def _called(word: str, group: PlayerGroup) -> BoatPlayer | None:
+def _called(word: str, group: PlayerGroup) -> RoomPlayer | None:
     found = player_called(word.encode(errors="replace"), [text_of(player.name).encode() for player in group.players])
     return None if found is None else group.players[found]
+
+
+# What a host sees.
+
+
+def shown(room: BoatRoom) -> dict[str, Any]:
+    plan = room.plan
+    gathering = room.gathering
+    return {
+        "title": plan.title,
+        "min": plan.min,
+        "max": plan.max,
+        "width": plan.width,
+        "height": plan.height,
+        "goal": room.offer.goal,
+        "boats": list(room.offer.boats.names),
+        "autoStart": plan.auto_start,
+        "over": room.over,
+        "gathering": None if gathering is None else _players_shown(gathering),
+        "gathers": None if gathering is None else gathering.number,
+        "games": [_game_shown(game) for game in room.games],
+        "blacklist": {
+            "players": sorted(room.banned_names),
+            "addresses": sorted(room.banned_addresses),
+        },
+    }
+
+
+def _players_shown(group: PlayerGroup) -> list[dict[str, Any]]:
+    return [_player_shown(player) for player in group.players]
+
+
+def _player_shown(player: RoomPlayer) -> dict[str, Any]:
+    return {"name": text_of(player.name), "address": player.address}
+
+
+def _game_shown(game: BoatGame) -> dict[str, Any]:
+    tally, awaited = GameTally(game.shown), game.table.match.awaited
+    rows = []
+    for at, player in enumerate(game.players):
+        rows.append(
+            _player_shown(player)
+            | {
+                "status": text_of(game.roster.statuses[at]),
+                "toMove": game.roster.started and at in awaited,
+                "score": tally.scores[at],
+                "skips": tally.skips[at],
+                "turns": tally.turns[at],
+                "hits": tally.hits[at],
+            }
+        )
+    return {
+        "number": game.number,
+        "match": game.table.entry.id,
+        "squares": game.offer.boats.squares,
+        "players": rows,
+    }

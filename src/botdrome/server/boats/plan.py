@@ -1,4 +1,4 @@
-"""Plan: how a room for boat games is set up, and how files of the original say it."""
+"""RoomPlan: the settings of a boat room, and the configuration files of the original."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ ORIGINAL_KEYS = {
     "name": "title", "minPlayers": "min", "maxPlayers": "max", "pointGoal": "goal", "width": "width", "height": "height",
     "boat": "boats", "ship": "boats",
 }  # fmt: skip
-"""What the files of the original call it."""
+"""Keys in files of the original."""
 
 
 class BadPlan(Exception):
@@ -29,11 +29,11 @@ class BadPlan(Exception):
 
 
 class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """As much as can be said about a room. It is checked when it is made."""
+    """The settings of a room, checked when they are made."""
 
     title: str = "Botdrome"
     port: Annotated[int, Meta(ge=-1, le=65535)] = 0
-    """0: that of all rooms; -1: any free one."""
+    """0: the port shared by all rooms; -1: any free port."""
     width: int = 10
     height: int = 10
     boats: str = "A5 B4 C3 D3 E2"
@@ -42,18 +42,18 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     min: Annotated[int, Meta(ge=2)] = 2
     max: int = 2
     auto_start: bool = True
-    """A full table starts. Otherwise the host starts it."""
+    """A full game starts by itself. Otherwise the host starts it."""
     repeat: bool = True
-    """Games follow each other. Otherwise there is one alone."""
+    """Games follow each other. Otherwise there is only one."""
     tables: Annotated[int, Meta(ge=0)] = 0
-    """So many games at once; 0: any number."""
+    """Most games at once; 0: any number."""
     turn_limit: Annotated[float, Meta(ge=0)] = 60.0
     """Seconds before a turn is skipped; 0: never."""
     absence: Annotated[float, Meta(ge=0)] = 5.0
-    """Seconds before the first turn of somebody is skipped who is not there; the next ones are skipped at once."""
+    """Seconds before the first turn of an absent player is skipped; its next turns are skipped at once."""
 
     def __post_init__(self) -> None:
-        """ValueError where the parts do not fit together."""
+        """Raise ValueError if the settings do not fit together."""
         if not self.title.strip() or "|" in self.title or not self.title.isprintable() or len(self.title) > LONGEST_TITLE:
             raise ValueError(f"a title has 1 to {LONGEST_TITLE} printable characters and no |")
         if not self.min <= self.max < Battleship.players.stop:
@@ -69,12 +69,12 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Those in which the game is not the usual one."""
+        """Options that differ from their defaults."""
         return unusual(self.game)
 
     @property
     def wish(self) -> Wish:
-        """What those want who wait at the desk, and could play by this plan."""
+        """The wish of clients at the desk that could join this room."""
         return Wish(Battleship.name, self.max, in_a_wish(self.options))
 
     @property
@@ -91,9 +91,9 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def pairs_in(text: str) -> dict[str, list[str]]:
-    """The `key=value` lines of a file; a key may come again, and # begins a comment.
+    """Read `key=value` lines; a key may be repeated, and # begins a comment.
 
-    Lines end as the original ends them, and a player's name in a key may have a = in it: its values never have.
+    A player's name in a key may contain a =, but then its value does not.
     """
     pairs: dict[str, list[str]] = {}
     for number, line in enumerate(text.split("\n"), 1):
@@ -107,7 +107,7 @@ def pairs_in(text: str) -> dict[str, list[str]]:
 
 
 def plan_values(text: str) -> dict[str, Any]:
-    """What a configuration file of the original sets; it may be a file of its statistics as well."""
+    """Read a configuration file or a statistics file of the original."""
     pairs = pairs_in(text)
     if "name" not in pairs or not pairs.keys() & {"boat", "ship"}:
         raise BadPlan("a configuration has a name and boats")
@@ -125,7 +125,7 @@ def _original(key: str, words: Sequence[str]) -> str | int:
 
 
 def make_plan(values: Mapping[str, Any]) -> RoomPlan:
-    """BadPlan where they do not fit together."""
+    """Return the plan with these values, or raise BadPlan."""
     try:
         return msgspec.convert(dict(values), RoomPlan)
     except msgspec.ValidationError as problem:

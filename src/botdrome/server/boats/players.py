@@ -14,7 +14,7 @@ from botdrome.wire.boats.offer import Offer
 from botdrome.wire.boats.writer import Taunts
 
 
-class BoatPlayer:
+class RoomPlayer:
     """A player that has joined. One on lines has a session while it is connected; native bots and house bots have none."""
 
     def __init__(self, name: bytes, text: str, board: bytes = b"", secret: bytes = b"") -> None:
@@ -37,7 +37,7 @@ class BoatPlayer:
         """It plays by this protocol, connected or not."""
         return self.native is None and self.house is None
 
-    def proves_to_be(self, other: "BoatPlayer") -> bool:
+    def proves_to_be(self, other: "RoomPlayer") -> bool:
         """Return whether it has the secret or the token of the other. A player without either proves nothing."""
         if other.secret:
             return hmac.compare_digest(other.secret, self.secret)
@@ -57,24 +57,24 @@ class PlayerGroup:
 
     started: bool
 
-    def __init__(self, offer: Offer, number: int, players: Iterable[BoatPlayer] = ()) -> None:
+    def __init__(self, offer: Offer, number: int, players: Iterable[RoomPlayer] = ()) -> None:
         self.offer, self.number, self.players = offer, number, list(players)
 
     def info(self) -> bytes:
         return self.offer.info(self.started, len(self.players))
 
-    def called(self, name: bytes) -> BoatPlayer | None:
+    def called(self, name: bytes) -> RoomPlayer | None:
         return next((player for player in self.players if player.name == name), None)
 
-    def from_address(self, address: str) -> list[BoatPlayer]:
+    def from_address(self, address: str) -> list[RoomPlayer]:
         return [player for player in self.players if player.session is not None and player.address == address]
 
-    def tell_others(self, than: BoatPlayer, lines: list[bytes]) -> None:
+    def tell_others(self, than: RoomPlayer, lines: list[bytes]) -> None:
         for player in self.players:
             if player is not than:
                 player.tell(lines)
 
-    def say(self, sender: BoatPlayer, to: bytes, text: bytes) -> None:
+    def say(self, sender: RoomPlayer, to: bytes, text: bytes) -> None:
         """Pass a message on to all others, or to one. A message to an unknown player is dropped."""
         if not to:
             return self.tell_others(sender, [said(sender.name, text, to_all=True)])
@@ -83,16 +83,16 @@ class PlayerGroup:
             receiver.tell([said(sender.name, text)])
         return None
 
-    def announce(self, text: bytes, to: BoatPlayer | None = None) -> None:
+    def announce(self, text: bytes, to: RoomPlayer | None = None) -> None:
         """Tell all players, or one, a message of the server or the host."""
         for player in self.players if to is None else [to]:
             player.tell([said(b"", text)])
 
-    def depart(self, player: BoatPlayer, reason: bytes) -> None:
+    def depart(self, player: RoomPlayer, reason: bytes) -> None:
         """A player on lines leaves, for a reason that the others are told."""
         raise NotImplementedError
 
-    def left(self, player: BoatPlayer) -> None:
+    def left(self, player: RoomPlayer) -> None:
         """The session of a player has ended."""
         raise NotImplementedError
 
@@ -107,20 +107,20 @@ class WaitingGame(PlayerGroup):
         """Names of the players outside of this protocol."""
         return {player.text for player in self.players}
 
-    def join(self, player: BoatPlayer) -> None:
+    def join(self, player: RoomPlayer) -> None:
         """The new player's own J is the first line that it gets: clients insist on that."""
         others = [joined(other.name) for other in self.players]
         self.players.append(player)
         player.tell([joined(player.name), *others])
         self.tell_others(player, [joined(player.name)])
 
-    def depart(self, player: BoatPlayer, reason: bytes) -> None:
+    def depart(self, player: RoomPlayer, reason: bytes) -> None:
         player.session = None
         if player in self.players:
             self.players.remove(player)
             self.tell_others(player, [left(player.name, reason)])
 
-    def left(self, player: BoatPlayer) -> None:
+    def left(self, player: RoomPlayer) -> None:
         self.depart(player, b"")
 
     def abort(self) -> None:

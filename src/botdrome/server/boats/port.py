@@ -3,8 +3,8 @@
 import asyncio
 
 from botdrome.match.events import Player
-from botdrome.server.boats.players import BoatPlayer, PlayerGroup
-from botdrome.server.boats.room import BoatRoom, CannotJoin, NameTaken
+from botdrome.server.boats.players import PlayerGroup, RoomPlayer
+from botdrome.server.boats.room import BoatRoom, CannotJoin, NameInUse
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.network.connection import Connection
@@ -41,7 +41,7 @@ class Visit:
     def __init__(self, room: BoatRoom) -> None:
         self.room = room
         self.group: PlayerGroup | None = None
-        self.player: BoatPlayer | None = None
+        self.player: RoomPlayer | None = None
 
 
 class BoatPort:
@@ -113,7 +113,7 @@ class BoatPort:
     def _join(self, session: Session, visit: Visit, command: JoinRoom) -> None:
         """A registered bot needs its token to return; the secret of a guest protects its seat."""
         secret = b"" if session.registered else command.secret
-        player = BoatPlayer(command.name, session.name, command.board, secret)
+        player = RoomPlayer(command.name, session.name, command.board, secret)
         player.owner = session.owner
         guesses = self._desk.registry.guesses
         try:
@@ -124,7 +124,7 @@ class BoatPort:
             session.answer(JoinRefused(plain(str(problem))))
         except CannotJoin as problem:
             session.answer(SentOff(str(problem).encode()))
-        except NameTaken as problem:
+        except NameInUse as problem:
             if secret:
                 guesses.note(player.text, False)
             session.answer(JoinRefused(str(problem).encode()))
@@ -132,7 +132,7 @@ class BoatPort:
 
     def _return(self, session: Session, visit: Visit, command: ReturnToSeat) -> None:
         name, secret = command.request.name, command.request.secret
-        player = BoatPlayer(name, text_of(name), command.request.board, secret)
+        player = RoomPlayer(name, text_of(name), command.request.board, secret)
         game = visit.room.come_back(session, player)
         if game is None:
             return session.answer(JoinRefused(command.words))
@@ -140,7 +140,7 @@ class BoatPort:
         session.enlist(GAME)
         return self._sit(session, visit, player, game)
 
-    def _sit(self, session: Session, visit: Visit, player: BoatPlayer, group: PlayerGroup) -> None:
+    def _sit(self, session: Session, visit: Visit, player: RoomPlayer, group: PlayerGroup) -> None:
         visit.group, visit.player = group, group.called(player.name)
         assert visit.player is not None
         session.answer(Joined(visit.player.taunts))

@@ -1,4 +1,4 @@
-"""Room: where boat games of one kind are played; one gathers, any number run."""
+"""BoatRoom: boat games with the same settings; one waits for players, any number run."""
 
 import asyncio
 import secrets
@@ -7,10 +7,10 @@ from functools import partial
 
 from botdrome.contest.lobby import Seeker
 from botdrome.games.chance import SEED_BITS, Chance
-from botdrome.server.boats.books import BoatBookkeeper, Books
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.players import BoatPlayer, PlayerGroup, WaitingGame
+from botdrome.server.boats.players import PlayerGroup, RoomPlayer, WaitingGame
+from botdrome.server.boats.statistics import BoatStatistics, GameStatistics
 from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table
 from botdrome.server.session import Session
@@ -26,24 +26,22 @@ class CannotJoin(Exception):
     """A client cannot join, with the last words that it is told."""
 
 
-class NameTaken(Exception):
+class NameInUse(Exception):
     """A client cannot join under this name, but may try another one."""
 
 
 class BoatRoom:
-    """Games of one kind: one gathers players, any number run."""
-
-    def __init__(self, plan: RoomPlan, desk: Desk, books: Books) -> None:
-        self.plan, self.offer, self._desk, self._books = plan, plan.offer, desk, books
+    def __init__(self, plan: RoomPlan, desk: Desk, statistics: BoatStatistics) -> None:
+        self.plan, self.offer, self._desk, self._statistics = plan, plan.offer, desk, statistics
         self.games: list[BoatGame] = []
-        self._seats: dict[bytes, list[tuple[BoatGame, BoatPlayer]]] = {}
-        """The seats in these games, by the names of those who have them."""
+        self._seats: dict[bytes, list[tuple[BoatGame, RoomPlayer]]] = {}
+        """The seats in these games, by the names of their players."""
         self.banned_names: set[str] = set()
-        """As the host reads them."""
+        """Names as text."""
         self.banned_addresses: set[str] = set()
         self._opened = 1
         self.gathering: WaitingGame | None = WaitingGame(self.offer, self._opened)
-        """None: there is no game to join now."""
+        """The game that can be joined; None: there is none now."""
         self.on_change: set[Callable[[], None]] = set()
         self._closed = False
         self.chance = Chance(secrets.randbits(SEED_BITS))
@@ -51,7 +49,7 @@ class BoatRoom:
         desk.fillers.append(self._filler)
 
     def change(self, plan: RoomPlan) -> bool:
-        """Other rules for the games that start from now on; False: players have joined by the old ones."""
+        """Change the settings for the next games. Return False if players have joined under the old ones."""
         if self.gathering is not None and self.gathering.players:
             return False
         self.plan, self.offer = plan, plan.offer
@@ -68,13 +66,13 @@ class BoatRoom:
         yield from self.games
 
     def info(self) -> bytes:
-        """For those who have not joined."""
+        """Return the line G for clients that have not joined."""
         group = next(self.groups, None)
         return self.offer.info(True, 0) if group is None else group.info()
 
     def greeting(self, address: str, now: float) -> bytes:
-        """For a new connection. To clients of the original a game that has started means: come back to your seat. So an address
-        from which a player was lost is shown that game once; the next game may be joined all the same."""
+        """Return the line G for a new connection. A client of the original that is shown a started game returns to its seat,
+        so an address that lost a player is shown that game once."""
         for game in self.games:
             for seat in game.absent:
                 lately = seat.lost_at is not None and now - seat.lost_at < EXPECTED_BACK
@@ -92,18 +90,18 @@ class BoatRoom:
 
     @property
     def refusal(self) -> str:
-        """Why no game can start at present, whoever has joined; empty: it can."""
+        """Why no game can start at present; empty: it can."""
         return self._desk.refusal
 
     @property
     def over(self) -> bool:
-        """No game runs, and there will be none."""
+        """No game runs, and none will."""
         return self.gathering is None and not self.games
 
     # How players join.
 
-    def join(self, session: Session, player: BoatPlayer) -> PlayerGroup:
-        """Join the next game, or return to a seat. Raises CannotJoin or NameTaken; the checks have the original's order."""
+    def join(self, session: Session, player: RoomPlayer) -> PlayerGroup:
+        """Join the next game, or return to a seat. Raises CannotJoin or NameInUse; the checks have the original's order."""
         if not self.has_seat:
             raise CannotJoin(FULL.decode())
         if game := self._rejoined(session, player):
@@ -123,7 +121,7 @@ class BoatRoom:
             self._call_the_house_in(self._desk.settings.house.wait, gathering)
         return gathering
 
-    def _rejoined(self, session: Session, player: BoatPlayer) -> BoatGame | None:
+    def _rejoined(self, session: Session, player: RoomPlayer) -> BoatGame | None:
         """Return the game to which the player has returned. A client that brings a fleet joins the next game, if there is one,
         unless a free seat is provably its own or its connection was lost: clients of the original send their fleet again."""
         nobodys = self._unprotected_seats(session, player)
@@ -134,29 +132,29 @@ class BoatRoom:
             return own
         gathering = self.gathering
         if gathering is not None and any(player.text == other.text or player.name == other.name for other in gathering.players):
-            raise NameTaken("name in use")
+            raise NameInUse("name in use")
         if (gathering is not None and player.board.strip(b".")) or player.name not in self._seats:
             return None
         again = self._return_to(nobodys, session)
         if again is None:
-            raise NameTaken("name in use")
+            raise NameInUse("name in use")
         return again
 
-    def come_back(self, session: Session, player: BoatPlayer) -> BoatGame | None:
+    def come_back(self, session: Session, player: RoomPlayer) -> BoatGame | None:
         """Return to the seat of a guest whose name is now a registered bot's."""
         return self._return_to_own(session, player) or self._return_to(self._unprotected_seats(session, player), session)
 
-    def _return_to_own(self, session: Session, player: BoatPlayer) -> BoatGame | None:
+    def _return_to_own(self, session: Session, player: RoomPlayer) -> BoatGame | None:
         seats = self._seats.get(player.name, [])
         return self._return_to([(game, seat) for game, seat in seats if player.proves_to_be(seat)], session)
 
-    def _unprotected_seats(self, session: Session, player: BoatPlayer) -> list[tuple[BoatGame, BoatPlayer]]:
+    def _unprotected_seats(self, session: Session, player: RoomPlayer) -> list[tuple[BoatGame, RoomPlayer]]:
         """Seats under the player's name without a secret. Only clients from the address of the player that left may have them."""
         seats = self._seats.get(player.name, []) if player.is_unprotected() else []
         address = session.connection.address
         return [(game, seat) for game, seat in seats if seat.is_unprotected() and seat.address == address]
 
-    def _return_to(self, seats: list[tuple[BoatGame, BoatPlayer]], session: Session) -> BoatGame | None:
+    def _return_to(self, seats: list[tuple[BoatGame, RoomPlayer]], session: Session) -> BoatGame | None:
         """Take the first of these seats that is free, and return its game."""
         for game, seat in seats:
             if seat in game.absent:
@@ -166,7 +164,7 @@ class BoatRoom:
         return None
 
     def joined(self, group: PlayerGroup) -> None:
-        """Somebody has joined and knows it: perhaps the game can start."""
+        """A client has joined and was told so: start the game if it is full."""
         self.changed()
         gathering = self.gathering
         if group is gathering and gathering is not None and self.plan.auto_start:
@@ -213,10 +211,10 @@ class BoatRoom:
             self._add(game, bot.name, house_bots[0].name.removeprefix("house:")).house = bot.house
         self.start()
 
-    def _add(self, game: WaitingGame, text: str, name: str) -> BoatPlayer:
+    def _add(self, game: WaitingGame, text: str, name: str) -> RoomPlayer:
         """Add a player that is not on lines."""
         taken = {player.name for player in game.players}
-        player = BoatPlayer(display_name(name, self.plan.width, taken), text)
+        player = RoomPlayer(display_name(name, self.plan.width, taken), text)
         game.players.append(player)
         game.tell_others(player, [joined(player.name)])
         return player
@@ -224,7 +222,7 @@ class BoatRoom:
     # How a game goes.
 
     def start(self) -> BoatGame | None:
-        """The game of those who have gathered; None: they are too few."""
+        """Start the waiting game; None: it has too few players."""
         gathering, plan = self.gathering, self.plan
         if gathering is None or not plan.min <= len(gathering.players) <= plan.max or self._desk.refusal:
             return None
@@ -233,9 +231,9 @@ class BoatRoom:
         gathered = [GatheredPlayer(player.text, player.owner, house=player.house) for player in players]
         table = open_table(self._desk, plan.game, plan.terms, plan.options, gathered)
         game = BoatGame(self.offer, gathering.number, players, table, Chance(secrets.randbits(SEED_BITS)))
-        books = BoatBookkeeper(self._books, plan, game, self._desk)
+        statistics = GameStatistics(self._statistics, plan, game, self._desk)
         over = partial(self._over, game)
-        table.subscribe(Subscriber(changed=self.changed, notes=books.notes, stored=books.stored, over=over))
+        table.subscribe(Subscriber(changed=self.changed, notes=statistics.notes, stored=statistics.stored, over=over))
         self.gathering = None
         self.games.append(game)
         for player in players:
@@ -260,7 +258,7 @@ class BoatRoom:
             del self._seats[name]
 
     def _open_next(self) -> None:
-        """Another game can be joined, if there is to be one."""
+        """Open the next game for players, if the settings allow it."""
         tables = self.plan.tables
         if self.gathering is None and self.plan.repeat and not self._closed and (not tables or len(self.games) < tables):
             self._opened += 1
@@ -271,7 +269,7 @@ class BoatRoom:
             tell()
 
     def close(self) -> None:
-        """Nobody joins any more, and who waits is sent off. Running games go on."""
+        """Stop taking players, and close the connections of those that wait. Running games go on."""
         self._closed = True
         self._gathering.close()
         if self._filler in self._desk.fillers:

@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
-from botdrome.server.boats.books import Books
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.port import BoatPort
 from botdrome.server.boats.room import BoatRoom
 from botdrome.server.boats.settings import BoatsSection
+from botdrome.server.boats.statistics import BoatStatistics
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.settings import BadSetting
 
@@ -18,13 +18,13 @@ class BadRoom(Exception):
 
 
 class BoatRooms:
-    def __init__(self, desk: Desk, books: Books) -> None:
+    def __init__(self, desk: Desk, statistics: BoatStatistics) -> None:
         settings = desk.settings.of(BoatsSection)
-        self.books, self.guesses = books, desk.registry.guesses
+        self.statistics, self.guesses = statistics, desk.registry.guesses
         self._desk, self.tasks = desk, desk.tasks
         self.listen: Callable[[BoatPort], Awaitable[None]] | None = None
         """Listens at a port, or raises BadSetting."""
-        self.rooms = [BoatRoom(plan, desk, books) for plan in settings.rooms or (RoomPlan(),)]
+        self.rooms = [BoatRoom(plan, desk, statistics) for plan in settings.rooms or (RoomPlan(),)]
         shared = [room for room in self.rooms if not room.plan.port]
         own = [self._own_port(room) for room in self.rooms if room.plan.port]
         desk.on_closing.append(self._stop)
@@ -50,7 +50,7 @@ class BoatRooms:
             raise BadRoom(f"there is a room {plan.title!r} already")
         if len(self.rooms) >= MOST_ROOMS:
             raise BadRoom(f"there are {MOST_ROOMS} rooms already")
-        room = BoatRoom(plan, self._desk, self.books)
+        room = BoatRoom(plan, self._desk, self.statistics)
         try:
             port = await self._port_for(room)
         except BadRoom:
@@ -97,4 +97,4 @@ class BoatRooms:
 
     async def close(self) -> None:
         """The games are over."""
-        await self.books.close()
+        await self.statistics.close()

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.boats.books import GAMES, PLAYERS, game_page
 from botdrome.server.boats.ini import file_name, read_folder, write_files, written
 from botdrome.server.boats.plan import RoomPlan, plan_values
+from botdrome.server.boats.statistics import GAMES, PLAYERS, game_page
 from tests.server.boats import boat_server, sailors, the_room
 
 pytestmark = pytest.mark.anyio

@@ -1,7 +1,7 @@
-"""Books: the statistics of boat games, by title and by player, with the keys of the original (and of ours `total.games`).
+"""Statistics of boat games, by title and by player, with the keys of the original and our own key `total.games`.
 
-In the store, "boats.game" has a note for each title and one for each player under a title (TITLE|PLAYER: no name has a |), so
-that a game changes no more than its own players' lines; "boats.player" has a note for each player.
+In the store, "boats.game" has a note for each title and one for each player under a title (TITLE|PLAYER; names have no |), so
+that a game changes only the lines of its players. "boats.player" has a note for each player.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from botdrome.games.gunnery import HIT, MISS
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.players import BoatPlayer
+from botdrome.server.boats.players import RoomPlayer
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.tables.ledger import Ledger, Look
 from botdrome.server.tables.subscriber import Subscriber
@@ -27,13 +27,13 @@ log = structlog.get_logger()
 
 GAMES, PLAYERS = "boats.game", "boats.player"
 LAST_STATUS = "disconnected"
-"""Of everybody, whyever it left: the original closes all connections before it counts."""
+"""Status of every player: the original closes all connections before it counts."""
 Value = dict[str, Any]
 Pages = dict[str, Value]
 
 
-class Tally:
-    """What one game has come to so far, player by player."""
+class GameTally:
+    """The figures of one game so far, player by player."""
 
     def __init__(self, position: Battleship) -> None:
         self.turns, self.scores, self.skips = position.turns, position.scores, position.skips
@@ -43,8 +43,8 @@ class Tally:
         self.last = [score == min(self.scores) for score in self.scores]
 
 
-class Books:
-    """What is on disk, kept at hand: what is stored is always the whole of a line."""
+class BoatStatistics:
+    """The stored statistics in memory. A change is stored as a whole line."""
 
     def __init__(self, games: Pages, players: Pages, folder: Path | None) -> None:
         self._games: Ledger[str, Value] = Ledger(games)
@@ -62,24 +62,24 @@ class Books:
         return self._players.lines
 
     def enter(self, plan: RoomPlan, game: BoatGame) -> tuple[Note, ...]:
-        """Return what is to be stored of a game that is over. It counts when `settle` is told that it is on disk."""
+        """Return the notes to store for a game that is over. It counts once `settle` is called."""
         self.drop(game)
-        tally, result = Tally(game.position), game.table.match.result
+        tally, result = GameTally(game.position), game.table.match.result
         aborted = result is not None and result.aborted
         games = self._games.draft(game, lambda look: _title_pages(plan, tally, aborted, game.players, look))
         players = self._players.draft(game, lambda look: _player_pages(tally, game.players, look))
         return _notes(games, players)
 
     def settle(self, game: BoatGame) -> None:
-        """A game is on disk, and shown from now on."""
+        """Count a game that is stored."""
         self._show(self._games.settle(game), self._players.settle(game))
 
     def drop(self, game: BoatGame) -> None:
-        """A game cannot be stored. Does nothing after `settle`."""
+        """Forget a game that could not be stored. Does nothing after `settle`."""
         self._show(self._games.drop(game), self._players.drop(game))
 
     async def correct(self, store: Store) -> None:
-        """Store again what was reckoned with a game that was dropped."""
+        """Store lines again that included a dropped game."""
         await store.keep(_notes(self._games.corrections(), self._players.corrections()), retry=True)
 
     def _show(self, games: Pages, players: Pages) -> None:
@@ -89,14 +89,14 @@ class Books:
     # The folder of files.
 
     def write(self) -> None:
-        """Write the files of whatever has changed, one after the other, beside the work."""
+        """Write the files of all changed lines, in a thread."""
         if self._folder is None:
             self._unwritten.clear()
         elif self._unwritten and (self._writing is None or self._writing.done()):
             self._writing = asyncio.ensure_future(self._write(self._folder))
 
     def write_again(self, files: Iterable[tuple[str, str]]) -> None:
-        """A server that was killed may have stored a game and not written its files."""
+        """Write these files: a server that was killed may have stored a game without writing them."""
         self._unwritten |= dict.fromkeys(files)
         self.write()
 
@@ -115,31 +115,31 @@ class Books:
             await self._writing
 
     def lines(self, kind: str, name: str) -> Value:
-        """All that there is to say about a title or a player."""
+        """Return all lines of a title or a player."""
         return game_page(self.games, name) if kind == "game" else self.players[name]
 
 
-class BoatBookkeeper:
-    """Keeps the books of one game. A game that never started is not counted."""
+class GameStatistics:
+    """Counts one game, unless it never started."""
 
-    def __init__(self, books: Books, plan: RoomPlan, game: BoatGame, desk: Desk) -> None:
-        self._books, self._plan, self._game, self._desk = books, plan, game, desk
+    def __init__(self, statistics: BoatStatistics, plan: RoomPlan, game: BoatGame, desk: Desk) -> None:
+        self._statistics, self._plan, self._game, self._desk = statistics, plan, game, desk
         game.table.subscribe(Subscriber(over=self._forget))
 
     def notes(self, _: Table) -> tuple[Note, ...]:
-        return self._books.enter(self._plan, self._game) if self._game.roster.started else ()
+        return self._statistics.enter(self._plan, self._game) if self._game.roster.started else ()
 
     def stored(self, _: Table) -> None:
         if self._game.roster.started:
-            self._books.settle(self._game)
+            self._statistics.settle(self._game)
 
     def _forget(self, _: Table) -> None:
-        self._books.drop(self._game)
-        self._desk.tasks.start(self._books.correct(self._desk.store))
+        self._statistics.drop(self._game)
+        self._desk.tasks.start(self._statistics.correct(self._desk.store))
 
 
-async def open_books(store: Store, folder: Path | None) -> Books:
-    """What the store has; what only a folder of the original's has is taken over."""
+async def open_statistics(store: Store, folder: Path | None) -> BoatStatistics:
+    """Read the statistics from the store, and import those that only the folder has."""
     games, players = await store.notes(GAMES), await store.notes(PLAYERS)
     new_games: Pages = {}
     new_players: Pages = {}
@@ -149,13 +149,13 @@ async def open_books(store: Store, folder: Path | None) -> Books:
         new_players = {name: value for name, value in found_players.items() if name not in players}
     new_games |= _seeded(games | new_games, players | new_players)
     await store.keep(_notes(new_games, new_players))
-    books = Books(games | new_games, players | new_players, folder)
-    books.write_again([("game", title) for title in titles(games)] + [("player", name) for name in players])
-    return books
+    statistics = BoatStatistics(games | new_games, players | new_players, folder)
+    statistics.write_again([("game", title) for title in titles(games)] + [("player", name) for name in players])
+    return statistics
 
 
 def _seeded(games: Pages, players: Pages) -> Pages:
-    """The original counts a player's games under all titles together. So they are as many as that, or as the title had."""
+    """Estimate `total.games` of imported lines: the original counts a player's games over all titles only."""
     seeded = {}
     for name, value in games.items():
         title, sign, player = name.partition("|")
@@ -167,7 +167,7 @@ def _seeded(games: Pages, players: Pages) -> Pages:
 
 
 def game_page(games: Pages, title: str) -> Value:
-    """A title with all its players, with the keys of the original's file."""
+    """Return a title with all its players, with the keys of the original's file."""
     page = dict(games.get(title, {}))
     for name, value in games.items():
         of, sign, player = name.partition("|")
@@ -182,7 +182,7 @@ def plan_lines(plan: RoomPlan) -> Value:
     return {"name": plan.title} | counts | {"width": plan.width, "height": plan.height, "boat": list(offer.boats.names)}
 
 
-def _game_lines(before: Value, tally: Tally, aborted: bool) -> Value:
+def _game_lines(before: Value, tally: GameTally, aborted: bool) -> Value:
     last = {
         "turnCount": tally.turns[0],
         "playerCount": len(tally.turns),
@@ -192,12 +192,12 @@ def _game_lines(before: Value, tally: Tally, aborted: bool) -> Value:
     return _counted(before, "gameCount", last, {"aborted": aborted})
 
 
-def _line_in_game(before: Value, tally: Tally, at: int) -> Value:
+def _line_in_game(before: Value, tally: GameTally, at: int) -> Value:
     lines = _counted(before, None, _counts(tally, at), {"firstPlace": tally.first[at], "lastPlace": tally.last[at]})
     return lines | {"total.games": before.get("total.games", 0) + 1}
 
 
-def _player_lines(before: Value, tally: Tally, at: int) -> Value:
+def _player_lines(before: Value, tally: GameTally, at: int) -> Value:
     seen = {"opponents": len(tally.turns) - 1, "hitCount": tally.hits[at], "missCount": tally.misses[at]}
     lines = _counted(
         before, "gamesPlayed", _counts(tally, at) | seen, {"firstPlace": tally.first[at], "lastPlace": tally.last[at]}
@@ -206,12 +206,12 @@ def _player_lines(before: Value, tally: Tally, at: int) -> Value:
     return lines
 
 
-def _counts(tally: Tally, at: int) -> dict[str, int]:
+def _counts(tally: GameTally, at: int) -> dict[str, int]:
     return {"score": tally.scores[at], "skips": tally.skips[at], "turns": tally.turns[at]}
 
 
 def _counted(before: Value, games: str | None, counts: dict[str, int], facts: dict[str, bool]) -> Value:
-    """Totals that have grown, and the last game by itself."""
+    """Add to the totals, and set the figures of the last game."""
     lines: Value = {games: before.get(games, 0) + 1} if games else {}
     for key, count in (counts | facts).items():
         lines[f"total.{key}"] = before.get(f"total.{key}", 0) + int(count)
@@ -219,7 +219,7 @@ def _counted(before: Value, games: str | None, counts: dict[str, int], facts: di
     return lines
 
 
-def _title_pages(plan: RoomPlan, tally: Tally, aborted: bool, players: Sequence[BoatPlayer], look: Look[str, Value]) -> Pages:
+def _title_pages(plan: RoomPlan, tally: GameTally, aborted: bool, players: Sequence[RoomPlayer], look: Look[str, Value]) -> Pages:
     title = plan.title
     pages = {title: plan_lines(plan) | _game_lines(look(title) or {}, tally, aborted)}
     for player in players:
@@ -228,7 +228,7 @@ def _title_pages(plan: RoomPlan, tally: Tally, aborted: bool, players: Sequence[
     return pages
 
 
-def _player_pages(tally: Tally, players: Sequence[BoatPlayer], look: Look[str, Value]) -> Pages:
+def _player_pages(tally: GameTally, players: Sequence[RoomPlayer], look: Look[str, Value]) -> Pages:
     pages: Pages = {}
     for player in players:
         name = player.text
