@@ -13,6 +13,7 @@ from starlette.routing import Mount
 from botdrome.api.app import NO_SOCKET, Api, load_worker_modules, make_app
 from botdrome.api.http_door import http_door
 from botdrome.api.probes import probe_routes
+from botdrome.api.rest.routes import LARGEST_FILE
 from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses, Tables
@@ -206,21 +207,21 @@ def _front_door(parts: Parts) -> MakeProtocol:
             return url_bots.receive
         return _first(one.receive_socket(target) for one in served) or NO_SOCKET
 
-    def shortcut(target: bytes, door: Callable[[], asyncio.Protocol]) -> asyncio.Protocol | None:
-        return _first(one.shortcut(target, door) for one in served)
-
     def has_session(sid: str) -> bool:
         return any(one.has_session(sid) for one in served)
 
     mounts = [Mount(path, app) for one in served for path, app in one.apps.items()]
     app = Starlette(routes=[*probe_routes(server.desk, parts.arena.store), *mounts, Mount("/", api)])
     guarded = Turnstile(app, parts.rate, has_session)
-    return http_door(guarded, reception, server.crowd, server.settings, server.origins, shortcut)
+    direct = [one.direct for one in served if one.direct is not None]
+    limits = {b"/api/v1/films": LARGEST_FILE} | {path: most for one in served for path, most in one.body_limits.items()}
+    return http_door(guarded, reception, server.crowd, server.settings, server.origins, direct, limits)
 
 
 def _own_door(server: ServerParts, served: ServedProtocol) -> MakeProtocol | None:
     """A port with the apps of one protocol and nothing else. It has no TLS, so no passwords must pass here."""
-    if not served.apps:
+    direct = () if served.direct is None else (served.direct,)
+    if not served.apps and not direct:
         return None
     app = Starlette(routes=[Mount(path, app) for path, app in served.apps.items()])
 
@@ -228,7 +229,7 @@ def _own_door(server: ServerParts, served: ServedProtocol) -> MakeProtocol | Non
         return served.receive_socket(target) or NO_SOCKET
 
     limited = Turnstile(app, RequestRate(server.settings), served.has_session)
-    return http_door(limited, reception, server.crowd, server.settings, server.origins, served.shortcut)
+    return http_door(limited, reception, server.crowd, server.settings, server.origins, direct, served.body_limits)
 
 
 def _first(found: Iterable[Found | None]) -> Found | None:

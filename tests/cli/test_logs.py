@@ -41,14 +41,14 @@ def test_a_log_that_goes_to_a_file_has_no_colours(capsys: pytest.CaptureFixture[
 
 def test_what_libraries_log_is_json_too(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logs(load_settings({"log_format": "json"}))
-    logging.getLogger("uvicorn.error").warning("Invalid %s request received.", "HTTP")
+    logging.getLogger("websockets.server").warning("Invalid %s request received.", "HTTP")
     try:
         raise ValueError("no\nsense")
     except ValueError:
         logging.getLogger("asyncio").exception("it failed")
     warning, failure = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert (warning["event"], warning["level"], warning["logger"]) == (
-        "Invalid HTTP request received.", "warning", "uvicorn.error",
+        "Invalid HTTP request received.", "warning", "websockets.server",
     )  # fmt: skip
     assert warning.keys() == {"event", "level", "logger", "timestamp"}
     assert (failure["level"], failure["exception"].splitlines()[-2:]) == ("error", ["ValueError: no", "sense"])
@@ -57,10 +57,10 @@ def test_what_libraries_log_is_json_too(capsys: pytest.CaptureFixture[str]) -> N
 def test_what_libraries_log_is_text_like_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logs(Settings())
     structlog.get_logger().warning("ours")
-    logging.getLogger("uvicorn.error").warning("theirs")
+    logging.getLogger("websockets.server").warning("theirs")
     ours, theirs = [line.split() for line in capsys.readouterr().err.splitlines()]
     assert (ours[1:3], theirs[1:3]) == (["[warning", "]"], ["[warning", "]"])
-    assert (ours[3], theirs[3], theirs[4]) == ("ours", "theirs", "[uvicorn.error]")
+    assert (ours[3], theirs[3], theirs[4]) == ("ours", "theirs", "[websockets.server]")
 
 
 @pytest.mark.parametrize(("level", "heard"), [("debug", ["warning", "error"]), ("error", ["error"])])

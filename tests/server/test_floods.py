@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.api import guests
+from botdrome.api.http_door import AppService
 from botdrome.app import House
+from botdrome.server.network import http
 from botdrome.server.network.door import LONGEST_HEAD
+from botdrome.server.network.http_exchange import HttpLimits
 from botdrome.wire.framing.websocket import MOST_PARTS
 from tests.server.boats import TOKEN, boat_server, sailor
 from tests.server.clients import PATIENCE, bot, client, registered, server
@@ -113,16 +115,15 @@ async def test_a_head_without_an_end_is_refused(tmp_path: Path, beginning: bytes
     ],
 )
 async def test_half_a_request_is_not_waited_for(tmp_path: Path, half: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guests, "HEAD_SENDING", 0.02)
-    monkeypatch.setattr(guests, "SENDING", 0.02)
-    monkeypatch.setattr(guests, "TICK", 0.01)
+    monkeypatch.setattr(AppService, "limits", HttpLimits(head_timeout=0.02, timeout=0.02, idle=0.02))
+    monkeypatch.setattr(http, "LOOK", 0.01)
     async with server(tmp_path) as house, raw(house, half) as one:
         assert b"HTTP/1.1 408 Request Timeout" in await one.rest()
 
 
 async def test_an_answer_that_nobody_reads_is_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guests, "READING", 0.02)
-    monkeypatch.setattr(guests, "TICK", 0.01)
+    monkeypatch.setattr(AppService, "limits", HttpLimits(reading=0.02))
+    monkeypatch.setattr(http, "LOOK", 0.01)
     async with server(tmp_path, connections=1) as house:
         _, writer = await asyncio.open_connection("127.0.0.1", house.port, limit=1)
         writer.transport.pause_reading()  # type: ignore[attr-defined]

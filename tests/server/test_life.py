@@ -184,20 +184,6 @@ async def test_health_readiness_and_metrics(tmp_path: Path) -> None:
         assert (await http.get("/readyz")).status_code == 503
 
 
-async def test_what_the_http_stack_logs_is_json_where_that_is_asked_for(tmp_path: Path) -> None:
-    async with serving(tmp_path, "--set", "log_format=json") as running:
-        host, port = running.url.removeprefix("ws://").split(":")
-        reader, writer = await asyncio.open_connection(host, int(port))
-        writer.write(b"GARBAGE\r\n\r\n")
-        assert b"400 Bad Request" in await asyncio.wait_for(reader.read(), PATIENCE)
-        writer.close()
-        assert running.process.stderr is not None
-        line: dict[str, str] = {}
-        while line.get("event") in (None, "the event loop was blocked"):  # on a busy machine it may be
-            line = json.loads(await asyncio.wait_for(running.process.stderr.readline(), PATIENCE))
-        assert (line["level"], line["event"]) == ("warning", "Invalid HTTP request received.")
-
-
 async def test_two_servers_cannot_have_one_port(tmp_path: Path) -> None:
     async with serving(tmp_path) as running:
         port = running.url.rpartition(":")[2]

@@ -108,7 +108,7 @@ class Post:
         return line, self.diaries[-1]
 
 
-def no_http() -> asyncio.Protocol:
+def no_http(target: bytes = b"") -> asyncio.Protocol:
     raise AssertionError("nothing here is for the HTTP stack")
 
 
@@ -172,7 +172,7 @@ async def test_what_is_not_let_in_here_is_for_the_http_stack_however_long_it_is(
         def data_received(self, data: bytes) -> None:
             handed.set_result(data)
 
-    async with post(make_http=Http) as one:
+    async with post(make_http=lambda target=b"": Http()) as one:
         await (await one.line()).send(begun)
         assert await asyncio.wait_for(handed, PATIENCE) == begun
 

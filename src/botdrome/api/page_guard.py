@@ -6,7 +6,6 @@
 | GET and HEAD | any Origin; only trusted pages can read the answer |
 | all that may change something; socket.io; WebSockets; requests with cookies | a trusted Origin, or none |
 | any of these with a token | any Origin: no browser adds a token by itself |
-| the Bomberman API | any Origin |
 """
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,9 +20,6 @@ from botdrome.server.network.origins import Origins
 from botdrome.wire.safe_headers import SAFE_HEADERS
 
 READS = ("GET", "HEAD", "OPTIONS")
-STARTS = ("http.response.start", "websocket.http.response.start")
-OPEN = ("/bomber", "/socket.io")
-"""Where pages of other origins load things from."""
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
 PREFLIGHT_KEPT = "86400"
 """Seconds."""
@@ -38,14 +34,14 @@ class PageGuard:
         host, origin = _field(headers, "host"), _field(headers, "origin")
 
         async def send_safely(message: Message) -> None:
-            if message["type"] in STARTS:
+            if message["type"] == "http.response.start":
                 self._secure(MutableHeaders(scope=message), path, origin, host)
             await send(message)
 
         refusal = self._origins.refusal(host, origin or _unnamed(scope, headers), _open_to_all(scope, headers))
         if refusal is not None:
             return await refused(path, refusal.status, refusal.words)(scope, receive, send_safely)
-        if scope["type"] == "http" and _is_preflight(scope, headers):
+        if _is_preflight(scope, headers):
             return await _allowed(headers)(scope, receive, send_safely)
         return await self._app(scope, receive, send_safely)
 
@@ -55,12 +51,11 @@ class PageGuard:
         if path.startswith(EMBED):
             del headers["x-frame-options"]
         headers.setdefault("content-security-policy", NOTHING)
-        headers.setdefault("cross-origin-resource-policy", "cross-origin" if path.startswith(OPEN) else "same-origin")
-        if not path.startswith("/bomber"):
-            headers.add_vary_header("origin")
-            if origin is not None and self._origins.trusts(origin, host):
-                headers["access-control-allow-origin"] = origin.decode("latin-1")
-                headers["access-control-allow-credentials"] = "true"
+        headers.setdefault("cross-origin-resource-policy", "cross-origin" if path.startswith("/socket.io") else "same-origin")
+        headers.add_vary_header("origin")
+        if origin is not None and self._origins.trusts(origin, host):
+            headers["access-control-allow-origin"] = origin.decode("latin-1")
+            headers["access-control-allow-credentials"] = "true"
 
 
 def _field(headers: Headers, name: str) -> bytes | None:
@@ -69,7 +64,7 @@ def _field(headers: Headers, name: str) -> bytes | None:
 
 
 def _changes(scope: Scope) -> bool:
-    return scope["type"] == "websocket" or scope["method"] not in READS or scope["path"] == SOCKETIO
+    return scope["method"] not in READS or scope["path"] == SOCKETIO
 
 
 def _unnamed(scope: Scope, headers: Headers) -> bytes | None:
@@ -78,15 +73,14 @@ def _unnamed(scope: Scope, headers: Headers) -> bytes | None:
 
 
 def _open_to_all(scope: Scope, headers: Headers) -> bool:
-    if scope["path"].startswith("/bomber") or bearer(headers.get("authorization", "")):
+    if bearer(headers.get("authorization", "")):
         return True
     return not _changes(scope) and not _is_preflight(scope, headers) and "cookie" not in headers
 
 
 def _is_preflight(scope: Scope, headers: Headers) -> bool:
     """A browser asks whether a page may send a request."""
-    asks = scope["type"] == "http" and scope["method"] == "OPTIONS" and "access-control-request-method" in headers
-    return asks and not scope["path"].startswith("/bomber")
+    return scope["method"] == "OPTIONS" and "access-control-request-method" in headers
 
 
 def _allowed(headers: Headers) -> Response:

@@ -115,4 +115,4 @@ class Turnstile:
         path = scope["path"]
         if path.startswith("/socket.io/"):
             return self._has_session(QueryParams(scope["query_string"]).get("sid", ""))
-        return path in PATHS or path.startswith("/bomber/")
+        return path in PATHS

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.door import Crowd, Welcome
+from botdrome.server.network.http_exchange import DirectService
 from botdrome.server.network.listening import MakeProtocol, listen, secured, tolerated
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import sharing
@@ -20,8 +21,6 @@ from botdrome.server.settings import ProtocolSection, Settings
 
 ReceiveSocket = Callable[[str], MakeSession | Welcome | bytes | None]
 """Opens a WebSocket for a target; bytes: the answer that refuses it; None: it is for another protocol."""
-Shortcut = Callable[[bytes, Callable[[], asyncio.Protocol]], asyncio.Protocol | None]
-"""Serves requests for a target without the HTTP stack; None: they are for another protocol."""
 
 
 class ServerParts(NamedTuple):
@@ -80,8 +79,11 @@ class ServedProtocol:
     """Accepts connections on the protocol's own port. None: its apps are served there."""
     apps: Mapping[str, Any] = field(default_factory=dict)
     """ASGI applications, by the path on the HTTP port."""
+    body_limits: Mapping[bytes, int] = field(default_factory=dict)
+    """Bytes of the longest body of a request to them, by the beginning of the target, where it is not the usual limit."""
+    direct: DirectService | None = None
+    """Answers requests on the HTTP port without an ASGI application."""
     receive_socket: ReceiveSocket = lambda _: None
-    shortcut: Shortcut = lambda *_: None
     has_session: Callable[[str], bool] = lambda _: False
     """Whether a path belongs to a session that has rate limits of its own."""
     listen: Callable[[Ports], Awaitable[None]] | None = None

@@ -189,10 +189,16 @@ def script(name: str) -> Response:
     return PlainTextResponse("not found\n", 404)
 
 
+def body_limits(settings: Settings) -> dict[bytes, int]:
+    return {PATH.encode(): limits_in(settings).longest}
+
+
 def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings, origins: Origins) -> MakeProtocol:
     """A port with socket.io and nothing else."""
     app = Turnstile(Starlette(routes=[Mount(PATH.rstrip("/"), socketio)]), RequestRate(settings), socketio.has_session)
-    return http_door(app, lambda target, _: socketio.receive_socket(target), crowd, settings, origins)
+    return http_door(
+        app, lambda target, _: socketio.receive_socket(target), crowd, settings, origins, body_limits=body_limits(settings)
+    )
 
 
 async def open_cube(server: ServerParts) -> ServedProtocol:
@@ -208,6 +214,7 @@ async def open_cube(server: ServerParts) -> ServedProtocol:
         socketio.close,
         socketio_door(socketio, crowd, settings, server.origins),
         apps={PATH.rstrip("/"): socketio},
+        body_limits=body_limits(settings),
         receive_socket=receive_socket,
         has_session=socketio.has_session,
     )

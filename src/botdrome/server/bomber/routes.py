@@ -11,12 +11,12 @@ from botdrome.server.bomber.room import Moment, Room
 from botdrome.server.bomber.rooms import Rooms, summary
 from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.waits import Wait
-from botdrome.server.network.exchange import Answer, Exchange, Headers
+from botdrome.server.network.http_exchange import Exchange, HttpResponse, ResponseHeaders
 from botdrome.wire.bomber.request import BadRequest, Message, read_form, read_message, read_number, read_switch, unquoted
 from botdrome.wire.bomber.rules import ROUTES, rules, rules_page
 from botdrome.wire.bomber.shape import DEFAULT, JSON, PYTHON, Shape, read_shape
 
-OPEN: Headers = (
+OPEN: ResponseHeaders = (
     ("Access-Control-Allow-Origin", "*"),
     ("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"),
     ("Access-Control-Allow-Headers", "Content-Type, X-User-Id, X-Requested-With"),
@@ -24,7 +24,7 @@ OPEN: Headers = (
     ("Cross-Origin-Resource-Policy", "cross-origin"),
     ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
 )
-PREFLIGHT: Headers = (*OPEN, ("Access-Control-Max-Age", "86400"))
+PREFLIGHT: ResponseHeaders = (*OPEN, ("Access-Control-Max-Age", "86400"))
 """Without it a browser asks before every action, and a round is short."""
 READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
 LONGEST_KEPT = 200
@@ -35,14 +35,14 @@ def is_ours(target: bytes) -> bool:
     return target.startswith((b"/bomber/", b"/bomber?")) or target == b"/bomber"
 
 
-def refuse(status: int, word: str, sentence: str) -> Answer:
-    return Answer(status, declined(DEFAULT, word, sentence), headers=OPEN)
+def refuse(status: int, word: str, sentence: str) -> HttpResponse:
+    return HttpResponse(status, declined(DEFAULT, word, sentence), headers=OPEN)
 
 
 class Astray(Exception):
     """A request for what is not here, or not in that way."""
 
-    def __init__(self, status: int, word: str, sentence: str, headers: Headers = ()) -> None:
+    def __init__(self, status: int, word: str, sentence: str, headers: ResponseHeaders = ()) -> None:
         super().__init__(word)
         self.status, self.word, self.sentence, self.headers = status, word, sentence, headers
 
@@ -58,25 +58,25 @@ class Ask(Struct, eq=False):
     """What is in the query and in the body: the body goes first."""
 
     def read(self, query: bytes) -> None:
-        exchange = self.exchange
-        headers, fields = exchange.headers, self.fields
+        request = self.exchange.request
+        headers, fields = request.headers, self.fields
         if query or b"accept" in headers:
             self.query, self.shape = _read_query(query, headers.get(b"accept", b""))
             fields.update(self.query)
-        if exchange.body and exchange.method == "POST":
-            fields.update(read_message(exchange.body))
+        if request.body and request.method == "POST":
+            fields.update(read_message(request.body))
         if b"x-user-id" in headers:
             fields.setdefault("user_id", headers[b"x-user-id"].decode("latin-1"))
 
     def reply(self, status: int, body: bytes, rest: bytes = b"") -> None:
-        self.exchange.answer(Answer(status, body, PYTHON if self.shape.python else JSON, OPEN, rest))
+        self.exchange.answer(HttpResponse(status, body, PYTHON if self.shape.python else JSON, OPEN, rest))
 
     def show(self, value: object) -> None:
         self.reply(OK, self.shape.spelled(value))
 
-    def refuse(self, status: int, word: str, sentence: str, headers: Headers = (), moment: Moment | None = None) -> None:
+    def refuse(self, status: int, word: str, sentence: str, headers: ResponseHeaders = (), moment: Moment | None = None) -> None:
         body = declined(self.shape, word, sentence, **(moment or {}))
-        self.exchange.answer(Answer(status, body, self.shape.content_type, OPEN + headers))
+        self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN + headers))
 
 
 def _read_query(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
@@ -118,9 +118,9 @@ class Routes:
     def handle(self, exchange: Exchange) -> None:
         self._catch_up()
         path, _, query = exchange.target.partition(b"?")
-        method, ask = exchange.method, Ask(exchange, self._rooms.first)
+        method, ask = exchange.request.method, Ask(exchange, self._rooms.first)
         if method == "OPTIONS":
-            return exchange.answer(Answer(204, b"", "", PREFLIGHT))
+            return exchange.answer(HttpResponse(204, b"", "", PREFLIGHT))
         try:
             ask.read(query)
             ask.room, methods, verb, rest = (self._find if len(path) <= LONGEST_KEPT else self._search)(path)
@@ -181,7 +181,7 @@ class Routes:
         serve(ask.room, fields, ask.shape, with_state, ask.reply)
 
     def _any(self, ask: Ask, _: str) -> None:
-        if ask.exchange.method != "POST":
+        if ask.exchange.request.method != "POST":
             return self._state(ask, "") if wants_state(ask.fields) else self._index(ask)
         if registers(ask.fields):
             return self._register(ask, "")
@@ -192,7 +192,7 @@ class Routes:
     def _waits(self, ask: Ask) -> bool:
         """Whether this one has to wait. It is told when it is time."""
         after = read_number(ask.fields.get("after"), "after")
-        if after is None or ask.exchange.method == "HEAD" or not ask.room.comes_after(after):
+        if after is None or ask.exchange.request.method == "HEAD" or not ask.room.comes_after(after):
             return False
         address, most = ask.exchange.address, ask.room.desk.settings.of(BomberSection).waits
         if self._rooms.waiting_from[address] >= most:
@@ -215,10 +215,10 @@ class Routes:
 
     def _rules(self, ask: Ask, _: str) -> None:
         found = rules(ask.room.game, ask.room.plan.shown())
-        accept = ask.exchange.headers.get(b"accept", b"")
+        accept = ask.exchange.request.headers.get(b"accept", b"")
         if b"text/html" in accept and "format" not in ask.query:
             page = rules_page(found).encode()
-            return ask.exchange.answer(Answer(200, page, "text/html; charset=UTF-8", OPEN))
+            return ask.exchange.answer(HttpResponse(200, page, "text/html; charset=UTF-8", OPEN))
         return ask.show(found)
 
 

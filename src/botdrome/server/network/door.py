@@ -1,10 +1,10 @@
-"""Door: who comes in at the port. WebSockets are let in here, targets with a shortcut go past the HTTP stack, all else to it."""
+"""Door: the first request of a connection decides whether it becomes a WebSocket or stays HTTP."""
 
 import asyncio
 import re
 from collections.abc import Callable
 from time import monotonic
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 import structlog
 
@@ -36,9 +36,11 @@ HEAD_TOO_LONG = BadHandshake(f"the head has at most {LONGEST_HEAD} bytes", "431 
 BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
 """Of a request whose target is not known yet."""
 
-MakeHttp = Callable[[], asyncio.Protocol]
-Shortcut = Callable[[bytes], asyncio.Protocol | None]
-"""Who serves a target that does not need the HTTP stack; None: the HTTP stack."""
+
+class MakeHttp(Protocol):
+    """Makes the protocol for a connection whose first request has this target."""
+
+    def __call__(self, target: bytes = b"") -> asyncio.Protocol: ...
 
 
 class Welcome(NamedTuple):
@@ -116,7 +118,7 @@ class Crowd:
 class Door(asyncio.Protocol):
     """Reads the head of the first request, then hands the connection over."""
 
-    __slots__ = ("_crowd", "_make_http", "_origins", "_reception", "_seen", "_settings", "_shortcut", "_transport")
+    __slots__ = ("_crowd", "_make_http", "_origins", "_reception", "_seen", "_settings", "_transport")
 
     def __init__(
         self,
@@ -125,10 +127,9 @@ class Door(asyncio.Protocol):
         crowd: Crowd,
         settings: Settings,
         origins: Origins,
-        shortcut: Shortcut = lambda _: None,
     ) -> None:
         self._reception, self._make_http, self._crowd, self._settings = reception, make_http, crowd, settings
-        self._origins, self._shortcut = origins, shortcut
+        self._origins = origins
         self._seen = b""
         """What came of a head that is not whole."""
         self._transport: asyncio.Transport | None = None
@@ -163,7 +164,7 @@ class Door(asyncio.Protocol):
         words = head.partition(b"\r\n")[0].split(b" ")
         target = words[1] if len(words) > 1 else b""
         if not wants_websocket(head):
-            return _hand_over(transport, seen, self._shortcut(target) or self._make_http())
+            return _hand_over(transport, seen, self._make_http(target))
         half = end < 0 and words[0] != b"GET"
         if half or len(words) != 3:
             return _hand_over(transport, seen, self._make_http())

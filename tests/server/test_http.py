@@ -1,4 +1,4 @@
-"""Light HTTP, request by request over real connections: well made, in pieces, in a row, and badly made."""
+"""HTTP connections, request by request over real connections: well made, in pieces, in a row, and badly made."""
 
 import asyncio
 import socket
@@ -9,9 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from botdrome.server.network.exchange import Answer, Exchange
-from botdrome.server.network.gate import Gate, Limits
-from botdrome.server.network.light_http import LightHttp
+from botdrome.server.network.body_budget import body_units
+from botdrome.server.network.door import Crowd
+from botdrome.server.network.http import HttpConnection
+from botdrome.server.network.http_exchange import Exchange, HttpLimits, HttpResponse, HttpSite
+from botdrome.server.network.http_request import HttpRequest
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -30,43 +32,52 @@ class Elsewhere(asyncio.Protocol):
 class Shop:
     """Answers with what it was asked, and lets those wait who ask for /wait."""
 
-    def __init__(self) -> None:
+    player = True
+
+    def __init__(self, limits: HttpLimits) -> None:
+        self.limits = limits
         self.waiting: list[Exchange] = []
         self.seen: list[tuple[str, bytes, bytes]] = []
         self.inside: Counter[str] = Counter()
         self.full = False
         self.news = asyncio.Event()
 
+    def longest_body(self, target: bytes) -> int:
+        return 64 << 10
+
+    def streams(self, target: bytes) -> bool:
+        return False
+
+    def refusal(self, request: HttpRequest) -> HttpResponse | None:
+        return None if request.whole else self.refuse(413, "BODY_TOO_LONG", "")
+
+    def refuse(self, status: int, word: str, sentence: str) -> HttpResponse:
+        return HttpResponse(status, f"{word}: {sentence}".encode(), "text/plain")
+
     def handle(self, exchange: Exchange) -> None:
-        self.seen.append((exchange.method, exchange.target, exchange.body))
-        if exchange.target == b"/fail":
+        request, target = exchange.request, exchange.target
+        self.seen.append((request.method, target, request.body))
+        if target == b"/fail":
             raise ValueError("a secret")
-        if exchange.target == b"/wait":
+        if target == b"/wait":
             self.waiting.append(exchange)
             exchange.on_lost = self._lost
             return self.news.set()
-        if exchange.target == b"/later":
-            asyncio.get_running_loop().call_later(0.02, exchange.answer, Answer(200, b"later"))
+        if target == b"/later":
+            asyncio.get_running_loop().call_later(0.02, exchange.answer, HttpResponse(200, b"later"))
             return None
-        return exchange.answer(Answer(200, exchange.target + b" " + exchange.body, "text/plain", (("X-Shop", "yes"),)))
+        return exchange.answer(HttpResponse(200, target + b" " + request.body, "text/plain", (("X-Shop", "yes"),)))
 
     def _lost(self) -> None:
         self.waiting.clear()
         self.news.set()
 
-    def admit(self, address: str) -> str:
+    def admit(self, address: str, player: bool) -> str:
         self.inside[address] += not self.full
         return "full" if self.full else ""
 
     def leave(self, address: str) -> None:
         self.inside[address] -= 1
-
-    def gate(self, limits: Limits) -> Gate:
-        return Gate(self.handle, refuse, lambda target: target != b"/other", Elsewhere, self.admit, self.leave, limits)
-
-
-def refuse(status: int, word: str, sentence: str) -> Answer:
-    return Answer(status, f"{word}: {sentence}".encode(), "text/plain")
 
 
 class Line:
@@ -93,14 +104,16 @@ class Line:
 @asynccontextmanager
 async def shop(**limits: Any) -> AsyncIterator[tuple[Shop, Any]]:
     """The shop, and a function that opens a line to it."""
-    one, lines, transports = Shop(), [], list[asyncio.BaseTransport]()
+    lines, transports = [], list[asyncio.BaseTransport]()
+    one = Shop(HttpLimits(**limits))
+    site = HttpSite(lambda _: one, cast(Crowd, one), Elsewhere, body_units())
 
-    class Watched(LightHttp):
+    class Watched(HttpConnection):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             transports.append(transport)
             super().connection_made(transport)
 
-    server = await asyncio.get_running_loop().create_server(lambda: Watched(one.gate(Limits(**limits))), "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(lambda: Watched(site, b""), "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
 
     async def line() -> Line:
@@ -185,9 +198,11 @@ async def test_requests_cut_anywhere(cut: int) -> None:
         assert [(await line.answer())[2] for _ in range(3)] == [b"/p hello", b"/c hel\r\n\r\n\r\nlo", b"/a?b=c "]
 
 
-@pytest.mark.parametrize(("head_only", "keep"), [(False, True), (True, True), (False, False)])
-def test_a_body_in_two_pieces_is_one_body(head_only: bool, keep: bool) -> None:
-    assert Answer(200, b"one", rest=b"two").packed(head_only, keep) == Answer(200, b"onetwo").packed(head_only, keep)
+@pytest.mark.parametrize(("head_only", "connection"), [(False, ""), (True, ""), (False, "close")])
+def test_a_body_in_two_pieces_is_one_body(head_only: bool, connection: str) -> None:
+    assert HttpResponse(200, b"one", rest=b"two").packed(head_only, connection) == HttpResponse(200, b"onetwo").packed(
+        head_only, connection
+    )
 
 
 async def test_head_and_headers() -> None:
@@ -249,13 +264,13 @@ async def test_a_client_that_asks_whether_to_go_on_is_told() -> None:
 
 
 async def test_who_waits_holds_back_what_it_sends_after_it() -> None:
-    async with shop(burst=10_000) as (one, open_line):
+    async with shop() as (one, open_line):
         line = await open_line()
         line.send(b"GET /wait HTTP/1.1\r\n\r\n", GET * 2000)
         await asyncio.wait_for(one.news.wait(), PATIENCE)
         assert len(one.seen) == 1
-        one.waiting[0].answer(Answer(200, b"now"))
-        one.waiting[0].answer(Answer(200, b"twice"))
+        one.waiting[0].answer(HttpResponse(200, b"now"))
+        one.waiting[0].answer(HttpResponse(200, b"twice"))
         assert (await line.answer())[2] == b"now"
         for _ in range(2000):
             assert (await line.answer())[2] == b"/a?b=c "
@@ -271,7 +286,7 @@ async def test_who_goes_while_it_waits_is_forgotten() -> None:
         line.writer.close()
         await asyncio.wait_for(one.news.wait(), PATIENCE)
         assert one.waiting == []
-        waiting.answer(Answer(200, b"too late"))
+        waiting.answer(HttpResponse(200, b"too late"))
         assert +one.inside == Counter()
 
 
@@ -284,14 +299,16 @@ async def test_who_has_said_all_is_still_answered() -> None:
             assert (await line.rest()).endswith(body)
 
 
-async def test_what_is_for_others_is_handed_over_with_all_that_follows() -> None:
+WEBSOCKET = b"GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade:WebSocket\r\nSec-WebSocket-Key: x\r\n\r\n"
+
+
+async def test_a_request_for_a_websocket_is_handed_over_with_all_that_follows() -> None:
     async with shop() as (one, open_line):
         line = await open_line()
-        other = b"GET /other HTTP/1.1\r\nHost: x\r\n\r\n"
-        line.send(GET + POST + other + GET)
+        line.send(GET + CHUNKED + WEBSOCKET + GET)
         assert (await line.answer())[2] == b"/a?b=c "
-        assert (await line.answer())[2] == b"/p hello"
-        expected = b"elsewhere:" + other + GET
+        assert (await line.answer())[2] == b"/c hel\r\n\r\n\r\nlo"
+        expected = b"elsewhere:" + WEBSOCKET + GET
         assert await asyncio.wait_for(line.reader.readexactly(len(expected)), PATIENCE) == expected
         assert +one.inside == Counter()
         line.send(b"more")
@@ -301,24 +318,21 @@ async def test_what_is_for_others_is_handed_over_with_all_that_follows() -> None
 async def test_what_was_held_back_is_handed_over_and_what_comes_later_is_read() -> None:
     async with shop() as (one, open_line):
         line = await open_line()
-        other = b"GET /other HTTP/1.1\r\n\r\n" + b"x" * 30_000
+        other = WEBSOCKET + b"x" * 30_000
         line.send(b"GET /wait HTTP/1.1\r\n\r\n" + other)
         await asyncio.wait_for(one.news.wait(), PATIENCE)
-        one.waiting[0].answer(Answer(200, b"now"))
+        one.waiting[0].answer(HttpResponse(200, b"now"))
         assert (await line.answer())[2] == b"now"
         line.send(b"the end")
         told = await asyncio.wait_for(line.reader.readuntil(b"the end"), PATIENCE)
         assert told.replace(b"elsewhere:", b"") == other + b"the end"
 
 
-async def test_a_websocket_is_for_others_too() -> None:
+async def test_the_target_of_a_request_to_a_proxy_is_its_path() -> None:
     async with shop() as (_, open_line):
         line = await open_line()
-        upgrade = b"GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade:WebSocket\r\nSec-WebSocket-Key: x\r\n\r\n"
-        line.send(CHUNKED + upgrade)
-        await line.answer()
-        expected = b"elsewhere:" + upgrade
-        assert await asyncio.wait_for(line.reader.readexactly(len(expected)), PATIENCE) == expected
+        line.send(GET.replace(b"/a", b"http://x:80/a"), b"GET http://x HTTP/1.1\r\n\r\n", b"GET http:// HTTP/1.1\r\n\r\n")
+        assert [(await line.answer())[2][:11] for _ in range(3)] == [b"/a?b=c ", b"/ ", b"BAD_REQUEST"]
 
 
 @pytest.mark.parametrize(
@@ -330,6 +344,7 @@ async def test_a_websocket_is_for_others_too() -> None:
         (b"PRI /a HTTP/2.0\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"\rPRI /a HTTP/2.0\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"GET /a\r\nX: y\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"GET /a HTTP/1.1\n\n", 400, b"BAD_REQUEST"),
         (b"GET /other\r\nX: y\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"\x16\x03\x01\x02\x00\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"GET /a HTTP/9.9\r\n\r\n", 400, b"BAD_REQUEST"),
@@ -344,7 +359,7 @@ async def test_a_websocket_is_for_others_too() -> None:
         (b"POST /p HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"POST /p HTTP/1.1\r\nContent-Length: 65537\r\n\r\n", 413, b"BODY_TOO_LONG"),
         (b"POST /p HTTP/1.1\r\nContent-Length: 10000000\r\n\r\n" + b"x" * 10_000_000, 413, b"BODY_TOO_LONG"),
-        (b"POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"fff0\r\n" + b"x" * 200_000, 413, b"BODY_TOO_LONG"),
+        (b"POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"30d40\r\n" + b"x" * 200_000, 413, b"BODY_TOO_LONG"),
         (
             b"POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + (b"8000\r\n" + b"\r\n\r\nx" * 6553 + b"123\r\n") * 3,
             413,
@@ -352,6 +367,7 @@ async def test_a_websocket_is_for_others_too() -> None:
         ),
         (b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n", 431, b"HEAD_TOO_LONG"),
         (b"GET /a HTTP/1.1\r\n" + b"X: y\r\n" * 5000, 431, b"HEAD_TOO_LONG"),
+        (b"GET /a HTTP/1.1\r\n" + b"X: y\r\n" * 101 + b"\r\n", 431, b"HEAD_TOO_LONG"),
     ],
 )
 async def test_what_is_no_request_is_answered_in_words_and_closed(request_bytes: bytes, status: int, word: bytes) -> None:
@@ -367,24 +383,24 @@ async def test_what_is_no_request_is_answered_in_words_and_closed(request_bytes:
 
 
 async def test_half_a_request_is_not_waited_for() -> None:
-    async with shop(sending=0.05) as (_, open_line):
-        for half in (GET[:10], POST[:-1], CHUNKED[:-2]):
+    async with shop(timeout=0.05) as (_, open_line):
+        for half in (POST[:-1], CHUNKED[:-2]):
             line = await open_line()
             line.send(half)
             status, _, body = await line.answer()
-            assert (status, body) == (408, b"TOO_SLOW: a request has to be here within 0.05 seconds")
+            assert (status, body) == (408, b"TOO_SLOW: a request has to be here within 0.05 seconds, and its head within 10")
             assert await line.rest() == b""
 
 
 async def test_who_has_nothing_to_say_is_closed_and_who_waits_is_not() -> None:
-    async with shop(sending=0.05, idle=0.5) as (one, open_line):
+    async with shop(timeout=0.05, idle=0.5) as (one, open_line):
         patient = await open_line()
         patient.send(b"GET /wait HTTP/1.1\r\n\r\n")
         idle = await open_line()
         idle.send(GET)
         await idle.answer()
         assert await idle.rest() == b""
-        one.waiting[0].answer(Answer(200, b"still here"))
+        one.waiting[0].answer(HttpResponse(200, b"still here"))
         assert (await patient.answer())[2] == b"still here"
 
 
@@ -401,7 +417,7 @@ async def test_a_flood_is_stopped() -> None:
 
 
 async def test_a_client_that_does_not_read_is_not_answered_on_and_on() -> None:
-    async with shop(sending=0.05, idle=0.3, burst=1_000_000) as (one, open_line):
+    async with shop(timeout=0.05, reading=0.3) as (one, open_line):
         line = await open_line()
         line.writer.transport.pause_reading()
         many = b"POST /p HTTP/1.1\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
@@ -413,7 +429,7 @@ async def test_a_client_that_does_not_read_is_not_answered_on_and_on() -> None:
 
 
 async def test_a_client_that_reads_late_misses_nothing() -> None:
-    async with shop(burst=10_000) as (_, open_line):
+    async with shop() as (_, open_line):
         line = await open_line()
         line.writer.transport.pause_reading()
         many = b"POST /p HTTP/1.1\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000

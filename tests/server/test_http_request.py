@@ -3,7 +3,7 @@
 import httptools
 import pytest
 
-from botdrome.server.network.plain_request import LONGEST, _read_headers, plain_request
+from botdrome.server.network.http_request import LONGEST_CACHED, _read_headers, plain_request
 
 PLAIN = [
     b"GET / HTTP/1.1\r\n\r\n",
@@ -36,7 +36,7 @@ OTHERS = [
     b"GET / HTTP/1.1\r\nHost: x\nA: b\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n\x00",
     b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
-    b"GET / HTTP/1.1\r\nLong: " + b"x" * LONGEST + b"\r\n\r\n",
+    b"GET / HTTP/1.1\r\nLong: " + b"x" * LONGEST_CACHED + b"\r\n\r\n",
     b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
     b"GET / HTTP/1.1\r\nUpgrade: h2c\r\n\r\n",
     b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nh",
@@ -79,7 +79,10 @@ def test_what_is_plain_is_read_as_the_parser_reads_it(data: bytes) -> None:
     assert parsed.whole
     method = parsed.parser.get_method().decode()
     for _ in range(2):
-        assert plain_request(data) == (method, parsed.target, parsed.headers, parsed.keep, parsed.body)
+        found = plain_request(data)
+        assert found is not None
+        assert (found.method, found.target, found.body, found.keep) == (method, parsed.target, parsed.body, parsed.keep)
+        assert found.headers == parsed.headers
 
 
 @pytest.mark.parametrize("data", PLAIN)
@@ -95,5 +98,5 @@ def test_what_is_not_plain_is_left_to_the_parser(data: bytes) -> None:
 
 def test_long_headers_are_not_remembered() -> None:
     before = _read_headers.cache_info()
-    plain_request(b"GET / HTTP/1.1\r\nLong: " + b"y" * LONGEST + b"\r\n\r\n")
+    plain_request(b"GET / HTTP/1.1\r\nLong: " + b"y" * LONGEST_CACHED + b"\r\n\r\n")
     assert _read_headers.cache_info() == before

@@ -1,6 +1,7 @@
-"""Guests of the HTTP stack who send half of something, too much of it, or not in turn; and the end of the server."""
+"""The application over real HTTP connections: requests in parts, too long or too slow, answers in parts, and the end."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -8,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from botdrome.api import guests, luggage
-from botdrome.api.guests import ENOUGH, MOST_FIELDS
-from botdrome.api.http_door import http_stack
+from botdrome.api.http_door import AppService, http_stack
 from botdrome.app import House
+from botdrome.server.network import body_budget, http
 from botdrome.server.network.door import Crowd
+from botdrome.server.network.http_exchange import HttpLimits
+from botdrome.server.network.http_request import MOST_FIELDS
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 from botdrome.server.workers.jobs import JobFailed
@@ -118,8 +120,8 @@ async def test_a_head_with_too_many_fields_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_head_is_waited_for_less_long_than_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guests, "HEAD_SENDING", 0.02)
-    monkeypatch.setattr(guests, "TICK", 0.01)
+    monkeypatch.setattr(AppService, "limits", HttpLimits(head_timeout=0.02, timeout=30.0))
+    monkeypatch.setattr(http, "LOOK", 0.01)
     async with server(tmp_path) as house, line(house, post(QUERY[:5], len(QUERY))) as slow:
         async with line(house, b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\n") as one:
             assert (await one.rest()).startswith(b"HTTP/1.1 408 ")
@@ -127,7 +129,7 @@ async def test_a_head_is_waited_for_less_long_than_a_body(tmp_path: Path, monkey
         assert b'{"botsCount":0}' in await slow.heard(b"}}")
 
 
-@pytest.mark.parametrize("size", [100, ENOUGH - 100, ENOUGH + 100, 70_000, 99_000])
+@pytest.mark.parametrize("size", [100, 16_000, 17_000, 70_000, 99_000])
 @pytest.mark.parametrize("pieces", [1, 2, 7])
 async def test_a_body_is_answered_when_it_is_whole(tmp_path: Path, size: int, pieces: int) -> None:
     body = QUERY + b" " * (size - len(QUERY))
@@ -155,8 +157,8 @@ async def test_who_waits_to_be_told_to_go_on_is_told(tmp_path: Path) -> None:
 
 
 async def test_long_bodies_that_are_not_whole_share_some_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(luggage, "ROOM", 8 * luggage.BAG)
-    long = post(b" " * (4 * luggage.BAG + 1), 99_000)
+    monkeypatch.setattr(body_budget, "TOTAL", 8 * body_budget.UNIT)
+    long = post(b" " * (4 * body_budget.UNIT + 1), 99_000)
     async with server(tmp_path) as house, line(house, long) as one, line(house, long) as two:
         refused = {asyncio.ensure_future(each.rest()): each for each in (one, two)}
         done, waiting = await asyncio.wait(refused, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
@@ -168,21 +170,85 @@ async def test_long_bodies_that_are_not_whole_share_some_room(tmp_path: Path, mo
             each.cancel()
 
 
-# Who leaves.
+# Answers.
 
 
-async def test_who_leaves_while_two_requests_wait_is_answered_neither(tmp_path: Path) -> None:
-    """An answer to somebody who is gone would be an error in the log, and until then somebody to wait for."""
-    healthy, waiting = (
-        b"GET %b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % path for path in (b"/healthz", b"/bomber/rest/state?after=0")
-    )
-    async with server(tmp_path, bomber_wait=10 * PATIENCE) as house:
-        async with line(house, healthy) as one:
-            await one.heard(b"\r\n\r\n")
-            one.send(healthy + waiting + healthy)
-            await one.heard(b"\r\n\r\n")
-            await until(lambda: len(under_way()) == 1)
+@asynccontextmanager
+async def answers(app: ASGIApp, request: bytes) -> AsyncIterator[asyncio.StreamReader]:
+    """What is sent to a client that sends this request to an application."""
+    make = http_stack(app, Crowd(Settings()), asyncio.Protocol, Origins(Settings()))
+    async with await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0) as listening:
+        reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+        writer.write(request)
+        yield reader
+        writer.close()
         await until(lambda: not under_way())
+
+
+HEAD = {"type": "http.response.start", "status": 200, "headers": []}
+
+
+async def in_parts(scope: Scope, receive: Receive, send: Send) -> None:
+    await send(HEAD)
+    for part in (b"one", b"", b"two"):
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+    await send({"type": "http.response.body"})
+    assert (await receive())["type"] == "http.request"
+    assert (await receive())["type"] == "http.disconnect"
+
+
+@pytest.mark.parametrize(
+    ("request_line", "head", "body"),
+    [
+        (b"GET / HTTP/1.1\r\nConnection: close", b"transfer-encoding: chunked", b"3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"),
+        (b"GET / HTTP/1.0\r\nConnection: keep-alive", b"connection: close", b"onetwo"),
+        (b"HEAD / HTTP/1.1\r\nConnection: close", b"connection: close", b""),
+    ],
+)
+async def test_an_answer_in_parts(request_line: bytes, head: bytes, body: bytes) -> None:
+    async with answers(in_parts, request_line + b"\r\nHost: 127.0.0.1\r\n\r\n") as told:
+        assert head in await asyncio.wait_for(told.readuntil(b"\r\n\r\n"), PATIENCE)
+        assert await asyncio.wait_for(told.read(), PATIENCE) == body
+
+
+async def test_the_head_of_an_answer_without_a_length_does_not_wait_for_the_body() -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send(HEAD)
+        await receive()
+        await receive()
+
+    async with answers(app, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") as told:
+        assert (await asyncio.wait_for(told.readuntil(b"\r\n\r\n"), PATIENCE)).startswith(b"HTTP/1.1 200 OK")
+
+
+async def test_an_application_that_fails_is_an_internal_error(caplog: pytest.LogCaptureFixture) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise ValueError("a secret")
+
+    async with answers(app, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") as told:
+        answer = await asyncio.wait_for(told.read(), PATIENCE)
+    assert answer.startswith(b"HTTP/1.1 500 ") and answer.endswith(b"\r\n\r\nInternal Server Error")
+
+
+@pytest.mark.parametrize("target", [b"/\xc3\xa9", b"/a\xff"])
+async def test_a_target_that_is_not_ascii_is_refused(target: bytes) -> None:
+    async with answers(in_parts, b"GET %b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % target) as told:
+        assert (await asyncio.wait_for(told.read(), PATIENCE)).startswith(b"HTTP/1.1 400 ")
+
+
+async def test_a_client_that_leaves_is_answered_no_more() -> None:
+    left = asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        assert await receive() == {"type": "http.disconnect"}
+        await send(HEAD)
+        left.set()
+
+    request = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    async with answers(app, request * 2):
+        await until(lambda: len(under_way()) == 1)
+    assert left.is_set()
 
 
 # The end of the server.
@@ -203,10 +269,11 @@ async def line_of_an_ended_server(tmp_path: Path) -> AsyncIterator[Line]:
 
 
 async def test_what_is_not_answered_when_the_server_ends_is_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    half = post(b" " * (ENOUGH + 1), 99_000)
-    async with line_of_an_ended_server(tmp_path) as two, server(tmp_path) as house, line(house, half) as one:
-        async with line(house, post(QUERY)) as other:
-            await other.heard(b"}}")
+    opening = b"GET /socket.io/?EIO=4&transport=polling HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    async with line_of_an_ended_server(tmp_path) as two, server(tmp_path) as house, line(house, opening) as one:
+        sid = json.loads((await one.heard(b"}")).rpartition(b"\r\n\r\n")[2][1:])["sid"]
+        await until(lambda: not under_way())
+        one.send(opening.replace(b"polling", b"polling&sid=" + sid.encode()))
         await until(lambda: len(under_way()) == 1)
         for task in under_way():
             task.cancel()
@@ -217,15 +284,15 @@ async def test_what_is_not_answered_when_the_server_ends_is_no_error(tmp_path: P
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-def test_bags_go_to_whoever_has_fewer() -> None:
-    room = luggage.luggage_room()
-    much, little = luggage.Luggage(room), luggage.Luggage(room)
-    assert much.add(luggage.ROOM // 2, "a")
-    assert not much.add(2 * luggage.BAG, "a")
-    assert little.add(luggage.ROOM // 8, "b")
+def test_memory_goes_to_the_address_that_has_less() -> None:
+    units = body_budget.body_units()
+    much, little = body_budget.BodyBudget(units), body_budget.BodyBudget(units)
+    assert much.add(body_budget.TOTAL // 2, "a")
+    assert not much.add(2 * body_budget.UNIT, "a")
+    assert little.add(body_budget.TOTAL // 8, "b")
     much.drop()
     little.drop()
-    assert all(room.take("c") for _ in range(luggage.ROOM // luggage.BAG // 2)), "all is there again"
+    assert all(units.take("c") for _ in range(body_budget.TOTAL // body_budget.UNIT // 2)), "all is there again"
 
 
 async def test_an_answer_that_its_worker_drops_ends_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,0 +1,291 @@
+"""HTTP/1.1 for all requests: those of bots that poll go to a plain function, all others to the pages' application.
+
+Theory of operation. A connection is read request by request, and one is answered after the other; bytes that follow stay in the
+buffer meanwhile. A request that asks for a WebSocket goes back to the door with all that is not read yet.
+
+Most requests of bots are plain, complete and alone in what is received: they skip the reader (see `http_request.py`).
+"""
+
+import asyncio
+from typing import cast
+
+import httptools
+import structlog
+
+from botdrome.server import metrics
+from botdrome.server.network.body_budget import BodyBudget
+from botdrome.server.network.door import address_of
+from botdrome.server.network.http_exchange import Exchange, HttpLimits, HttpResponse, HttpSite
+from botdrome.server.network.http_request import (
+    FORWARDED_FOR,
+    NO_REQUEST,
+    BadHttpRequest,
+    HttpRequest,
+    RequestReader,
+    WebSocketRequested,
+    plain_request,
+)
+from botdrome.server.network.peer import Peer
+from botdrome.server.network.quick_ack import acknowledge
+from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.workers.asker import source_of
+
+log = structlog.get_logger()
+
+FAREWELL = 5.0
+"""Seconds for the client to read the last answer."""
+LOOK = 5.0
+"""Seconds between two checks of a connection for timeouts."""
+LONGEST_HELD = 16 << 10
+"""Bytes of later requests that are read while one is answered."""
+
+
+class HttpConnection(asyncio.Protocol):
+    def __init__(self, site: HttpSite, target: bytes) -> None:
+        """`target`: of the first request."""
+        self._site, self._service = site, site.find(target)
+        self._bucket: Bucket | None = None
+        self._budget = BodyBudget(site.body_units)
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._address = ""
+        self._inside = False
+        self._reader = RequestReader(site.longest_body, site.streams, self._go_on)
+        self._since = 0.0
+        """When the request began that is being read, the last one ended, or the client ceased to read."""
+        self._exchange: Exchange | None = None
+        """The request that is being answered."""
+        self._resumed: asyncio.Event | None = None
+        """Set when the client reads on; None: it reads."""
+        self._advancing = self._held = self._deaf = False
+
+    # Called by the transport.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._address = address_of(transport)
+        self._since = self._loop.time()
+        self._look_later()
+        refusal = self._site.crowd.admit(self._address, self._service.player)
+        self._inside = not refusal
+        if refusal:
+            metrics.REFUSED.labels("crowd").inc()
+            self._refuse(503, "TOO_MANY_CONNECTIONS", refusal)
+
+    def data_received(self, data: bytes) -> None:
+        reader, idle = self._reader, self._exchange is None and self._resumed is None
+        begins = not reader.begun
+        if self._deaf or (begins and idle and self._serve_plain(data)):
+            return None
+        reader.feed(data)
+        if self._exchange is None and not self._budget.add(len(data), source_of(self._address)[0]):
+            metrics.REFUSED.labels("bodies").inc()
+            return self._refuse(503, "TOO_BUSY", "too much is being sent at once: try again in a moment")
+        self._read_on()
+        self._advance()
+        if reader.begun and self._exchange is None and self._transport is not None:
+            if begins:
+                self._since = self._loop.time()
+            acknowledge(self._transport.get_extra_info("socket"))
+
+    def eof_received(self) -> bool:
+        """A client whose answer is due may still read it; one that waits for something that may happen counts as gone."""
+        exchange = self._exchange
+        if exchange is None or exchange.on_lost is not None:
+            return False
+        exchange.keep = False
+        return True
+
+    def pause_writing(self) -> None:
+        self._resumed, self._since = asyncio.Event(), self._loop.time()
+
+    def resume_writing(self) -> None:
+        if self._resumed is not None:
+            self._resumed.set()
+            self._resumed = None
+        self._advance()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._let_go()
+        if self._resumed is not None:
+            self._resumed.set()
+        exchange, self._exchange = self._exchange, None
+        if exchange is not None:
+            exchange.lose()
+
+    def _let_go(self) -> None:
+        self._transport = None
+        self._budget.drop()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._inside:
+            self._inside = False
+            self._site.crowd.leave(self._address)
+
+    # Timeouts.
+
+    def _look_later(self) -> None:
+        self._timer = self._loop.call_later(min(LOOK, self._service.limits.timeout), self._look)
+
+    def _look(self) -> None:
+        if self._transport is None:
+            return
+        self._look_later()
+        quiet, limits = self._loop.time() - self._since, self._service.limits
+        if self._resumed is not None:
+            if quiet > limits.reading:
+                self._transport.abort()
+        elif self._exchange is None and not self._reader.begun:
+            if quiet > limits.idle:
+                self._transport.close()
+        elif self._exchange is None and quiet > (limits.head_timeout if self._reader.in_head else limits.timeout):
+            words = f"a request has to be here within {limits.timeout:g} seconds, and its head within {limits.head_timeout:g}"
+            self._refuse(408, "TOO_SLOW", words)
+
+    # Reading.
+
+    def _serve_plain(self, data: bytes) -> bool:
+        """Serve the request if it is plain and alone in these bytes."""
+        request = plain_request(data) if len(data) <= LONGEST_HELD else None
+        if request is not None:
+            self._serve(request)
+        return request is not None
+
+    def _read_on(self) -> None:
+        """Read the body of the request that is being answered, if it is still coming."""
+        if self._reader.streaming and self._exchange is not None:
+            try:
+                self._reader.read_stream()
+            except BadHttpRequest:
+                if self._transport is not None:
+                    self._transport.abort()
+
+    def _advance(self) -> None:
+        """Read requests until one has to wait for its answer."""
+        if self._advancing:
+            return
+        self._advancing = True
+        try:
+            while self._exchange is None and self._resumed is None and self._transport is not None:
+                request = self._reader.read()
+                if request is None:
+                    break
+                self._serve(request)
+        except BadHttpRequest as problem:
+            self._refuse(problem.status, problem.word, problem.sentence)
+        except WebSocketRequested:
+            self._hand_over()
+        self._advancing = False
+        if self._reader.begun or self._held:
+            self._hold_back()
+
+    def _hold_back(self) -> None:
+        if self._transport is not None:
+            waiting = self._exchange is not None or self._resumed is not None
+            if waiting and len(self._reader.unread) > LONGEST_HELD:
+                self._held = True
+                self._transport.pause_reading()
+            elif self._held:
+                self._held = False
+                self._transport.resume_reading()
+
+    def _go_on(self) -> None:
+        if self._transport is not None:
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    # Answering.
+
+    def _serve(self, request: HttpRequest) -> None:
+        self._budget.drop()
+        target = request.target if request.target[:1] == b"/" else _origin_form(request.target)
+        service = self._service = self._site.find(target)
+        if service.limits.rate and not self._take(service.limits):
+            metrics.REFUSED.labels("flood").inc()
+            words = f"a connection may send {service.limits.rate:g} requests a second"
+            return self._refuse(429, "TOO_MANY_REQUESTS", words)
+        refusal = service.refusal(request)
+        if refusal is not None:
+            return self._say_goodbye(refusal)
+        address, claimed = self._address, request.headers.get(FORWARDED_FOR)
+        if claimed is not None and isinstance(self._transport, Peer):
+            address = self._transport.client_of(claimed.decode("latin-1"))
+        self._exchange = exchange = Exchange(request, target, address, self, request.keep)
+        try:
+            service.handle(exchange)
+            self._read_on()
+        except Exception:
+            log.exception("a request could not be answered")
+            exchange.answer(service.refuse(500, "INTERNAL_ERROR", "the server has made a mistake"))
+        return None
+
+    def _take(self, limits: HttpLimits) -> bool:
+        if self._bucket is None:
+            self._bucket = Bucket(limits.rate, limits.burst)
+        return self._bucket.take()
+
+    @property
+    def transport(self) -> asyncio.Transport | None:
+        return self._transport
+
+    async def drain(self) -> None:
+        """Wait until the client has read enough."""
+        if self._resumed is not None:
+            await self._resumed.wait()
+
+    def send(self, exchange: Exchange, data: bytes, last: bool) -> None:
+        if last:
+            self._exchange = None
+        if self._transport is None:
+            return
+        self._since = self._loop.time()
+        self._transport.write(data)
+        if not last:
+            return
+        if not exchange.keep or self._reader.streaming:
+            self._close()
+        elif self._reader.begun:
+            self._advance()
+
+    def _refuse(self, status: int, word: str, sentence: str) -> None:
+        self._say_goodbye(self._service.refuse(status, word, sentence))
+
+    def _say_goodbye(self, response: HttpResponse) -> None:
+        if self._transport is not None:
+            self._transport.write(response.packed(connection="close"))
+            self._close()
+
+    def _close(self) -> None:
+        """Read and drop what still comes, so that the client can read the last answer."""
+        transport = self._transport
+        assert transport is not None
+        self._deaf = True
+        self._let_go()
+        if not transport.is_reading():
+            transport.resume_reading()
+        if transport.can_write_eof():
+            transport.write_eof()
+        else:
+            transport.close()
+        self._timer = self._loop.call_later(FAREWELL, transport.abort)
+
+    def _hand_over(self) -> None:
+        """Give the connection back to the door, with all that is not read."""
+        transport = self._transport
+        assert transport is not None
+        self._let_go()
+        if not transport.is_reading():
+            transport.resume_reading()
+        door = self._site.door()
+        transport.set_protocol(door)
+        door.connection_made(transport)
+        door.data_received(self._reader.unread)
+
+
+def _origin_form(target: bytes) -> bytes:
+    """Return the path and query of `http://host/path?query`, which proxies are sent."""
+    try:
+        url = httptools.parse_url(target)
+    except httptools.HttpParserInvalidURLError:
+        raise BadHttpRequest(*NO_REQUEST) from None
+    return (url.path or b"/") + (b"?" + url.query if url.query else b"")

@@ -1,0 +1,298 @@
+"""HTTP requests: from the bytes of a connection to whole requests, one at a time.
+
+`RequestReader` gives httptools no byte beyond the present request, so the bytes that follow stay untouched: they are the next
+request, or a WebSocket that the door opens. `plain_request` reads the ordinary requests that bots repeat thousands of times; it
+parses the same headers once.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+import httptools
+from msgspec import Struct
+
+from botdrome.server.network.door import LONGEST_HEAD, wants_websocket
+
+EMPTY_LINE = b"\r\n\r\n"
+LINE = re.compile(rb"(GET|POST) (/[\w/.?&=%+~,:@-]*) HTTP/1\.1\r\n")
+LONGEST_CACHED = 1024
+"""Bytes of the headers of a plain request."""
+UNUSUAL = {b"expect", b"transfer-encoding", b"upgrade"}
+"""Headers of requests that are not plain."""
+FORWARDED_FOR = b"x-forwarded-for"
+UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
+LINE_ENDS = re.compile(rb"[\r\n]*")
+MOST_LINE_ENDS = 64
+"""Bytes of line ends before a request: some clients send one after a body."""
+MOST_PIECES = 1000
+"""Chunks of a body."""
+MOST_FIELDS = 100
+"""Lines of a head. Each takes some hundred bytes of memory."""
+NO_REQUEST = 400, "BAD_REQUEST", "this is no HTTP/1.1 request"
+
+
+class RequestHeaders(dict[bytes, bytes]):
+    """By lower-case names. The last of several lines counts, but each proxy may add a line of its own."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[bytes, bytes]] = []
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Called by httptools."""
+        name = name.lower()
+        self.lines.append((name, value))
+        before = self.get(name) if name == FORWARDED_FOR else None
+        self[name] = value if before is None else before + b"," + value
+
+
+class HttpRequest(Struct, frozen=True):
+    method: str
+    target: bytes
+    headers: RequestHeaders
+    body: bytes
+    keep: bool
+    """Whether the connection stays open after the answer."""
+    version: str = "1.1"
+    whole: bool = True
+    """False: the body is longer than the limit, and this is its beginning."""
+    stream: "BodyStream | None" = None
+    """The body, if it is handed over while it comes."""
+
+
+class BodyStream:
+    """A body that is handed over while it comes."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.more = True
+        self._come = asyncio.Event()
+
+    def add(self, part: bytes, more: bool) -> None:
+        self._parts.append(part)
+        self.more = more
+        self._come.set()
+
+    async def next(self) -> bytes:
+        await self._come.wait()
+        if self.more:
+            self._come.clear()
+        part, self._parts = b"".join(self._parts), []
+        return part
+
+
+class BadHttpRequest(Exception):
+    """The rest of the connection cannot be read as requests: status, word and sentence of the answer."""
+
+    def __init__(self, status: int, word: str, sentence: str) -> None:
+        super().__init__(word)
+        self.status, self.word, self.sentence = status, word, sentence
+
+
+class WebSocketRequested(Exception):
+    """The next request, which is still unread, asks for a WebSocket."""
+
+
+def plain_request(data: bytes) -> HttpRequest | None:
+    """Return the one request in these bytes; None: it is not plain, not complete or not alone, and RequestReader reads it."""
+    line = LINE.match(data)
+    if line is None:
+        return None
+    end = data.find(EMPTY_LINE) + 4
+    if end - line.end() > LONGEST_CACHED:
+        return None
+    found = _read_headers(data[line.end() : end])
+    if found is None or end + found[1] != len(data):
+        return None
+    headers, _, keep = found
+    return HttpRequest("GET" if line[1] == b"GET" else "POST", line[2], headers, data[end:], keep)
+
+
+@lru_cache(maxsize=1024)
+def _read_headers(lines: bytes) -> tuple[RequestHeaders, int, bool] | None:
+    """Return the headers with the length of the body and whether the connection stays open."""
+    if not lines.endswith(b"\r\n") or lines.count(b"\n") != lines.count(b"\r\n"):
+        return None
+    headers = RequestHeaders()
+    try:
+        httptools.HttpRequestParser(headers).feed_data(b"POST / HTTP/1.1\r\n" + lines)
+    except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+        return None
+    if not UNUSUAL.isdisjoint(headers) or len(headers.lines) > MOST_FIELDS:
+        return None
+    return headers, int(headers.get(b"content-length", b"0")), stays_open(b"HTTP/1.1", headers)
+
+
+def stays_open(version: bytes, headers: RequestHeaders) -> bool:
+    old = not version.startswith(b"HTTP/1.1")
+    if b"connection" not in headers:
+        return not old
+    wish = headers[b"connection"].lower()
+    return b"close" not in wish and (not old or b"keep-alive" in wish)
+
+
+class RequestReader:
+    def __init__(self, longest_body: Callable[[bytes], int], streams: Callable[[bytes], bool], go_on: Callable[[], None]) -> None:
+        """By the target: bytes of the longest body, and whether it is handed over while it comes.
+
+        `go_on` tells a client that expects 100 Continue to send its body.
+        """
+        self.begun = False
+        """Whether unread bytes are here, or a part of a request."""
+        self.in_head = False
+        self._longest_body, self._streams, self._go_on = longest_body, streams, go_on
+        self._buffer, self._at = b"", 0
+        """Received bytes, and how many of them are read."""
+        self._parser = httptools.HttpRequestParser(self)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._words: list[bytes] = []
+        """The request line, once the head is read."""
+        self._headers = RequestHeaders()
+        self._body: list[bytes] = []
+        self._size = self._limit = 0
+        """Bytes of the body: received, and permitted."""
+        self._awaited: int | None = None
+        """Bytes of the body that are still to come; None: it is chunked."""
+        self._stream: BodyStream | None = None
+        self._complete = False
+        self._skipped = 0
+        """Bytes of line ends before the request."""
+
+    def feed(self, data: bytes) -> None:
+        if self.begun:
+            self._buffer, self._at = self.unread + data, 0
+        else:
+            self._buffer, self._at, self._skipped = data, 0, 0
+        self.begun = True
+
+    @property
+    def unread(self) -> bytes:
+        return self._buffer[self._at :]
+
+    def read(self) -> HttpRequest | None:
+        """Return the next request; None: it is not complete. Raise BadHttpRequest or WebSocketRequested."""
+        too_long = False
+        while self._at < len(self._buffer) and not self._complete and not too_long:
+            if not (self._read_body() if self._words else self._read_head()):
+                break
+            if not self._complete and self._words and self._streams(self._words[1]):
+                return self._announced()
+            too_long = self._size + (self._awaited or 0) > self._limit or len(self._body) > MOST_PIECES
+        found = self._taken(not too_long) if self._complete or too_long else None
+        self.in_head = not self._words and self._at < len(self._buffer)
+        self.begun = bool(self._words) or self.in_head
+        if self._at == len(self._buffer):
+            self._buffer, self._at = b"", 0
+        return found
+
+    @property
+    def streaming(self) -> bool:
+        """Whether the request that was read last has a body that is still coming."""
+        return self._stream is not None
+
+    def read_stream(self) -> None:
+        """Hand over what is here of that body; of one that is longer than its limit, no more than that shows."""
+        stream = self._stream
+        assert stream is not None
+        while self._at < len(self._buffer) and not self._complete and self._size <= self._limit and self._read_body():
+            pass
+        over = self._complete or self._size > self._limit
+        stream.add(b"".join(self._body), not over)
+        self._body = []
+        if self._complete:
+            self._begin()
+        self.begun = self._at < len(self._buffer)
+
+    def _announced(self) -> HttpRequest:
+        """Return a request whose body is still coming."""
+        self._stream = BodyStream()
+        method, target, version = self._words
+        keep, number = stays_open(version, self._headers), self._parser.get_http_version()
+        return HttpRequest(method.decode(), target, self._headers, b"", keep, number, stream=self._stream)
+
+    def _taken(self, whole: bool) -> HttpRequest:
+        (method, target, version), headers, body = self._words, self._headers, b"".join(self._body)
+        self._begin()
+        keep = whole and stays_open(version, headers)
+        return HttpRequest(method.decode(), target, headers, body, keep, self._parser.get_http_version(), whole)
+
+    # Each returns whether it made progress.
+
+    def _read_head(self) -> bool:
+        if self._buffer[self._at] in b"\r\n":
+            self._skip_line_ends()
+        buffer, start = self._buffer, self._at
+        end = buffer.find(EMPTY_LINE, start) + 4
+        if (len(buffer) if end < 4 else end) - start > LONGEST_HEAD:
+            raise BadHttpRequest(431, "HEAD_TOO_LONG", f"the head of a request has at most {LONGEST_HEAD} bytes")
+        if end < 4:
+            if b"\n\n" in buffer:
+                raise BadHttpRequest(*NO_REQUEST)
+            return False
+        head = buffer[start:end]
+        words = head[: head.index(b"\r\n")].split(b" ", 2)
+        if len(words) < 3 or words[0].strip() == b"PRI":  # so begins HTTP/2
+            raise BadHttpRequest(*NO_REQUEST)
+        if UPGRADE.search(head):
+            if wants_websocket(head):
+                raise WebSocketRequested
+            head = UPGRADE.sub(b"\r\nX-Not-For-Us:", head)  # no other upgrade is on offer: then the request is an ordinary one
+        self._parse(head)
+        self._words, self._at, self._limit = words, end, self._longest_body(words[1])
+        if not self._complete:
+            self._expect_body()
+        return True
+
+    def _skip_line_ends(self) -> None:
+        found = LINE_ENDS.match(self._buffer, self._at)
+        assert found is not None
+        self._skipped += found.end() - self._at
+        self._at = found.end()
+        if self._skipped > MOST_LINE_ENDS:
+            raise BadHttpRequest(*NO_REQUEST)
+
+    def _expect_body(self) -> None:
+        if b"transfer-encoding" not in self._headers:
+            self._awaited = int(self._headers[b"content-length"])
+        if self._headers.get(b"expect", b"").lower() == b"100-continue" and (self._awaited or 0) <= self._limit:
+            self._go_on()
+
+    def _read_body(self) -> bool:
+        """A chunked body ends with an empty line, so that bytes up to one, or without one, are not beyond it."""
+        buffer, start = self._buffer, self._at
+        if self._awaited is not None:
+            end = min(len(buffer), start + self._awaited)
+            self._awaited -= end - start
+        else:
+            found = buffer.find(EMPTY_LINE, start)
+            end = found + 4 if found >= 0 else len(buffer) - 3
+        if end <= start:
+            return False
+        self._parse(buffer[start:end])
+        self._at = end
+        return True
+
+    def _parse(self, piece: bytes) -> None:
+        try:
+            self._parser.feed_data(piece)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as fault:
+            if isinstance(fault.__context__, BadHttpRequest):
+                raise fault.__context__ from None
+            raise BadHttpRequest(*NO_REQUEST) from None
+
+    # Called by httptools.
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self._headers.lines) >= MOST_FIELDS:
+            raise BadHttpRequest(431, "HEAD_TOO_LONG", f"the head of a request has at most {MOST_FIELDS} fields")
+        self._headers.on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        self._body.append(body)
+        self._size += len(body)
+
+    def on_message_complete(self) -> None:
+        self._complete = True
