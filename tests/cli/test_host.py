@@ -186,7 +186,7 @@ async def test_who_quits_at_a_terminal_is_asked_first(tmp_path: Path) -> None:
 def test_statistics_of_a_store_that_is_not_there_make_none(tmp_path: Path) -> None:
     file = tmp_path / "no.db"
     result = run("stats", "--db", f"sqlite:///{file}")
-    assert (result.exit_code, f"{file}: there is no such store" in result.stderr, file.exists()) == (1, True, False)
+    assert (result.exit_code, f"{file}: the store does not exist" in result.stderr, file.exists()) == (1, True, False)
 
 
 async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.cli.host_words import Puzzled, headline, order_in
+from botdrome.cli.host_words import BadCommand, headline, order_in
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_is_typed(typed: str, order: dict[str, Any]) -> None:
     ],
 )
 def test_what_makes_no_sense(typed: str, words: str) -> None:
-    with pytest.raises(Puzzled, match=re.escape(words)):
+    with pytest.raises(BadCommand, match=re.escape(words)):
         order_in(typed)
 
 

@@ -59,7 +59,7 @@ def test_there_is_no_copy_of_a_store_that_is_not_there(command: str, tmp_path: P
     url = f"sqlite:///{tmp_path}/folder/mistyped.db"
     result = run(command, f"{tmp_path}/copy", "--db", url)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"botdrome: {url}: there is no such store\n"
+    assert result.stderr == f"botdrome: {url}: the store does not exist\n"
     assert list(tmp_path.iterdir()) == []
 
 

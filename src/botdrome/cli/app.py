@@ -1,4 +1,4 @@
-"""The command `botdrome`. Heavy things are imported inside the commands, so that `--help` answers at once."""
+"""The command `botdrome`. Commands import their modules when they run, so that `--help` is fast."""
 
 import sys
 from pathlib import Path
@@ -20,14 +20,14 @@ app = typer.Typer(
 
 NO_WINDOWS = "botdrome does not run on Windows itself. Run it in WSL, the Windows Subsystem for Linux: `wsl --install`."
 
-Game = Annotated[str, typer.Argument(help="The game, as `botdrome games` calls it.")]
+Game = Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.")]
 
 
 @app.command()
 def games(
     game: Annotated[str | None, typer.Argument(help="Only this game, in full.")] = None,
 ) -> None:
-    """List the games with their options, and what a bot sees and sends by example."""
+    """List the games with their options, and examples of views and moves."""
     from botdrome.cli.games import show_games
 
     raise typer.Exit(show_games(game))
@@ -37,18 +37,18 @@ def games(
 def play(
     game: Game,
     bots: Annotated[list[str], typer.Argument(help="house:NAME, FILE.py[:FUNCTION], MODULE:FUNCTION, or 'cmd:PROGRAM ARGS'.")],
-    matches: Annotated[int, typer.Option("-n", "--matches", min=1, help="Matches for every choice of bots at one table.")] = 10,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes to play in.")] = 1,
-    seed: Annotated[int, typer.Option(help="The first seed; each serves once for every way to sit.")] = 1,
+    matches: Annotated[int, typer.Option("-n", "--matches", min=1, help="Matches for every group of bots at one table.")] = 10,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
+    seed: Annotated[int, typer.Option(help="The first seed. Each seed is played once per seating.")] = 1,
     players: Annotated[
-        int | None, typer.Option(min=1, help="Seats at a table. \\[default: all bots, if the game has room]")
+        int | None, typer.Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]")
     ] = None,
     option: Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Keep a match file of every match in this folder.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print every match and the table as JSON.")] = False,
-    show: Annotated[bool, typer.Option("--open", help="Show the matches in the browser as they are played.")] = False,
+    save: Annotated[Path | None, typer.Option(help="Save a match file of every match in this folder.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print all matches and the standings as JSON.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Show the matches live in the browser.")] = False,
 ) -> None:
-    """Play bots against each other on this machine, and show who is better and how sure that is.
+    """Play bots against each other on this machine, and show the standings with Elo differences and their 95 % intervals.
 
     Ends with status 0, or 1 if a bot could not be started.
     """
@@ -60,13 +60,13 @@ def play(
 @app.command()
 def replay(
     file: Annotated[Path, typer.Argument(help="A match file.")],
-    turn: Annotated[int | None, typer.Option(help="Print the position after this many inputs, and end.")] = None,
-    speed: Annotated[float, typer.Option(min=0.1, help="Positions a second while it plays.")] = 2.0,
+    turn: Annotated[int | None, typer.Option(help="Print the position after this step, and exit.")] = None,
+    speed: Annotated[float, typer.Option(min=0.1, help="Positions per second during playback.")] = 2.0,
     html: Annotated[
-        Path | None, typer.Option(metavar="PAGE", help="Write one HTML file that shows the match in any browser, and end.")
+        Path | None, typer.Option(metavar="PAGE", help="Write one HTML file that shows the match in any browser, and exit.")
     ] = None,
 ) -> None:
-    """Show a match again: step, go back, jump, or let it play; or write it as a page."""
+    """Replay a match file in the terminal, step by step or as a film; or write it as an HTML page."""
     from botdrome.cli.replay import show_match
 
     raise typer.Exit(show_match(file, turn, speed, html))
@@ -74,7 +74,7 @@ def replay(
 
 @app.command()
 def verify(files: Annotated[list[Path], typer.Argument(help="Match files.")]) -> None:
-    """Play match files again, and name the file and the line where one first differs."""
+    """Replay match files, and report the first line of each that differs."""
     from botdrome.cli.replay import verify_files
 
     raise typer.Exit(verify_files(files))
@@ -117,41 +117,39 @@ def serve(
     raise typer.Exit(run_server(ctx.obj | {"house.fill": house} | allowed, setting or [], config))
 
 
-Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="Where the server is.")]
+Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of the server.")]
 Database = Annotated[str, typer.Option("--db", metavar="URL", envvar="BOTDROME_DB", help="As for `botdrome serve`.")]
 
 
 @app.command()
 def host(
-    server: Annotated[
-        str | None, typer.Option(help="A server that runs, by its HTTP address. \\[default: one of its own is started]")
-    ] = None,
+    server: Annotated[str | None, typer.Option(help="The URL of a running server. \\[default: start a new one]")] = None,
     token: Annotated[
         str,
         typer.Option(envvar=["BOTDROME_BOATS_HOST_TOKEN", "BOTDROME_HOST_TOKEN"], help="The `boats.host_token` of that server."),
     ] = "",
-    room: Annotated[str, typer.Option(help="The title of a room of that server. \\[default: its first]")] = "",
+    room: Annotated[str, typer.Option(help="The title of a room on that server. \\[default: its first room]")] = "",
     title: Annotated[str | None, typer.Option("-t", "--title", help="The title of the game.")] = None,
-    auto_start: Annotated[bool | None, typer.Option("-a", "--auto-start", help="A full table starts by itself.")] = None,
-    repeat: Annotated[bool | None, typer.Option("-r", "--repeat", help="Games follow each other until you quit.")] = None,
-    least: Annotated[int | None, typer.Option("--min", help="Players at least. \\[default: 2]")] = None,
-    most: Annotated[int | None, typer.Option("--max", help="Players at most. \\[default: 9]")] = None,
+    auto_start: Annotated[bool | None, typer.Option("-a", "--auto-start", help="Start the game when the table is full.")] = None,
+    repeat: Annotated[bool | None, typer.Option("-r", "--repeat", help="Start a new game after each game.")] = None,
+    least: Annotated[int | None, typer.Option("--min", help="The minimum number of players. \\[default: 2]")] = None,
+    most: Annotated[int | None, typer.Option("--max", help="The maximum number of players. \\[default: 9]")] = None,
     width: Annotated[int | None, typer.Option(help="Columns of the boards. \\[default: 10]")] = None,
     height: Annotated[int | None, typer.Option(help="Rows of the boards. \\[default: 10]")] = None,
-    config: Annotated[Path | None, typer.Option("-c", "--config", help="A configuration file of the original.")] = None,
+    config: Annotated[Path | None, typer.Option("-c", "--config", help="A configuration file of Xterm Boat Sinker.")] = None,
     db_dir: Annotated[Path | None, typer.Option("-d", "--db-dir", help="A folder for the statistics as ini files.")] = None,
     bind_address: Annotated[str, typer.Option("-b", "--bind-address", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("-p", "--port", help="Where players join; -1: any free port.")] = 7948,
-    http_port: Annotated[int, typer.Option(help="Where spectators are; 0: any free port.")] = 0,
+    port: Annotated[int, typer.Option("-p", "--port", help="The port for players; -1: any free port.")] = 7948,
+    http_port: Annotated[int, typer.Option(help="The HTTP port, for spectators; 0: any free port.")] = 0,
     tables: Annotated[int | None, typer.Option(min=0, help="Games at once with --repeat; 0: any number. \\[default: 0]")] = None,
-    turn_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for a turn; 0: any time. \\[default: 60]")] = None,
+    turn_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for a turn; 0: no limit. \\[default: 60]")] = None,
     db: Annotated[str | None, typer.Option("--db", metavar="URL", help="As for `botdrome serve`.")] = None,
     log_level: LogLevel = None,
     log_file: Annotated[
-        Path | None, typer.Option("-f", "--log-file", help="Where logs are appended. \\[default: standard error]")
+        Path | None, typer.Option("-f", "--log-file", help="Append logs to this file. \\[default: standard error]")
     ] = None,
 ) -> None:
-    """Host boat games: start them, talk to the players, boot, skip, abort. `help` lists what can be typed."""
+    """Host boat games: start and abort games, send messages, boot and skip players. Type `help` for the commands."""
     from botdrome.cli.host import run_host
 
     rules = {"title": title, "min": least, "max": most, "width": width, "height": height}
@@ -162,10 +160,10 @@ def host(
 
 @app.command()
 def stats(
-    name: Annotated[str | None, typer.Argument(help="Only the games of this title, in full.")] = None,
-    player: Annotated[bool, typer.Option("--player", help="The name is that of a player.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
-    db_dir: Annotated[Path | None, typer.Option("-d", "--db-dir", help="Write ini files like the original's here.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show only the games of this title, in full.")] = None,
+    player: Annotated[bool, typer.Option("--player", help="NAME is the name of a player.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    db_dir: Annotated[Path | None, typer.Option("-d", "--db-dir", help="Also write the original's ini files here.")] = None,
     db: Database = "",
 ) -> None:
     """Show the statistics of boat games, with the keys of the original."""
@@ -176,7 +174,7 @@ def stats(
 
 @app.command()
 def watch(match: Annotated[str, typer.Argument(help="The id of a match.")], server: Server = "http://127.0.0.1:3000") -> None:
-    """Watch a match on a server: from its present position on, or from the start if it is over."""
+    """Watch a match on a server: live, or from the start if it has ended."""
     from botdrome.cli.remote import watch as watch_match
 
     raise typer.Exit(watch_match(match, server))
@@ -186,10 +184,10 @@ def watch(match: Annotated[str, typer.Argument(help="The id of a match.")], serv
 def why(
     match: Annotated[str, typer.Argument(help="The id of a match.")],
     token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
-    seat: Annotated[int | None, typer.Option(help="The seat, from 0. \\[default: the one that the token fits]")] = None,
+    seat: Annotated[int | None, typer.Option(help="The seat, from 0. \\[default: the seat of the token's bot]")] = None,
     server: Server = "http://127.0.0.1:3000",
 ) -> None:
-    """Why did my bot lose? What it sent and was told, what the server made of it, and how long it took."""
+    """Show why a bot lost: its messages in both directions, the server's verdicts, and the times."""
     from botdrome.cli.remote import why as explain
 
     raise typer.Exit(explain(match, token, seat, server))
@@ -199,10 +197,10 @@ def why(
 def connect(
     name: Annotated[str, typer.Argument(help="The name of a registered bot.")],
     token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
-    to: Annotated[str, typer.Option("--to", envvar="BOTDROME_SERVER", help="Where the server is.")] = "http://127.0.0.1:3000",
-    local: Annotated[str, typer.Option(help="Where the bot is, as seen from here.")] = "http://127.0.0.1:8080",
+    to: Annotated[str, typer.Option("--to", envvar="BOTDROME_SERVER", help="The URL of the server.")] = "http://127.0.0.1:3000",
+    local: Annotated[str, typer.Option(help="The URL of the bot, as seen from this machine.")] = "http://127.0.0.1:8080",
 ) -> None:
-    """Let a server call a bot that it cannot reach: this connects outwards, and carries the calls in."""
+    """Let a server call a bot behind a firewall: connect to the server, and forward its calls to the bot."""
     from botdrome.cli.remote import run_tunnel
 
     raise typer.Exit(run_tunnel(name, token, to, local))
@@ -210,9 +208,9 @@ def connect(
 
 @app.command()
 def export(
-    file: Annotated[Path | None, typer.Argument(help="Where to. \\[default: standard output]")] = None, db: Database = ""
+    file: Annotated[Path | None, typer.Argument(help="The target file. \\[default: standard output]")] = None, db: Database = ""
 ) -> None:
-    """Write everything that a server has stored as JSON lines."""
+    """Export all data of a server as JSON lines."""
     from botdrome.cli.store_commands import export as export_all
 
     raise typer.Exit(export_all(db, file))
@@ -220,18 +218,18 @@ def export(
 
 @app.command("import")
 def take_in(
-    files: Annotated[list[Path], typer.Argument(help="What `export` wrote, or mongoexport from a Battlebot database.")],
+    files: Annotated[list[Path], typer.Argument(help="Files written by `export`, or by mongoexport from a Battlebot database.")],
     db: Database = "",
 ) -> None:
-    """Take in what `export` wrote, or the bots and games of a Battlebot server; what is there already stays as it is."""
+    """Import files of `export`, or the bots and games of a Battlebot server. Existing entries stay unchanged."""
     from botdrome.cli.store_commands import take_in as take_all_in
 
     raise typer.Exit(take_all_in(db, files))
 
 
 @app.command()
-def backup(file: Annotated[Path, typer.Argument(help="The copy.")], db: Database = "") -> None:
-    """Copy the SQLite file of a server, also while it runs."""
+def backup(file: Annotated[Path, typer.Argument(help="The file to write.")], db: Database = "") -> None:
+    """Copy the SQLite file of a server; the server may be running."""
     from botdrome.cli.store_commands import backup as copy
 
     raise typer.Exit(copy(db, file))
@@ -239,7 +237,7 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy.")], db: Database
 
 @app.command("operator-token")
 def operator_token(db: Database = "") -> None:
-    """Make a new operator's token, and print it. The old one, and sessions that were opened with it, end at once."""
+    """Create a new operator token, and print it. The old token and its sessions end at once."""
     from botdrome.cli.store_commands import operator_token as make_token
 
     raise typer.Exit(make_token(db))
@@ -250,9 +248,9 @@ app.command(context_settings={"help_option_names": ["--help"]})(boats)
 
 @app.command()
 def demo(
-    pause: Annotated[float, typer.Option(min=0, help="Seconds between two pictures.")] = 0.15,
+    pause: Annotated[float, typer.Option(min=0, help="Seconds between two positions.")] = 0.15,
 ) -> None:
-    """Show a game of each kind, then a small tournament."""
+    """Show one match of each game, then a small tournament."""
     from botdrome.cli.demo import show_demo
 
     raise typer.Exit(show_demo(pause))

@@ -1,4 +1,4 @@
-"""Broadcast: a small server of its own on which the matches of `botdrome play --open` are seen as they are played."""
+"""Broadcast: a server inside `botdrome play --open` that shows its matches live."""
 
 import asyncio
 import multiprocessing
@@ -30,17 +30,17 @@ from botdrome.store.store import MatchEntry, Store
 log = structlog.get_logger()
 
 MOST_WAITING = 1000
-"""Scenes that wait to be shown. Where there are more, the matches wait."""
+"""Scenes in the queue; when it is full, the matches wait."""
 A_MOMENT = 0.2
-"""Seconds after which the server looks whether it should stop."""
+"""Seconds between two checks whether to stop."""
 
 
 class Broadcast:
-    """A server in a thread, open inside `with`. Nothing of it is left afterwards."""
+    """A server in a thread, with a temporary store. It runs inside `with`."""
 
     def __init__(self) -> None:
         self.scenes: Queue[Scene] = multiprocessing.get_context("spawn").Queue(MOST_WAITING)
-        """Where the matches are shown."""
+        """The queue of scenes to show."""
         self.url = ""
         self._opened: Future[str] = Future()
         self._stopping = Event()
@@ -86,7 +86,7 @@ class Broadcast:
             if scene is not None:
                 try:
                     await _show(scene, tables, store)
-                except Exception as problem:  # the matches go on, whether they can be shown or not
+                except Exception as problem:  # matches go on even if they cannot be shown
                     log.error("a match cannot be shown", match=scene.match, exc_info=problem)
 
     def _next(self) -> Scene | None:
@@ -108,6 +108,6 @@ async def _show(scene: Scene, tables: PlayedElsewhere, store: Store) -> None:
 
 
 def open_browser(url: str) -> bool:
-    """Whether there is one. Browsers that would take this terminal do not count."""
+    """Open the URL, and return whether there is a browser. Browsers in the terminal do not count."""
     has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
     return has_screen and webbrowser.open(url)

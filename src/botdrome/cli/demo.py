@@ -36,12 +36,12 @@ def show_demo(pause: float) -> int:
 
 
 def _command() -> str:
-    """How the user starts this program: `make demo` has it in a folder that no shell looks into."""
+    """Return the command of this program, which `make demo` has outside the PATH."""
     return "botdrome" if shutil.which("botdrome") else sys.argv[0]
 
 
 def _show(row: Format, console: Terminal, pause: float) -> None:
-    """A match of house bots, the best against the rest, in at most so many pictures."""
+    """Show a match of house bots, the best against the weakest, in at most MOST_FRAMES positions."""
     players = min(AT_A_TABLE, row.game.players[-1])
     house = house_bots(row.name)
     names = [list(house)[-1 if player % 2 == 0 else 0] for player in range(players)]

@@ -1,4 +1,4 @@
-"""Reel: a match as a row of pictures that can be shown in any order."""
+"""Frames: a match as a list of positions that can be shown in any order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -18,13 +18,13 @@ from botdrome.match.terms import Milliseconds
 
 
 class Frame(Struct):
-    """A position, and what was told since the one before."""
+    """A position, and the events since the one before."""
 
     step: int
     time: Milliseconds
     view: View
     bots: tuple[str, ...]
-    """The players by their seats."""
+    """The names of the players, by seat."""
     told: list[str]
 
 
@@ -50,7 +50,7 @@ def _add(reel: list[Frame], news: News, time: Milliseconds, names: tuple[str, ..
 
 
 def told(event: Event, names: Sequence[str]) -> Iterator[str]:
-    """An event in words."""
+    """Describe an event."""
     match event:
         case Began():
             yield f"board {event.board + 1}: {', '.join(names[player] for player in event.order)}"
@@ -91,7 +91,7 @@ def _short(raw: Any) -> str:
 
 
 def drawn(game: str, frame: Frame, told_at_most: int = 6) -> RenderableType:
-    """One frame, for the terminal."""
+    """Draw a frame for the terminal."""
     head = Text(f"{shown(game)}  step {frame.step}  {frame.time / 1000:.3f} s", style="bold")
     return Group(head, picture_of(game, frame.view, tuple(map(shown, frame.bots))), *_tail(frame.told, told_at_most))
 

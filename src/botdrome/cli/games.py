@@ -1,4 +1,4 @@
-"""`botdrome games`: the games, their options, and views and moves by example."""
+"""`botdrome games`: the games, their options, and examples of views and moves."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def _examples(row: Format) -> list[RenderableType]:
 
 
 def examples(row: Format) -> list[tuple[str, View, Raw]]:
-    """What a bot sees and what it may send, at the start and a few moves later."""
+    """Return examples of a view and a move, at the start and a few moves later."""
     match = Match(row.game, row.game.players[0] if row.game.players[0] > 1 else 2, row.terms, SEED)
     bots = [seated(house_bots(row.name)["random"], SEED + player) for player in range(match.players)]
     match.start()

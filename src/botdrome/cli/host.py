@@ -1,4 +1,4 @@
-"""`botdrome host`: a console for a room of boat games, on a server that runs or on one of its own."""
+"""`botdrome host`: a console for a room of boat games, on a running server or on a new one."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.app import House, open_house
-from botdrome.cli.host_words import HELP, Puzzled, headline, order_in, pictured
+from botdrome.cli.host_words import HELP, BadCommand, headline, order_in, pictured
 from botdrome.cli.logs import configure_logs, level_called
 from botdrome.cli.serve import show_operator_token
 from botdrome.cli.terminal import REFUSED, Terminal, complain
@@ -41,7 +41,7 @@ def run_host(
     flags: dict[str, Any],
     log_file: Path | None = None,
 ) -> int:
-    """`values` make the room, `flags` the server, where it is one of our own."""
+    """`values` are the settings of the room and `flags` those of the server, if a new one is started."""
     try:
         if flags.get("log.level") is not None:
             flags["log.level"] = level_called(flags["log.level"])
@@ -59,7 +59,7 @@ def run_host(
 
 
 def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, Any]) -> Settings:
-    """A file of the original, and what was given beside it."""
+    """Combine a configuration file of the original with the options."""
     given = {key: value for key, value in values.items() if value is not None}
     usual = {"title": "Botdrome", "max": 9, "auto_start": False, "repeat": False}
     plan = make_plan(usual | (_read(config) if config else {}) | given)
@@ -102,7 +102,7 @@ def _say_where(house: House, console: Terminal) -> None:
 
 
 class HostClient:
-    """The conversation with the server on one side and with whoever types on the other."""
+    """Sends typed commands to the server, and prints its answers."""
 
     def __init__(self, server: str, token: str, room: str, console: Terminal, stays: bool = False) -> None:
         self._url = f"{server.rstrip('/').replace('http', 'ws', 1)}/boats/host"
@@ -151,14 +151,14 @@ class HostClient:
             self._console.print(Text(shown(line)), soft_wrap=True)
 
     async def _type(self, socket: ClientConnection) -> None:
-        """Until there is no more input. A server of our own then runs on."""
+        """Read commands until the input ends. A new server then keeps running."""
         typed = _typed_lines()
         while (line := await typed.get()) is not None:
             if not line.strip():
                 continue
             try:
                 order = order_in(line)
-            except Puzzled as problem:
+            except BadCommand as problem:
                 self._console.print(Text(str(problem), style="red"))
                 continue
             if order["do"] == "leave" and not self._stays:
@@ -170,7 +170,7 @@ class HostClient:
             await socket.close()
 
     async def _is_sure(self, typed: "asyncio.Queue[str | None]") -> bool:
-        """Whoever sits at a terminal is asked, as in the original; a script knows what it wants."""
+        """Ask for confirmation, as the original does, if the input is a terminal."""
         if not sys.stdin.isatty():
             return True
         self._console.print("abort all games and close the room? [y/N]")
@@ -188,7 +188,7 @@ class HostClient:
 
 
 def _typed_lines() -> "asyncio.Queue[str | None]":
-    """Lines from standard input, whatever it is, and None at its end. The thread must not hold up the end of the program."""
+    """Queue the lines of standard input, then None. A daemon thread reads them, so that it cannot delay the exit."""
     queue: asyncio.Queue[str | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 

@@ -1,4 +1,4 @@
-"""Host words: what a host types, and what it is shown."""
+"""The commands that a host types, and how a room is printed."""
 
 import re
 from typing import Any
@@ -37,15 +37,15 @@ WORDS = (
     "show", "leave", "help",
 )  # fmt: skip
 IN_A_GAME = ("message", "tell", "boot", "skip", "abort")
-"""Those that may be for one game alone."""
+"""Commands that can name a game."""
 
 
-class Puzzled(Exception):
-    """What was typed makes no sense, with the reason."""
+class BadCommand(Exception):
+    """An unknown or incomplete command; the text has the reason."""
 
 
 def order_in(typed: str) -> Order:
-    """The order in a line, or Puzzled; those that are for the console alone have the same form."""
+    """Read a typed line. Raise BadCommand if it is none."""
     word, rest = _command(typed.strip(BLANKS))
     number = re.match(r"#(\d{1,9})(?:\s+|$)", rest) if word in IN_A_GAME else None
     game = {"game": int(number[1])} if number else {}
@@ -75,14 +75,14 @@ def _command(typed: str) -> tuple[str, str]:
     if first.lower() in KEYS:
         return KEYS[first.lower()], rest.strip(BLANKS)
     if first == "blacklist":
-        raise Puzzled("it is `blacklist player NAME` or `blacklist address ADDRESS`")
-    raise Puzzled(f"{first!r} is no command; `help` lists them")
+        raise BadCommand("it is `blacklist player NAME` or `blacklist address ADDRESS`")
+    raise BadCommand(f"{first!r} is no command; `help` lists them")
 
 
 def _quoted(text: str) -> tuple[str, str]:
     found = re.match(r'"([^"]*)"\s*(.*)|(\S+)\s*(.*)', text)
     if found is None:
-        raise Puzzled("who?")
+        raise BadCommand("who?")
     return (found[1], found[2]) if found[3] is None else (found[3], found[4])
 
 
@@ -90,7 +90,7 @@ def _quoted(text: str) -> tuple[str, str]:
 
 
 def headline(room: dict[str, Any]) -> str:
-    """Who has joined and what runs: a line that changes when that does, and not with every shot."""
+    """Summarise the players and games in a line that does not change with every shot."""
     gathering = room["gathering"]
     waiting = "nobody can join" if gathering is None else f"{len(gathering)} of {room['max']} joined: {_names(gathering)}"
     running = [f"game {game['number']}: {', '.join(map(_with_status, game['players']))}" for game in room["games"]]
@@ -106,7 +106,7 @@ def _with_status(player: dict[str, Any]) -> str:
 
 
 def pictured(room: dict[str, Any]) -> list[Table | Text]:
-    """The room in full."""
+    """Print the room in full."""
     size = f"{room['width']} by {room['height']}"
     about = f"{room['title']}: {room['min']} to {room['max']} players, boards of {size}, goal {room['goal']}"
     parts: list[Table | Text] = [Text(about, style="bold"), Text(f"boats: {' '.join(room['boats'])}")]

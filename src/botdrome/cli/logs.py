@@ -1,4 +1,4 @@
-"""Logs: everything that happens, on standard error, one event a line, as text or as JSON; whichever library says it."""
+"""Logs of the server and its libraries on standard error, one event per line, as text or JSON."""
 
 import logging
 import sys
@@ -15,14 +15,14 @@ LEVELS = {"debug": "debug", "info": "info", "warn": "warning", "warning": "warni
 
 
 def level_called(word: str) -> str:
-    """The level of logging that a command line names, as Xterm Boat Sinker does. ValueError where there is none."""
+    """Return a log level by its name or Xterm Boat Sinker's name for it. Raise ValueError if it is unknown."""
     if word.lower() not in LEVELS:
         raise ValueError(f"there is no log level {word!r}; there are {', '.join(LEVELS)}")
     return LEVELS[word.lower()]
 
 
 class Unfailing:
-    """Standard error may be closed while the server runs: no conversation is to break off for the sake of a line in a log."""
+    """A stream that ignores errors, since standard error may be closed while the server runs."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -37,7 +37,7 @@ class Unfailing:
 
 
 def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
-    """To standard error, or to a file."""
+    """Log to standard error, or to a file."""
     target = file or sys.stderr
     stream = cast(TextIO, Unfailing(target))
     level = logging.getLevelNamesMapping()[settings.log.level.upper()]
@@ -57,7 +57,7 @@ def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
 
 
 def _as_text(render: Callable[[Any, str, Any], str]) -> Callable[[Any, str, Any], str]:
-    """Names and messages of strangers stand in logs, and logs are read in terminals."""
+    """Make texts of clients safe for terminals."""
 
     def rendered(logger: Any, method: str, event: Any) -> str:
         return render(
@@ -68,7 +68,7 @@ def _as_text(render: Callable[[Any, str, Any], str]) -> Callable[[Any, str, Any]
 
 
 def _take_in_others(stream: TextIO, level: int, common: list[Any], last: Any) -> None:
-    """Libraries that log by Python's own means look like the rest. What they say below a warning is for their authors."""
+    """Format the warnings and errors of libraries like the server's own logs."""
     named = [structlog.stdlib.add_logger_name, *common]
     finishing = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, last]
     handler = logging.StreamHandler(stream)

@@ -1,4 +1,4 @@
-"""`botdrome play`: a tournament, its progress and its table."""
+"""`botdrome play`: a tournament, its progress bar and its standings."""
 
 import signal
 import sys
@@ -31,7 +31,7 @@ MOST_EXAMPLES = 5
 
 
 class TournamentReport:
-    """Gathers the outcomes of a tournament."""
+    """The collected outcomes of a tournament."""
 
     def __init__(self, plan: TournamentPlan) -> None:
         self.plan = plan
@@ -49,19 +49,19 @@ class TournamentReport:
             self.refused[entrant] += outcome.refused[seat]
 
     def faults(self, tally: Tally) -> Counter[str]:
-        """How often a bot went out, by cause, and how many of its moves were refused."""
+        """Count the causes of a bot's losses by fault, and its refused moves."""
         counted = Counter({cause: count for cause, count in tally.causes.items() if cause != "complete"})
         if self.refused[tally.entrant]:
             counted["refused moves"] = self.refused[tally.entrant]
         return counted
 
     def mean_time(self, entrant: int) -> float:
-        """Seconds a move."""
+        """Return the seconds per move."""
         effort = self.efforts[entrant]
         return effort.seconds / effort.moves if effort.moves else 0.0
 
     def examples(self) -> list[str]:
-        """The first faults, in words for the authors."""
+        """Describe each fault, for the authors of the bots."""
         return [
             f"match {fixture.number + 1}, seed {fixture.seed}, {self.plan.names[fixture.entrants[seat]]}: {words}"
             for fixture, faults in ((outcome.fixture, outcome.faults) for outcome in self.outcomes)
@@ -138,7 +138,7 @@ def _cells(report: TournamentReport, tally: Tally) -> list[str]:
 
 
 def elo_text(points: float) -> str:
-    """A bot that won or lost everything has no finite difference, only a bound."""
+    """A bot that won or lost all games has an infinite difference."""
     return f"{'-' if points < 0 else '+'}∞" if isinf(points) else f"{points:+.0f}"
 
 
@@ -178,8 +178,8 @@ def run(
 
 
 def _shown(plan: TournamentPlan, jobs: int, as_json: bool) -> int:
-    """The same in the browser, where the matches stay until Ctrl-C."""
-    from botdrome.cli.broadcast import Broadcast, open_browser  # a whole server, which is not needed otherwise
+    """Play, and show the matches in the browser until Ctrl-C."""
+    from botdrome.cli.broadcast import Broadcast, open_browser  # imports a whole server
 
     console = Terminal(stderr=True)
     try:
@@ -220,7 +220,7 @@ def _played(plan: TournamentPlan, jobs: int, as_json: bool, scenes: SceneQueue |
 
 
 def table_size(row: Format, bots: int, players: int | None) -> int:
-    """How many sit at one table: all, where the game has room for them."""
+    """Return the number of seats at a table: all bots, up to the game's limit."""
     allowed = row.game.players
     seats = players if players is not None else min(bots, allowed[-1])
     if seats not in allowed:
@@ -232,14 +232,14 @@ def table_size(row: Format, bots: int, players: int | None) -> int:
 
 
 def distinct_names(bots: list[str]) -> tuple[str, ...]:
-    """The bots without folders, and numbered where one comes twice."""
+    """Return the names of the bots without folders, numbered if one occurs twice."""
     short = [" ".join(word.rpartition("/")[2] for word in bot.removeprefix("cmd:").split()) or bot for bot in bots]
     counts = [short[:number].count(name) for number, name in enumerate(short)]
     return tuple(f"{name} #{again + 1}" if again else name for name, again in zip(short, counts, strict=True))
 
 
 def follow(outcomes: Generator[MatchOutcome, None, None], report: TournamentReport) -> int:
-    """Take in the outcomes behind a progress bar; Ctrl-C ends it early and keeps what there is."""
+    """Collect the outcomes and show a progress bar. Ctrl-C ends the tournament early and keeps the outcomes so far."""
     columns: tuple[Any, ...] = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as bar:
         task = bar.add_task(report.plan.game, total=len(report.plan.fixtures()))

@@ -1,4 +1,4 @@
-"""`botdrome watch` and `botdrome why`: a match on a server, seen from the terminal."""
+"""`botdrome watch`, `why` and `connect`: commands that use a remote server."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ ANY_EVENT = Began | Played | Out | Left | Returned | Amended | BoardEnded | Ende
 
 
 class Screen:
-    """What a spectator has been shown, as one frame."""
+    """The current frame of a watched match."""
 
     def __init__(self) -> None:
         self.game = ""

@@ -1,4 +1,4 @@
-"""`botdrome replay`: a match file in the terminal."""
+"""`botdrome replay` and `verify`: match files in the terminal, as HTML pages, and checked."""
 
 import hashlib
 import sys
@@ -88,7 +88,7 @@ def _footer(viewer: Viewer, count: int) -> Text:
 
 
 def verify_files(paths: Sequence[Path]) -> int:
-    """0 if all of them hold, else 1."""
+    """Return 0 if all files replay to the same results, else 1."""
     console = Terminal(soft_wrap=True)
     good = [_holds(path, console) for path in paths]
     return 0 if all(good) else 1
@@ -107,16 +107,16 @@ def _holds(path: Path, console: Terminal) -> bool:
 
 
 VIEWER, STYLE = "standalone", "style.css"
-"""How the viewer's script and style are called; a game whose viewer is larger has a script that ends in its name."""
-NOT_BUILT = "the pages have not been built, and the viewer with them: run `make web` where the sources are, or install the wheel"
+"""The viewer's script and style. A game with its own viewer has a script that ends in its name."""
+NOT_BUILT = "the viewer has not been built: run `make web` in the source folder, or install the wheel"
 
 
 class NoViewer(Exception):
-    """The script or the style of the viewer cannot be put into a page."""
+    """The viewer's script or style is missing or cannot be embedded."""
 
 
 def film_page(header: FilmHeader, film: bytes, folder: Path) -> bytes:
-    """The page. `folder` has what `python -m tools.web` builds."""
+    """Return an HTML page with the viewer and the match. `folder` has the output of `python -m tools.web`."""
     own = f"{VIEWER}-{header.game}.js"
     script = _embeddable(folder / (own if (folder / own).exists() else f"{VIEWER}.js"))
     style = _embeddable(folder / STYLE)
@@ -139,7 +139,7 @@ def film_page(header: FilmHeader, film: bytes, folder: Path) -> bytes:
 
 
 def _embeddable(file: Path) -> bytes:
-    """A script or style that a browser does not take for more than it is."""
+    """Read a script or style, and check that it does not end its HTML element early."""
     try:
         text = file.read_bytes()
     except OSError:

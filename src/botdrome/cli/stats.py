@@ -18,7 +18,7 @@ from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 
 
 def show_stats(name: str | None, player: bool, db: str, as_json: bool, db_dir: Path | None) -> int:
-    """Of everything, or of one title or player."""
+    """Show the statistics of all games, or of one title or player."""
     try:
         statistics = asyncio.run(_read(existing(store_url(db))))
         if db_dir is not None:

@@ -1,4 +1,4 @@
-"""`botdrome export`, `import`, `backup` and `operator-token`: what a server has stored, out and in."""
+"""`botdrome export`, `import`, `backup` and `operator-token`: commands on the store of a server."""
 
 import asyncio
 import sys
@@ -20,22 +20,22 @@ SQLITE = "sqlite:///"
 
 
 def store_url(db: str) -> str:
-    """As for the server; nothing: that of the user."""
+    """Return the URL of the store, as for the server; empty: the default."""
     return Settings(db=db).store_url
 
 
 def existing(url: str) -> str:
-    """Whoever only looks makes no store. A PostgreSQL database has to be there in any case."""
+    """Raise StoreUnavailable if an SQLite file is missing, so that reading does not create it."""
     file = url.removeprefix(SQLITE)
     if url.startswith(SQLITE) and not Path(file).exists():
-        raise StoreUnavailable(f"{url}: there is no such store")
+        raise StoreUnavailable(f"{url}: the store does not exist")
     return url
 
 
 STANDARD = Path("-")
-"""Standard output, or input."""
+"""Standard output or input."""
 OURS = b'{"kind":'
-"""How an export of ours begins."""
+"""The beginning of a Botdrome export."""
 
 
 def export(db: str, file: Path | None) -> int:
@@ -63,7 +63,7 @@ async def _new_token(url: str) -> str:
 
 
 def _attempt(work: Callable[[], bool | None]) -> int:
-    """The exit status; `work` returns False where it could not do all of it."""
+    """Return the exit status. `work` returns False if it left something out."""
     try:
         done = work()
     except (BadStoreUrl, StoreUnavailable, OSError, ValueError) as problem:
@@ -86,7 +86,7 @@ async def _export(url: str, file: Path | None) -> None:
 
 
 async def _take_in(url: str, files: Sequence[Path]) -> bool:
-    """False: something was left out."""
+    """Return False if something was left out."""
     store, new, complaints = await open_store(url), 0, Complaints()
     try:
         for file in files:
@@ -102,7 +102,7 @@ async def _take_in(url: str, files: Sequence[Path]) -> bool:
 
 
 class Complaints:
-    """What is left out of a file, said as soon as it is found."""
+    """Reports and counts the entries that are left out."""
 
     def __init__(self) -> None:
         self.file, self.count = STANDARD, 0
@@ -113,7 +113,7 @@ class Complaints:
 
 
 async def _lines(file: Path, complaints: Complaints) -> AsyncIterator[bytes]:
-    """The lines of an export of ours: as they are, or made of the documents of a Battlebot database."""
+    """Yield the lines of an export, translated if the file is from a Battlebot database."""
     with nullcontext(_standard_input()) if file == STANDARD else file.open("rb") as source:
         ours = source.peek(len(OURS)).lstrip().startswith(OURS)
         for line in source if ours else translated(documents(source), complaints.add):
@@ -121,5 +121,5 @@ async def _lines(file: Path, complaints: Complaints) -> AsyncIterator[bytes]:
 
 
 def _standard_input() -> BufferedReader:
-    """It can be looked into before it is read."""
+    """Return a stream that can be peeked into."""
     return BufferedReader(cast(Any, sys.stdin.buffer))

@@ -1,4 +1,4 @@
-"""Terminal: where all commands print. Whatever the text, the terminal takes no orders from it, and it has no markup."""
+"""The output of all commands: text without markup and without control sequences, and errors of the command line."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -18,17 +18,17 @@ class Terminal(Console):
         super().__init__(markup=False, emoji=False, highlight=False, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Everything that is printed comes through here; orders of our own are marked as such."""
+        """Remove control characters from all text; Rich's own control segments pass."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(shown_lines(segment.text), segment.style)
 
 
 REFUSED = 2
-"""The exit status for a command line that makes no sense."""
+"""The exit status for an invalid command line."""
 
 
 class CommandError(Exception):
-    """Words for the one who typed the command."""
+    """The command cannot be executed; the text says why."""
 
 
 def complain(words: object) -> None:
@@ -42,7 +42,7 @@ def format_called(name: str) -> Format:
 
 
 def read_options(words: Sequence[str]) -> dict[str, Any]:
-    """NAME=VALUE; a value that is JSON is taken as such, any other as text."""
+    """Read options NAME=VALUE. A value that is not JSON is text."""
     options = {}
     for word in words:
         name, sign, value = word.partition("=")

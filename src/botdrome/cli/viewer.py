@@ -1,4 +1,4 @@
-"""Viewer: where in a reel one looks, and what the keys do."""
+"""The state of `botdrome replay` in a terminal, and its keys."""
 
 import os
 import select
@@ -37,7 +37,7 @@ class Viewer:
         self.playing = self.playing and self.at < self._last
 
     def tick(self) -> None:
-        """A moment has passed while it plays."""
+        """Show the next frame during playback."""
         if self.playing:
             self.go(self.at + 1)
 
@@ -83,7 +83,7 @@ NAMES = {
 
 @contextmanager
 def single_keys() -> Iterator[None]:
-    """The terminal hands over every key at once, and is as before afterwards."""
+    """Let the terminal deliver single keys, and restore its mode afterwards."""
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     try:
@@ -94,7 +94,7 @@ def single_keys() -> Iterator[None]:
 
 
 def next_keys(seconds: float | None) -> list[str]:
-    """What was pressed; nothing if the time passes first."""
+    """Return the pressed keys; none after a timeout."""
     terminal = sys.stdin.fileno()
     if not select.select([terminal], [], [], seconds)[0]:
         return []
@@ -102,7 +102,7 @@ def next_keys(seconds: float | None) -> list[str]:
 
 
 def split(text: str) -> Iterator[str]:
-    """Key by key; a terminal may send several at once."""
+    """Split input into keys, as a terminal may send several at once."""
     while text:
         code = next((code for code in sorted(NAMES, key=len, reverse=True) if text.startswith(code)), text[0])
         yield NAMES.get(code, code)

@@ -1,4 +1,4 @@
-"""Program: a bot in any language, one JSON message a line on its standard input and output."""
+"""A bot as a program in any language, with one JSON message per line on standard input and output."""
 
 import os
 import selectors
@@ -10,14 +10,14 @@ from typing import IO
 
 LONGEST_LINE = 1 << 20
 MOST_LINES = 1000
-"""Lines in one go before a program counts as flooding."""
+"""Lines at once before a program counts as flooding."""
 KEPT_OF_STDERR = 64 << 10
 FAREWELL = 0.2
-"""Seconds that a program has to end by itself when its match is over."""
+"""Seconds for a program to exit after its match."""
 
 
 class CannotStart(Exception):
-    """A bot could not be started, with the reason."""
+    """A bot cannot be started; the text has the reason."""
 
 
 class Program:
@@ -33,12 +33,12 @@ class Program:
         self._unread = bytearray()
         self._errors = bytearray()
         self._ends: set[IO[bytes]] = set()
-        """The pipes that have come to an end."""
+        """The pipes at their end."""
         self.flooding = ""
-        """How it floods, if it does."""
+        """Why the program counts as flooding; empty: it does not."""
 
     def send(self, messages: Iterable[bytes]) -> None:
-        """Never waits: what the program does not read yet is kept."""
+        """Send messages without waiting; unread ones are buffered."""
         for message in messages:
             self._unsent += message + b"\n"
         self.flush()
@@ -53,7 +53,7 @@ class Program:
         del self._unsent[:sent]
 
     def receive(self) -> list[bytes]:
-        """The lines that have come since last time."""
+        """Return the new lines."""
         while not self.flooding and (data := self._read(self.stdout)):
             self._unread += data
             self._look_for_floods()
@@ -78,11 +78,11 @@ class Program:
 
     @property
     def ended(self) -> bool:
-        """Its output has come to an end."""
+        """Whether it has closed its output."""
         return self.stdout in self._ends
 
     def watched_by(self, selector: selectors.BaseSelector) -> None:
-        """Have the selector tell when the program has written, has ended, or can take more."""
+        """Register the pipes: for output, for the end, and for input if there is unsent data."""
         for pipe in (self.stdout, self.stderr):
             if pipe not in self._ends:
                 selector.register(pipe, selectors.EVENT_READ)
@@ -96,11 +96,11 @@ class Program:
 
     @property
     def errors(self) -> str:
-        """The end of what it wrote to its standard error."""
+        """The last part of its standard error."""
         return self._errors.decode(errors="replace")
 
     def last_words(self) -> str:
-        """How it ended, for the one who wrote it."""
+        """Describe its end, for its author."""
         status = self._process.poll()
         how = "it closed its output" if status is None else f"it ended with status {status}"
         if status is not None and status < 0:
@@ -116,7 +116,7 @@ class Program:
         return True
 
     def close(self) -> None:
-        """End it: kindly first, with all that it started then."""
+        """Close its input, and after a short time kill its process group."""
         if self.stdin.closed:
             return
         self.stdin.close()
@@ -136,7 +136,7 @@ def _open_end(process: "subprocess.Popen[bytes]", end: str) -> IO[bytes]:
 
 
 def wait_for(programs: Iterable[Program], seconds: float | None) -> None:
-    """Return when one of the programs has written, has ended or can take more, or when the time is over."""
+    """Wait until a program has written, has ended or can read more, or until the timeout."""
     with selectors.DefaultSelector() as selector:
         for program in programs:
             program.watched_by(selector)

@@ -1,4 +1,4 @@
-"""Scenes: what a match of the offline runner shows to an audience in another process, as it is played."""
+"""Scenes: the news of an offline match, sent to the process that shows it."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -21,11 +21,11 @@ class MatchOpened(Struct, frozen=True):
     options: dict[str, Any]
     seed: Seed
     limit: Milliseconds | None
-    """The time for a move."""
+    """The time limit for a move."""
 
 
 class MatchMoved(Struct, frozen=True):
-    """Public events, each with the public view of the position that it left."""
+    """Public events, each with the public view after it."""
 
     match: str
     t: Milliseconds
@@ -40,22 +40,22 @@ class MatchClosed(Struct, frozen=True):
     result: Result
     view: View
     record: bytes
-    """The match file, without checks."""
+    """The match file, without checksums."""
 
 
 Scene = MatchOpened | MatchMoved | MatchClosed
 Show = Callable[[Scene], None]
-"""Hands a scene over. It may wait until there is room for it."""
+"""Sends a scene. It may wait until the queue has room."""
 
 
 class SceneQueue(Protocol):
-    """Leads from processes that play to the one that shows. It can be handed to a process that is being started."""
+    """A queue from the playing processes to the showing one. It can be passed to a new process."""
 
     def put(self, scene: Scene, /) -> None: ...
 
 
 class Stage:
-    """One match, shown scene by scene."""
+    """Sends the scenes of one match."""
 
     def __init__(self, match_id: str, match: Match, names: tuple[str, ...], show: Show) -> None:
         self._id, self._match, self._names, self._show = match_id, match, names, show

@@ -1,4 +1,4 @@
-"""Seats: the two kinds of bot that the offline runner knows, a function and a program."""
+"""Bots of the offline runner: functions and programs."""
 
 import importlib
 import importlib.util
@@ -25,12 +25,12 @@ from botdrome.wire.battlebot.messages import greeting
 
 
 class Overdue(BaseException):
-    """A function was stopped because it took far too long. (Not an Exception: bots catch those.)"""
+    """A function exceeded its time and was stopped. Not an Exception, since bots catch those."""
 
 
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """Stop what runs inside after so many seconds. Only the main thread can be stopped so; elsewhere nothing is."""
+    """Raise Overdue inside the block after some seconds. Works in the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -48,7 +48,7 @@ def alarm(seconds: float) -> Iterator[None]:
 
 
 class Effort(Struct):
-    """How many moves a bot made in a match, and the time that they took."""
+    """The number of a bot's moves in a match, and their total time."""
 
     moves: int = 0
     seconds: float = 0.0
@@ -59,14 +59,14 @@ class Effort(Struct):
 
 
 class FunctionSeat:
-    """A bot that is a function. `trusted` ones (the house's) are neither stopped nor checked for JSON."""
+    """A bot that is a function. `trusted` bots, those of the house, are neither stopped nor checked for JSON."""
 
     def __init__(self, bot: Callable[[View], Raw], trusted: bool) -> None:
         self._bot, self.trusted = bot, trusted
         self.effort = Effort()
 
     def ask(self, view: View, limit: float) -> tuple[Raw, float]:
-        """Its move, and the seconds that it took. Whatever the function raises goes through."""
+        """Return the move and its seconds. Exceptions of the function pass."""
         began = perf_counter()
         if self.trusted:
             raw = self._bot(view)
@@ -86,7 +86,7 @@ class ProgramSeat:
         self.effort = Effort()
         self.asked = perf_counter()
         self.greeted = False
-        """It has sent its first message."""
+        """Whether it has sent its first message."""
         program.send([greeting])
 
 
@@ -94,11 +94,11 @@ Seat = FunctionSeat | ProgramSeat
 
 
 FUNCTION = "bot"
-"""The function that a Python file is asked for when no other is named."""
+"""The default function of a Python file."""
 
 
 def check_bot(entrant: str, game: str) -> None:
-    """Raise CannotStart where a bot cannot be brought to a table."""
+    """Raise CannotStart if a bot cannot be started."""
     if entrant.startswith("cmd:"):
         program_command(entrant)
     elif entrant.startswith("house:"):
@@ -108,7 +108,7 @@ def check_bot(entrant: str, game: str) -> None:
 
 
 def make_seat(entrant: str, game: str, name: str, seed: int) -> Seat:
-    """A bot for one match, in which it has this name."""
+    """Make a bot for one match, under this name."""
     if entrant.startswith("cmd:"):
         return ProgramSeat(Program(program_command(entrant)), greeting(game, name))
     if entrant.startswith("house:"):
@@ -118,7 +118,7 @@ def make_seat(entrant: str, game: str, name: str, seed: int) -> Seat:
 
 
 def _made(loaded: Any) -> Callable[[View], Raw]:
-    """A class is made anew for each match; a function serves them all."""
+    """Instantiate a class for each match; a function is used as it is."""
     return cast("Callable[[View], Raw]", loaded() if isinstance(loaded, type) else loaded)
 
 

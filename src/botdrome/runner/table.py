@@ -1,4 +1,4 @@
-"""OfflineTable: one match of the offline runner, with functions and programs in any mix."""
+"""OfflineTable: one match of the offline runner, between functions and programs."""
 
 import traceback
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from botdrome.wire.vocabulary import standing
 
 
 class Clock:
-    """It ticks for programs only. Bots that are functions are played in no time, so that the same seed gives the same match."""
+    """The clock of a match. It runs for programs only: functions take no time, so that the same seed gives the same match."""
 
     def __init__(self, ticking: bool) -> None:
         self._ticking = ticking
@@ -32,23 +32,23 @@ class Clock:
         return self._ahead + (int((perf_counter() - self._since) * 1000) if self._ticking else 0)
 
     def advance(self, to: int) -> None:
-        """Jump ahead, where there is nobody to wait for."""
+        """Jump ahead if no program is awaited."""
         self._ahead += max(0, to - self.now())
 
     def leave_out(self, seconds: float) -> None:
-        """Take back time in which the programs could not be heard."""
+        """Subtract time in which programs could not be read."""
         self._since += seconds
 
 
 UNLIMITED = 60.0
-"""Seconds that a function has where the terms set no limit."""
+"""Seconds for a function if the terms set no limit."""
 IN_VAIN = 200
-"""Messages in a row that are not taken before a program counts as flooding."""
+"""Refused messages in a row before a program counts as flooding."""
 
 
 class OfflineTable:
     def __init__(self, match: Match, seats: Sequence[Seat], names: tuple[str, ...], stage: Stage | None = None) -> None:
-        """`stage`: where the match is shown."""
+        """`stage` shows the match."""
         self._match, self._stage = match, stage
         self._dialect = Battlebot(match.game.name, names, int(time() * 1000), extras=True)
         self._functions = {player: seat for player, seat in enumerate(seats) if isinstance(seat, FunctionSeat)}
@@ -56,9 +56,9 @@ class OfflineTable:
         self._clock = Clock(ticking=bool(self._programs))
         self._in_vain = dict.fromkeys(self._programs, 0)
         self.faults: dict[Player, str] = {}
-        """Why a bot went out, in words for its author."""
+        """Why each bot was disqualified, for its author."""
         self.refused = [0] * match.players
-        """How many moves of each player were not taken."""
+        """The number of refused moves of each player."""
 
     def play(self) -> None:
         match = self._match
@@ -91,7 +91,7 @@ class OfflineTable:
     # Functions.
 
     def _ask_functions(self) -> None:
-        """Ask every function that is awaited; one whose move is refused may try again."""
+        """Ask every awaited function; after a refused move it may try again."""
         step = self._match.steps
         for _ in range(TRIES):
             for player in tuple(self._match.awaited):
@@ -116,7 +116,7 @@ class OfflineTable:
         self._tell(match.submit(player, raw, self._clock.now()))
 
     def _stop(self, player: Player) -> None:
-        """A function ran far beyond its time and was stopped."""
+        """A function exceeded its time by far and was stopped."""
         deadline = self._match.deadline
         if deadline is None:
             return self._expel(player, "timeout", f"no move within {UNLIMITED:g} s")
@@ -183,6 +183,6 @@ class OfflineTable:
 
 
 def _place(error: Exception) -> str:
-    """What was raised, and in which line of the bot."""
+    """Describe an exception with its line in the bot."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{type(error).__name__}: {error} (line {frames[-1].lineno} of {frames[-1].filename.rpartition('/')[2]})"

@@ -55,13 +55,13 @@ def in_processes(
 
 
 def _in_portions(items: Sequence[T], jobs: int, most: int) -> Iterator[Sequence[T]]:
-    """Portions large enough that handing them over costs little, and small enough that all processes end together."""
+    """Choose portions large enough to be cheap to send, and small enough that all processes end together."""
     size = max(1, min(most, len(items) // (8 * jobs)))
     return (items[at : at + size] for at in range(0, len(items), size))
 
 
 def _begin(ready: Callable[[], None] | None) -> None:
-    """Ctrl-C is the parent's; its SIGTERM unwinds, so that programs are ended too."""
+    """Leave Ctrl-C to the parent, whose SIGTERM raises an exception here, so that programs are ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _unwind)
     if ready is not None:
@@ -73,7 +73,7 @@ def _unwind(*_: Any) -> None:
 
 
 class TournamentPlan(Struct, frozen=True):
-    """What is to be played."""
+    """The bots, the game and the number of matches."""
 
     game: str
     entrants: tuple[str, ...]
@@ -83,14 +83,14 @@ class TournamentPlan(Struct, frozen=True):
     seed: int
     options: dict[str, Any] = field(default_factory=dict)
     save: str = ""
-    """The folder for match files; none: they are not kept."""
+    """The folder for match files; empty: they are not saved."""
 
     def fixtures(self) -> list[Fixture]:
         return list(fixtures(len(self.entrants), self.seats, self.matches, self.seed))
 
 
 class MatchOutcome(Struct, frozen=True):
-    """How one match went, seat by seat."""
+    """The outcome of one match, by seat."""
 
     fixture: Fixture
     result: Result
@@ -122,12 +122,12 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
 
 
 def match_name(plan: TournamentPlan, fixture: Fixture) -> str:
-    """Under which a match is saved, and shown."""
+    """Return the name under which a match is saved and shown."""
     return f"{plan.game}-{fixture.seed}-{fixture.number + 1:05}"
 
 
 def _seed_of_bot(fixture: Fixture, player: Player) -> int:
-    """The same each time, and no draw of the match itself: those belong to steps from 0 on."""
+    """Derive a seed for a bot that no step of the match uses; those are 0 and above."""
     return Chance(fixture.seed, -1 - player).bits()
 
 
@@ -138,7 +138,7 @@ def _send_home(seats: Iterable[Seat]) -> None:
 
 
 def _save(plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
-    """Write the match file, and beside it what its programs wrote to their standard error."""
+    """Write the match file, and the standard error of its programs beside it."""
     path = Path(plan.save) / f"{match_name(plan, fixture)}.jsonl"
     path.write_bytes(match_file(match, names))
     for player, seat in enumerate(seats):
@@ -164,7 +164,7 @@ def play_all(plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None) 
 
 
 _shows: list[Show] = []
-"""In a process of its own: where its matches are shown."""
+"""The queue of this process for scenes."""
 
 
 def _show_on(scenes: SceneQueue) -> None:

@@ -9,14 +9,14 @@ from botdrome.games.game import View
 
 COLOURS = ("red", "yellow", "cyan", "magenta", "green", "blue", "bright_red", "bright_yellow")
 MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789#@"
-"""One for each of 64 seats."""
+"""A mark for each of 64 seats."""
 WIDTH = 80
 LARGEST = 12
-"""The longest edge that is drawn; of larger cubes only the list of players is shown."""
+"""The longest edge that is drawn. For larger cubes only the list of players is shown."""
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """The public position; `names` are the players by seat."""
+    """Draw the public position; `names` are the players by seat."""
     text = Text(f"tick {view['tick']} of {view['ticks']}  ", "bold")
     text.append(f"edge {view['edge']}, bombs {len(view['bombs'])}", "dim")
     for at, entry in enumerate(_roster(view, names)):
@@ -54,7 +54,7 @@ def _draw_slices(view: View, text: Text) -> None:
 
 
 def _things(view: View) -> dict[tuple[int, ...], tuple[str, str]]:
-    """What is drawn where, and how."""
+    """Return the marks and styles by place."""
     things: dict[Any, tuple[str, str]] = {tuple(bomb): ("* ", "bold white") for bomb in view["bombs"]}
     for player in view["players"]:
         seat = player["seat"]

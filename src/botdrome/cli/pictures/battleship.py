@@ -8,12 +8,12 @@ from botdrome.games.game import View
 
 WIDTH = 80
 MARGIN = 4
-"""The row numbers, and a gap to the next board."""
+"""The width of the row numbers and the gap to the next board."""
 STYLES = {"X": "bold red", "0": "blue", ".": "dim"}
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """The public position, with the fleets once the game is over; `names` are the players by seat."""
+    """Draw the public position, with the fleets once the game is over; `names` are the players by seat."""
     cell = 2 if len(names) * (2 * view["width"] + MARGIN) <= WIDTH else 1
     block = cell * view["width"] + MARGIN
     abreast = max(WIDTH // block, 1)

@@ -14,7 +14,7 @@ Sign = tuple[str, str]
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """The public position; `names` are the players by seat. A user that stands on a bomb shows with the turns left."""
+    """Draw the public position; `names` are the players by seat. A user that stands on a bomb shows with the turns left."""
     text = Text(no_wrap=True).append(f"round {view['round']} of {view['rounds']}", "bold")
     for user in view["users"]:
         text.append_text(_user_line(user, names[user["seat"]]))
@@ -33,7 +33,7 @@ def _user_line(user: View, name: str) -> Text:
 
 
 def _things(view: View) -> dict[tuple[int, int], Sign]:
-    """What is drawn where, and how: what comes later covers what came before."""
+    """Return the marks and styles by place; later ones cover earlier ones."""
     things: dict[tuple[int, int], Sign] = {}
     for row, column in view["closing"]["next"]:
         if view["tiles"][row][column] == "." and view["closing"]["at"] == view["round"]:

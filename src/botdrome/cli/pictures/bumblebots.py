@@ -12,7 +12,7 @@ PLAYERS = ("bold cyan", "bold magenta")
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """The public position; `names` are the players by seat. A row of hexes a line, moved by half a hex from one to the next."""
+    """Draw the public position; `names` are the players by seat. Each row of hexes is shifted by half a hex."""
     text = Text(f"tick {view['turnNumber']} of {view['ticks']}", no_wrap=True)
     for name, points, style in zip(names, view["score"], PLAYERS, strict=True):
         text.append(f"   {name} {points}", style)
@@ -27,7 +27,7 @@ def picture(view: View, names: Sequence[str]) -> Text:
 
 
 def _drones(view: View) -> dict[tuple[int, int], tuple[str, str]]:
-    """Where a drone is to be seen, and as what."""
+    """Return the marks of the drones by place."""
     return {
         (drone["position"][0], drone["position"][1]): sign
         for swarm, sign in zip(view["drones"], DRONES, strict=True)

@@ -1,4 +1,4 @@
-"""The pictures by game, and one that suits any game."""
+"""The drawing function of each game, and one for all other games."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ Picture = Callable[[View, Sequence[str]], Text]
 
 
 def plain(view: View, names: Sequence[str]) -> Text:
-    """Any view, key by key."""
+    """Draw any view, key by key."""
     return Text(", ".join(names) + "\n" + pretty_repr(view))
 
 

@@ -11,7 +11,7 @@ STYLES = {"X": "bold cyan", "O": "bold magenta", FREE: "dim"}
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """The public position, the last stone and the row that won set off; `names` are the players by seat."""
+    """Draw the public position, with the last stone and the winning row marked; `names` are the players by seat."""
     text = Text()
     for seat, mark in enumerate(MARKS):
         text.append(f"{mark} {names[seat]}  ", STYLES[mark])

@@ -10,7 +10,7 @@ STYLES = {"X": "bold cyan", "O": "bold magenta", "": "dim"}
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """The public position; `names` are the players by seat."""
+    """Draw the public position; `names` are the players by seat."""
     text = Text()
     for seat, mark in enumerate(view["marks"]):
         text.append(f"{mark} {names[seat]}  ", STYLES[mark])
