@@ -23,7 +23,7 @@ SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Read before the file that leads to the sources, because of its name."""
 BUSY = {
     "games": ("gunnery",),
-    "match": ("course", "match"),
+    "match": ("board", "course", "match"),
     "wire": ("token_bucket", "vocabulary", "writers"),
     "wire/battlebot": ("conversation", "messages"),
     "wire/boats": ("conversation", "lines", "writer"),

@@ -15,3 +15,12 @@ def test_scores_that_the_rules_count_in_whole_numbers_are_told_so(game: str) -> 
     match.conclude(0)
     assert match.result is not None
     assert b"." not in msgspec.json.encode(match.result)
+
+
+def test_the_result_if_a_match_ended_now_is_the_one_of_its_end() -> None:
+    row = FORMATS["gomoku"]
+    match = Match(row.game, 2, row.terms, seed=1)
+    match.start()
+    foretold = match.result_if_ended("aborted")
+    match.abort(0)
+    assert match.result == foretold

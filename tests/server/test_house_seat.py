@@ -47,7 +47,7 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
         await busy
         with capture_logs() as logs:
             assert await desk.workers.value("", f"{CHORES}:add", 1, 1) == 2
-    assert not any("has failed" in line["event"] for line in logs)
+    assert not any("bot failed" in line["event"] for line in logs)
 
 
 async def test_a_bot_that_fails_is_reported(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ async def test_a_bot_that_fails_is_reported(tmp_path: Path) -> None:
         await house.desk.workers.value("", f"{CHORES}:add", 1, 1)  # or the match may be over before a worker has started
         with capture_logs() as logs:
             house.desk.floor.start_table(table, [None, None], 0.0)
-            while not any("has failed" in line["event"] for line in logs):
+            while not any("bot failed" in line["event"] for line in logs):
                 await asyncio.sleep(0.01)
 
 

@@ -16,13 +16,14 @@ TRIES = 3
 def simulate(match: Match, bots: Sequence[Bot]) -> Match:
     """Play the match to its end. Time passes only where the match waits for it."""
     match.start()
-    now = 0
-    while match.result is None:
-        step = match.steps
+    course, now = match.course, 0
+    while course.result is None:
+        step = course.steps
         for _ in range(TRIES):
-            for player in tuple(match.awaited):
-                match.submit(player, bots[player](house_view(match.position, match.seat_of(player))), now)
-            if match.steps != step:
+            for player in tuple(course.step.awaited):
+                view = house_view(course.board.position, course.board.seat_of[player])
+                match.submit(player, bots[player](view), now)
+            if course.steps != step:
                 break
         else:
             now = _let_time_pass(match, now)

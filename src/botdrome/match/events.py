@@ -1,5 +1,6 @@
 """What a match tells its audience. Events name players; positions and what is in them come through views alone."""
 
+from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -116,3 +117,9 @@ class Ended(Event, frozen=True, tag="ended"):
 def meant_for(event: Event) -> Seat | None:
     """The one player that may see the event; None: everybody."""
     return event.player if isinstance(event, (Refused, Late)) else None
+
+
+@cache
+def rotated(players: int, by: int) -> tuple[int, ...]:
+    """The numbers of all players, moved on by so many places: the players by seat on board `by`."""
+    return tuple((number + by) % players for number in range(players))

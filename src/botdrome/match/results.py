@@ -10,7 +10,7 @@ from botdrome.match.events import BoardResult, Cause, Result
 def places_by(keys: Sequence[Any]) -> tuple[int, ...]:
     """1 for the greatest key; equal keys share a place."""
     ranking = sorted(keys, reverse=True)
-    return tuple(1 + ranking.index(key) for key in keys)
+    return tuple([1 + ranking.index(key) for key in keys])
 
 
 def board_result(
@@ -18,8 +18,8 @@ def board_result(
 ) -> BoardResult:
     """The scores, places and causes by player. `out` has the cause and the step of each seat that is out."""
     by_seat = position.scores
-    scores = tuple(by_seat[seat] for seat in seat_of)
-    causes = tuple(out[seat][0] if seat in out else otherwise for seat in seat_of)
+    scores = tuple([by_seat[seat] for seat in seat_of])
+    causes = tuple([out[seat][0] if seat in out else otherwise for seat in seat_of])
     if not out or position.counts_departures:
         return BoardResult(scores, places_by(scores), causes)
     keys = [(0, out[seat][1]) if seat in out else (1, by_seat[seat]) for seat in seat_of]

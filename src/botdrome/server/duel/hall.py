@@ -10,8 +10,7 @@ from typing import Any
 from botdrome.contest.lobby import Wish
 from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
-from botdrome.match.course import rotated
-from botdrome.match.events import Player
+from botdrome.match.events import Player, rotated
 from botdrome.server.duel.board_ids import BoardIds, open_board_ids
 from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderboard
 from botdrome.server.duel.player_records import Counted, PlayedBoard
