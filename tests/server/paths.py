@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -28,11 +29,21 @@ def documented(title: str) -> list[Step]:
     return [(module, function) for _, module, function in steps]
 
 
+def _modules(frame: FrameType | None) -> list[str]:
+    """The modules of this package on a stack, the innermost last."""
+    found = []
+    while frame is not None:
+        found.append(frame.f_code.co_filename)
+        frame = frame.f_back
+    return [file.removeprefix(SOURCES) for file in reversed(found) if file.startswith(SOURCES)]
+
+
 class Calls:
-    """The functions of this package that were called, in order."""
+    """The functions of this package that were called, in order, and for each the modules on its stack."""
 
     def __init__(self) -> None:
         self.made: list[Step] = []
+        self.stacks: dict[str, list[str]] = {}
 
     @contextmanager
     def recorded(self) -> Iterator[None]:
@@ -46,6 +57,8 @@ class Calls:
         file, name = frame.f_code.co_filename, frame.f_code.co_qualname
         if event == "call" and file.startswith(SOURCES):
             self.made.append((file.removeprefix(SOURCES), name))
+            if name not in self.stacks:
+                self.stacks[name] = [module for module, _ in groupby(_modules(frame))]
 
     def check(self, path: list[Step]) -> None:
         """All steps of the path were called, in this order."""
