@@ -77,7 +77,7 @@ async def test_a_foreign_page_cannot_read_what_is_public(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("origin", [None, LOOPBACK, "http://[::1]:4000", "own", "https://pages.example.org"])
 async def test_tools_and_trusted_pages_register_bots(tmp_path: Path, origin: str | None) -> None:
-    async with server(tmp_path, origins="https://pages.example.org") as house:
+    async with server(tmp_path, network_origins="https://pages.example.org") as house:
         origin = house.url if origin == "own" else origin
         page = {} if origin is None else {"origin": origin}
         preflight = page | {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
@@ -117,7 +117,7 @@ SOCKETS = ["/socket.io/?EIO=3&transport=websocket", "/watch/MATCH", "/watch/none
 @pytest.mark.parametrize("path", [*SOCKETS, "/graphql"])
 async def test_sockets_without_a_login_are_for_trusted_pages(tmp_path: Path, path: str) -> None:
     async with AsyncExitStack() as stack:
-        house = await stack.enter_async_context(server(tmp_path, house=True, house_wait=0.0))
+        house = await stack.enter_async_context(server(tmp_path, house_fill=True, house_wait=0.0))
         ann = await stack.enter_async_context(bot(house, await registered(house, "Ann")))
         await ann.receive()
         there = house.url.replace("http", "ws", 1) + path.replace("MATCH", house.desk.floor.live()[0].id)

@@ -45,7 +45,10 @@ async def test_nor_may_a_socket_be_opened_under_it(tmp_path: Path, path: str) ->
 
 async def test_the_name_in_public_url_is_ours(tmp_path: Path) -> None:
     ours = {"host": "arena.example.org", "origin": "https://arena.example.org"}
-    async with server(tmp_path, public_url="https://arena.example.org") as house, httpx.AsyncClient(timeout=PATIENCE) as http:
+    async with (
+        server(tmp_path, network_public_url="https://arena.example.org") as house,
+        httpx.AsyncClient(timeout=PATIENCE) as http,
+    ):
         for path in PATHS:
             assert (await http.get(house.url + path, headers=ours)).status_code == 200
         answer = await http.post(f"{house.url}/graphql", json={"query": "{__typename}"}, headers=ours)

@@ -187,7 +187,7 @@ async def test_a_caller_of_2_pings() -> None:
 
 
 async def test_a_caller_of_3_and_4_is_pinged() -> None:
-    async with rig(socketio_ping_interval=2.0, socketio_ping_timeout=10 * PATIENCE) as one, one.caller(4) as socket:
+    async with rig(cube_ping_interval=2.0, cube_ping_timeout=10 * PATIENCE) as one, one.caller(4) as socket:
         for _ in range(10):
             leap(2.0)
             assert await said(socket) == "2"
@@ -201,7 +201,7 @@ async def test_a_caller_of_3_and_4_is_pinged() -> None:
 
 @both
 async def test_a_silent_client_is_closed(version: int) -> None:
-    async with rig(socketio_ping_interval=0.3, socketio_ping_timeout=0.7) as one:
+    async with rig(cube_ping_interval=0.3, cube_ping_timeout=0.7) as one:
         async with one.caller(version) as socket:
             with pytest.raises(ConnectionClosed):
                 while await said(socket) == "2":

@@ -233,7 +233,7 @@ async def test_events_before_the_client_is_connected(version: int) -> None:
 
 @both
 async def test_messages_that_are_too_long(version: int) -> None:
-    async with rig(socketio_longest=1000) as one:
+    async with rig(cube_longest_message=1000) as one:
         client = await one.poller(version)
         answer = await client.say('42["ECHO","' + "x" * 1000 + '"]')
         words = "the body of a request may have 1000 bytes at most"
@@ -249,7 +249,7 @@ async def test_messages_that_are_too_long(version: int) -> None:
 
 
 async def test_a_body_without_a_length_is_bounded_too() -> None:
-    async with rig(socketio_longest=1000) as one:
+    async with rig(cube_longest_message=1000) as one:
         client = await one.poller(4)
         reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
         writer.write(
@@ -301,7 +301,7 @@ async def until_posting(client: Poller) -> None:
 
 @both
 async def test_a_body_that_does_not_go_on(version: int) -> None:
-    async with rig(login_limit=1.0) as one:
+    async with rig(limits_login=1.0) as one:
         client = await one.poller(version)
         reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
         writer.write(f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n4".encode())
@@ -322,7 +322,7 @@ async def test_a_client_that_goes_in_the_middle_of_a_body(version: int) -> None:
 
 @both
 async def test_attachments_that_do_not_come(version: int) -> None:
-    async with rig(login_limit=1.0) as one:
+    async with rig(limits_login=1.0) as one:
         words = "the attachments of an event did not come"
         asked = '452-["ECHO",{"_placeholder":true,"num":0}]'
         async with one.caller(version) as socket:
@@ -336,7 +336,7 @@ async def test_attachments_that_do_not_come(version: int) -> None:
 
 
 async def test_a_client_that_does_not_connect() -> None:
-    async with rig(login_limit=0.1) as one, one.socket(4) as socket:
+    async with rig(limits_login=0.1) as one, one.socket(4) as socket:
         await said(socket)
         assert await said(socket) == '44{"message":"the client did not connect to a namespace"}'
         with pytest.raises(ConnectionClosed):
@@ -345,7 +345,7 @@ async def test_a_client_that_does_not_connect() -> None:
 
 @both
 async def test_a_client_that_disconnects_and_stays(version: int) -> None:
-    async with rig(login_limit=1.0) as one, one.caller(version) as socket:
+    async with rig(limits_login=1.0) as one, one.caller(version) as socket:
         await socket.send("41")
         assert "the client has disconnected" in str(await said(socket))
         with pytest.raises(ConnectionClosed):
@@ -366,7 +366,7 @@ async def test_a_flood(version: int) -> None:
 
 async def test_too_many_from_one_address() -> None:
     """A session counts, whether a request of it waits or not, and so does the connection by which requests come."""
-    async with rig(connections_per_address=3) as one:
+    async with rig(limits_connections_per_address=3) as one:
         first, _ = await one.poller(3), await one.poller(4)
         answer = await one.get("EIO=4&transport=polling")
         words = {"code": 4, "message": "Forbidden", "context": "too many connections from your address"}
@@ -429,7 +429,7 @@ async def until_echo(client: Poller) -> str:
 
 @both
 async def test_a_probe_that_stalls(version: int) -> None:
-    async with rig(login_limit=1.0) as one:
+    async with rig(limits_login=1.0) as one:
         client = await one.poller(version)
         async with one.socket(version, client.sid) as socket:
             await socket.send("2probe")

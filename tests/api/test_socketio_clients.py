@@ -93,7 +93,7 @@ def address(one: Rig) -> str:
 @every_client
 @every_transport
 async def test_a_whole_conversation(clients: Path, version: str, transports: list[str]) -> None:
-    beat = {"socketio_ping_interval": 0.4, "socketio_ping_timeout": PATIENCE}
+    beat = {"cube_ping_interval": 0.4, "cube_ping_timeout": PATIENCE}
     async with rig(**beat) as server, page(clients, address(server), version, transports) as one:
         await comes_and_leaves(one, server)
         one.do("open")
@@ -164,7 +164,7 @@ async def test_a_client_that_is_gone_without_a_word(clients: Path, version: str)
 @pytest.mark.parametrize("transports", TRANSPORTS[:2], ids="+".join)
 async def test_a_client_that_hangs_is_let_go(clients: Path, version: str, transports: list[str]) -> None:
     """Its connection stays, but nothing comes over it; and when it wakes up, it comes anew."""
-    beat = {"socketio_ping_interval": 0.5, "socketio_ping_timeout": 1.0}
+    beat = {"cube_ping_interval": 0.5, "cube_ping_timeout": 1.0}
     async with rig(**beat) as server, page(clients, address(server), version, transports) as one:
         sid = await connected(one)
         os.kill(one.process.pid, signal.SIGSTOP)

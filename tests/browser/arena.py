@@ -17,7 +17,7 @@ from tests.patience import PATIENCE
 
 OPERATOR = "the operator of the tests"
 SETTINGS = {
-    "house": "true", "house_wait": "0", "start_delay": "0", "duel_port": "-1", "xbs_port": "-1", "bomber_port": "-1",
+    "house_fill": "true", "house_wait": "0", "match_start_delay": "0", "duel_port": "-1", "boats_port": "-1", "bomber_port": "-1",
     "operator_token": OPERATOR, "drain": "0",
 }  # fmt: skip
 

@@ -211,7 +211,7 @@ THREE = RoomPlan(title="Three", max=3, min=3, width=8, height=9, boats="A3 B2")
 
 
 async def test_house_bots_play_whole_games_at_our_server(tmp_path: Path) -> None:
-    async with server(tmp_path, xbs_port=-1, boats=(THREE, RoomPlan(title="Two"))) as house:
+    async with server(tmp_path, boats_port=-1, boats_rooms=(THREE, RoomPlan(title="Two"))) as house:
         port = house.ports["xbs"]
         three = [Told(client_for(options(port=port, bot="random", room="Three", seed=seed))) for seed in range(3)]
         assert await run_all(three) == [True] * 3
@@ -227,7 +227,7 @@ async def run_all(games: list[Told]) -> list[bool]:
 
 async def test_a_log_has_every_line(tmp_path: Path) -> None:
     log = tmp_path / "client.log"
-    async with boat_server(tmp_path, house=True, house_wait=0) as house:
+    async with boat_server(tmp_path, house_fill=True, house_wait=0) as house:
         words = ("boats", "--headless", "--bot", "random", "-p", str(house.ports["xbs"]), "-l", "DEBUG", "-f", str(log))
         process = await asyncio.create_subprocess_exec(*BOTDROME, *words, stdout=asyncio.subprocess.DEVNULL)
         assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
@@ -238,7 +238,7 @@ async def test_a_log_has_every_line(tmp_path: Path) -> None:
 
 
 async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
-    async with server(tmp_path, xbs_port=-1) as house:
+    async with server(tmp_path, boats_port=-1) as house:
         port = house.ports["xbs"]
         login = await registered(house, "ada", "battleship")
         stranger = Told(client_for(options(port=port, user="ada")))
@@ -251,7 +251,7 @@ async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
 async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> None:
     """The connection breaks, and the seat is still there."""
     plan = RoomPlan(title="Two", turn_limit=0, absence=0)
-    async with server(tmp_path, xbs_port=-1, boats=(plan,)) as house, line(house) as bob:
+    async with server(tmp_path, boats_port=-1, boats_rooms=(plan,)) as house, line(house) as bob:
         client = client_for(options(port=house.ports["xbs"], user="ada", bot="", headless=False))
         log = Logbook(client)
         await client.connect()

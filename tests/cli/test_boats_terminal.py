@@ -50,7 +50,7 @@ async def at_sea(
     folder: Path, *words: str, plan: RoomPlan = SMALL, columns: int = 80, lines: int = 24
 ) -> AsyncIterator[tuple[Player, int]]:
     """A player in a terminal, and the port of the server."""
-    async with server(folder, xbs_port=-1, boats=(plan,)) as house:
+    async with server(folder, boats_port=-1, boats_rooms=(plan,)) as house:
         port = house.ports["xbs"]
         terminal = Terminal("boats", "--port", str(port), *words, columns=columns, lines=lines)
         try:

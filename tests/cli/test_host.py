@@ -138,7 +138,7 @@ def test_a_server_of_ones_own_charges_nobody_for_stalls(tmp_path: Path, monkeypa
         return 7
 
     monkeypatch.setattr(host, "_own_server", look)
-    assert host.run_host(None, "", "", {}, None, {"xbs_port": -1, "db": f"sqlite:///{tmp_path / 'host.db'}"}) == 7
+    assert host.run_host(None, "", "", {}, None, {"boats_port": -1, "db": f"sqlite:///{tmp_path / 'host.db'}"}) == 7
     assert isinstance(clocks[0], SteadyClock)
 
 
@@ -241,5 +241,5 @@ def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...]
 
 def test_a_configuration_need_not_be_utf_8(tmp_path: Path) -> None:
     (tmp_path / "old.ini").write_bytes(b"# f\xfcr zwei\nname=Caf\xe9\nboat=A5\n")
-    settings = own_settings({}, tmp_path / "old.ini", {"xbs_port": -1})
+    settings = own_settings({}, tmp_path / "old.ini", {"boats_port": -1})
     assert [(plan.title, plan.boats) for plan in settings.of(BoatsSection).rooms] == [("Caf\xe9", "A5")]

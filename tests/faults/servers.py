@@ -27,9 +27,21 @@ PROCESSES.set_forkserver_preload(["tests.faults.servers"])
 
 
 def settings(db: str, folder: Path, **changes: Any) -> Settings:
-    quick: dict[str, Any] = {"port": 0, "duel_port": -1, "xbs_port": -1, "bomber_port": 0, "start_delay": 0.0, "drain": 0.0}
+    quick: dict[str, Any] = {
+        "port": 0,
+        "duel_port": -1,
+        "boats_port": -1,
+        "bomber_port": 0,
+        "match_start_delay": 0.0,
+        "drain": 0.0,
+    }
     quick |= {"contest_games": battlebots.EACH_WAY, "contest_wait": 0.0, "workers": 2}
-    quick |= {"boats": (boaters.PLAN,), "boats_dir": str(folder / "boats"), "bomber_rooms": bombers.ROOMS, "cube_limit": 60.0}
+    quick |= {
+        "boats_rooms": (boaters.PLAN,),
+        "boats_dir": str(folder / "boats"),
+        "bomber_rooms": bombers.ROOMS,
+        "cube_limit": 60.0,
+    }
     return load_settings({"db": db} | quick | changes)
 
 

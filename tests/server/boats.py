@@ -35,7 +35,7 @@ TOKEN = "the host's own"
 
 @asynccontextmanager
 async def boat_server(folder: Path, *plans: RoomPlan, **changes: Any) -> AsyncIterator[House]:
-    async with server(folder, **{"xbs_port": -1, "boats": plans, "host_token": TOKEN} | changes) as house:
+    async with server(folder, **{"boats_port": -1, "boats_rooms": plans, "boats_host_token": TOKEN} | changes) as house:
         yield house
 
 

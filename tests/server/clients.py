@@ -22,8 +22,8 @@ from tests.patience import PATIENCE as PATIENCE
 @asynccontextmanager
 async def server(folder: Path, **changes: Any) -> AsyncIterator[House]:
     """A server on a port of the system's choice."""
-    quick: dict[str, Any] = dict.fromkeys(("port", "duel_port", "xbs_port", "bomber_port"), 0)
-    quick |= {"start_delay": 0.0, "drain": 0.0, "cube_limit": 60.0}
+    quick: dict[str, Any] = dict.fromkeys(("port", "duel_port", "boats_port", "bomber_port"), 0)
+    quick |= {"match_start_delay": 0.0, "drain": 0.0, "cube_limit": 60.0}
     quick["db"] = f"sqlite:///{folder / 'test.db'}"
     house = await open_house(load_settings(quick | changes))
     try:

@@ -120,7 +120,7 @@ async def _trap(folder: Path, clients: int, chance: Chance) -> None:
 
 
 async def _fuzz(folder: Path, messages: int, seed: int) -> None:
-    async with server(folder, message_rate=1e9, message_burst=10**9, waiting_limit=0.5) as house:
+    async with server(folder, message_rate=1e9, message_burst=10**9, limits_waiting=0.5) as house:
         ada, bob = await registered(house, "ada"), await registered(house, "bob")
         async with bot(house, ada) as one, bot(house, bob) as two:
             await Fuzz(house, messages, seed).run()

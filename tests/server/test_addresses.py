@@ -89,7 +89,7 @@ async def test_an_address_is_changed_and_given_up(tmp_path: Path) -> None:
 
 
 async def test_a_bot_is_entered_and_withdrawn(tmp_path: Path) -> None:
-    async with server(tmp_path, contest_games=1, waiting_limit=0.2) as house, url_bot() as called:
+    async with server(tmp_path, contest_games=1, limits_waiting=0.2) as house, url_bot() as called:
         token = await with_address(house, "called", called)
         path = f"/api/v1/contests/{GAME}/cup"
         async with http(house, token) as client:

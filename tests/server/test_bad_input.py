@@ -78,7 +78,7 @@ MALFORMED = [b"", b"{", b"nonsense", b'{"a": NaN}', b"Infinity", b"\xff\xfe", b"
 
 @pytest.mark.parametrize("data", [*MALFORMED, b"[" * 100_000])
 async def test_what_is_not_json_is_closed_without_a_word(tmp_path: Path, data: bytes) -> None:
-    async with server(tmp_path, longest_message=1 << 20) as house, undisturbed(house):
+    async with server(tmp_path, message_longest=1 << 20) as house, undisturbed(house):
         async with client(house) as one:
             await one.socket.send(data)
             assert await one.until_closed() == ([], 1002, "ERROR")
@@ -149,13 +149,13 @@ async def test_names_that_the_original_could_not_store_are_stored(tmp_path: Path
 
 
 async def test_a_message_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    async with server(tmp_path, longest_message=1000) as house, undisturbed(house), client(house) as one:
+    async with server(tmp_path, message_longest=1000) as house, undisturbed(house), client(house) as one:
         await one.socket.send("5" * 2000)
         assert (await one.until_closed())[1] == 1009
 
 
 async def test_a_message_that_is_too_long_in_pieces_is_refused(tmp_path: Path) -> None:
-    async with server(tmp_path, longest_message=1000) as house, client(house) as one:
+    async with server(tmp_path, message_longest=1000) as house, client(house) as one:
         await one.socket.send(["5" * 400] * 5)
         assert (await one.until_closed())[1] == 1009
 
@@ -178,7 +178,7 @@ async def test_a_flood_is_told_and_closed(tmp_path: Path) -> None:
 
 
 async def test_too_many_from_one_address_are_turned_away(tmp_path: Path) -> None:
-    async with server(tmp_path, connections_per_address=2) as house:
+    async with server(tmp_path, limits_connections_per_address=2) as house:
         async with client(house), client(house):
             with pytest.raises(InvalidStatus, match="503"):
                 await client(house).__aenter__()
@@ -282,7 +282,7 @@ async def test_half_a_request_is_dropped_after_a_while(tmp_path: Path, monkeypat
 async def test_who_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refusals come back for every illegal turn; nobody reads them."""
     monkeypatch.setattr("botdrome.server.network.websocket.BACKLOG", 20_000)
-    async with server(tmp_path, message_burst=1_000_000, longest_message=1 << 20) as house, undisturbed(house):
+    async with server(tmp_path, message_burst=1_000_000, message_longest=1 << 20) as house, undisturbed(house):
         ada, bob = [await registered(house, name, "battleship") for name in ("ada", "bob")]
         async with bot(house, bob), upgraded(house) as wire:
             wire.writer.write(b"")

@@ -28,7 +28,7 @@ async def test_a_host_needs_the_token(tmp_path: Path, token: Any) -> None:
 
 
 async def test_the_operators_token_lets_a_host_in(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING, host_token="") as house:
+    async with boat_server(tmp_path, WAITING, boats_host_token="") as house:
         async with host(house, token=house.new_operator_token) as one:
             await one.send({"do": "clear"})
             assert (await one.receive())["room"]["title"] == "Botdrome"
@@ -38,7 +38,7 @@ async def test_the_operators_token_lets_a_host_in(tmp_path: Path) -> None:
 
 
 async def test_who_says_nothing_is_not_kept(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING, login_limit=0.05) as house, client(house, "/boats/host") as one:
+    async with boat_server(tmp_path, WAITING, limits_login=0.05) as house, client(house, "/boats/host") as one:
         assert (await one.until_closed())[0] == [{"error": "no token came"}]
 
 

@@ -246,7 +246,7 @@ async def test_a_registered_bot_that_begins_again_is_back_in_its_game(tmp_path: 
 
 
 async def test_who_joins_and_stays_silent_keeps_its_place_and_who_does_not_join_is_closed(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING, waiting_limit=PATIENCE) as house, sailor(house, "ann") as ann, line(house) as idle:
+    async with boat_server(tmp_path, WAITING, limits_waiting=PATIENCE) as house, sailor(house, "ann") as ann, line(house) as idle:
         await idle.expect(G.format("N", 1).replace("|2|2|", "|2|3|"))
         leap(PATIENCE)
         assert await idle.rest() == ["you did not join in time"]

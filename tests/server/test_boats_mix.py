@@ -174,7 +174,7 @@ async def test_a_bot_does_not_meet_itself_and_a_host_of_its_own_recruits_nobody(
 
 async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path) -> None:
     plan = RoomPlan(max=3, width=8, height=8, boats="A3 B2")
-    async with boat_server(tmp_path, plan, house=True, house_wait=0.0) as house, line(house) as one:
+    async with boat_server(tmp_path, plan, house_fill=True, house_wait=0.0) as house, line(house) as one:
         await one.receive()
         one.send("J|ann|" + "AAA.....BB" + "." * 54)
         target, shots = "", 0
@@ -194,7 +194,7 @@ async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path
 @pytest.mark.parametrize("first", ["line", "native"])
 async def test_those_who_wait_meet_before_the_house_steps_in(tmp_path: Path, first: str) -> None:
     """A table for three: one on lines, one on a WebSocket, and the house takes the last seat."""
-    async with boat_server(tmp_path, RoomPlan(max=3), house=True, house_wait=0.2) as house, AsyncExitStack() as stack:
+    async with boat_server(tmp_path, RoomPlan(max=3), house_fill=True, house_wait=0.2) as house, AsyncExitStack() as stack:
         login = await registered(house, "native", "battleship") | {"players": 3}
         if first == "native":
             native = await stack.enter_async_context(bot(house, login))
@@ -213,7 +213,7 @@ async def test_those_who_wait_meet_before_the_house_steps_in(tmp_path: Path, fir
 
 
 async def test_the_house_lets_two_meet_who_wait_at_the_same_time(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, house=True, house_wait=1000.0) as house:
+    async with boat_server(tmp_path, house_fill=True, house_wait=1000.0) as house:
         login = await registered(house, "native", "battleship")
         async with bot(house, login) as native, sailor(house, "line"):
             assert sorted((await native.receive())["state"]["bots"]) == ["line", "native"]

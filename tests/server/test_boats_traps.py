@@ -135,7 +135,7 @@ async def test_shots_do_not_count_as_a_flood(tmp_path: Path) -> None:
 
 
 async def test_too_many_connections_from_one_address_are_not_let_in(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, connections_per_address=2) as house, line(house) as one, line(house) as two:
+    async with boat_server(tmp_path, limits_connections_per_address=2) as house, line(house) as one, line(house) as two:
         await one.receive()
         await two.receive()
         async with line(house) as three:

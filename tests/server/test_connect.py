@@ -125,7 +125,7 @@ async def test_a_wrong_password_is_refused(tmp_path: Path, name: str, token: str
 
 
 async def test_a_tunnel_without_a_login_is_closed(tmp_path: Path) -> None:
-    async with server(tmp_path, login_limit=0.01) as house, client(house, "/connect") as one:
+    async with server(tmp_path, limits_login=0.01) as house, client(house, "/connect") as one:
         assert await one.until_closed() == ([{"error": "no login came"}], 1008, "no login came")
 
 

@@ -18,7 +18,7 @@ def crowd(**settings: Any) -> Crowd:
 
 
 def test_some_connections_are_kept_for_players() -> None:
-    inside = crowd(connections=16)
+    inside = crowd(limits_connections=16)
     assert [inside.admit(f"1.2.3.{number}", player=False) for number in range(15)] == [""] * 14 + [FULL]
     assert [inside.admit(f"1.2.4.{number}") for number in range(3)] == ["", "", FULL]
     inside.leave("1.2.4.0")
@@ -26,7 +26,7 @@ def test_some_connections_are_kept_for_players() -> None:
 
 
 def test_the_addresses_of_one_ipv6_network_count_as_one() -> None:
-    inside = crowd(connections_per_address=2)
+    inside = crowd(limits_connections_per_address=2)
     assert [inside.admit(f"2001:db8::{number}") for number in range(3)] == ["", "", "too many connections from your address"]
     assert inside.admit("2001:db8:0:1::1") == ""
     inside.leave("2001:db8::1")
@@ -56,7 +56,7 @@ def test_the_limit_of_open_files_is_raised_as_far_as_allowed() -> None:
 def test_that_connections_are_refused_is_logged_once_in_a_while(caplog: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[Any] = []
     monkeypatch.setattr(door.log, "warning", lambda *words, **more: said.append((words, more)))
-    inside = crowd(connections=1)
+    inside = crowd(limits_connections=1)
     for _ in range(5):
         inside.admit("1.2.3.4")
     assert len(said) == 1 and "ulimit -n" in said[0][0][0]

@@ -96,7 +96,7 @@ async def test_whoever_is_left_over_meets_those_of_other_protocols(
 @pytest.mark.parametrize("lot", [0, 1])
 async def test_a_house_bot_plays_those_who_find_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lot: int) -> None:
     monkeypatch.setattr(desk, "randrange", lambda _: lot)
-    async with arena(tmp_path, house=True, house_wait=0.0) as house, free(house, "ada") as ada:
+    async with arena(tmp_path, house_fill=True, house_wait=0.0) as house, free(house, "ada") as ada:
         await ada.send(FIND)
         assert (await ada.expect("starting_game"))["against"].startswith("house:")
         question = await ada.expect("get_move")
@@ -137,7 +137,7 @@ async def played_by(one: Duellist) -> list[Any]:
 
 @pytest.mark.parametrize("first", ["duel", "native"])
 async def test_a_framed_bot_and_one_on_a_websocket_at_one_table_with_a_spectator(tmp_path: Path, first: str) -> None:
-    async with arena(tmp_path, start_delay=0.2) as house, free(house, "ada") as ada:
+    async with arena(tmp_path, match_start_delay=0.2) as house, free(house, "ada") as ada:
         login = await registered(house, "bob", "gomoku")
         if first == "duel":
             await waits(house, ada)

@@ -113,13 +113,13 @@ async def test_a_bad_login_is_closed_at_once_without_waiting_for_the_next_client
 
 
 async def test_whoever_says_nothing_is_sent_away(tmp_path: Path) -> None:
-    async with arena(tmp_path, login_limit=0.05) as house, connected(house) as one:
+    async with arena(tmp_path, limits_login=0.05) as house, connected(house) as one:
         await one.bytes(b"\0\0")
         assert await one.until_closed() == [{"status": "error", "message": "no login within 0.05 seconds"}]
 
 
 async def test_somebody_who_has_logged_in_may_take_its_time(tmp_path: Path) -> None:
-    limits = {"login_limit": PATIENCE, "waiting_limit": PATIENCE}
+    limits = {"limits_login": PATIENCE, "limits_waiting": PATIENCE}
     async with arena(tmp_path, **limits) as house, connected(house) as nobody, free(house, "ada") as ada:
         await ada.send(FIND)
         await until(lambda: house.desk.waiting(WISH))
@@ -251,7 +251,7 @@ async def test_whoever_stays_has_won_at_once(tmp_path: Path, to_move: bool, boar
 
 
 async def test_whoever_goes_before_the_match_begins_has_lost_it(tmp_path: Path) -> None:
-    async with arena(tmp_path, start_delay=0.2) as house, free(house, "ada") as ada, free(house, "bob") as bob:
+    async with arena(tmp_path, match_start_delay=0.2) as house, free(house, "ada") as ada, free(house, "bob") as bob:
         await ada.send(FIND)
         await bob.send(FIND)
         await until(house.arena.tables.live)

@@ -62,7 +62,7 @@ def frame(first: int, payload: bytes = b"") -> bytes:
 
 
 async def test_a_handshake_that_fails_takes_nobodys_place(tmp_path: Path) -> None:
-    async with server(tmp_path, connections=2) as house:
+    async with server(tmp_path, limits_connections=2) as house:
         for head in (UPGRADE, UPGRADE + b"Sec-WebSocket-Version: 99\r\n", UPGRADE + KEY[:27]):
             async with raw(house, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + head + b"\r\n") as one:
                 assert (await one.rest()).startswith(b"HTTP/1.1 400 ")
@@ -71,7 +71,7 @@ async def test_a_handshake_that_fails_takes_nobodys_place(tmp_path: Path) -> Non
 
 
 async def test_requests_are_counted_too(tmp_path: Path) -> None:
-    async with server(tmp_path, connections=2) as house, client(house):
+    async with server(tmp_path, limits_connections=2) as house, client(house):
         async with raw(house, b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n") as slow:
             async with raw(house, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") as one:
                 assert b"503 Service Unavailable" in (told := await one.rest()) and told.endswith(b"too many connections")
@@ -83,7 +83,7 @@ async def test_requests_are_counted_too(tmp_path: Path) -> None:
 
 
 async def test_a_socket_of_graphql_is_counted_once(tmp_path: Path) -> None:
-    async with server(tmp_path, connections=1) as house:
+    async with server(tmp_path, limits_connections=1) as house:
         protocol = b"Sec-WebSocket-Protocol: graphql-ws\r\n"
         for _ in range(2):
             async with raw(house, b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\n" + UPGRADE + KEY + protocol + b"\r\n") as one:
@@ -124,7 +124,7 @@ async def test_half_a_request_is_not_waited_for(tmp_path: Path, half: bytes, mon
 async def test_an_answer_that_nobody_reads_is_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AppService, "limits", HttpLimits(reading=0.02))
     monkeypatch.setattr(http, "LOOK", 0.01)
-    async with server(tmp_path, connections=1) as house:
+    async with server(tmp_path, limits_connections=1) as house:
         _, writer = await asyncio.open_connection("127.0.0.1", house.port, limit=1)
         writer.transport.pause_reading()  # type: ignore[attr-defined]
         with suppress(ConnectionError):

@@ -128,7 +128,7 @@ async def over_host(house: House, token: str) -> str:
     ("attempt", "game"), [(over_duel, "gomoku"), (over_xbs, "battleship"), (over_bomberman, "bomberman"), (over_host, "gomoku")]
 )
 async def test_the_same_goes_for_the_other_protocols(tmp_path: Path, attempt: Try, game: str) -> None:
-    async with boat_server(tmp_path, duel_port=-1, host_token=TOKEN) as house:
+    async with boat_server(tmp_path, duel_port=-1, boats_host_token=TOKEN) as house:
         token = (await registered(house, "ada", game))["password"]
         for _ in range(FEW):
             assert "too many wrong" not in await attempt(house, "wrong")

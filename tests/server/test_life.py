@@ -49,7 +49,17 @@ class Process:
 
 @asynccontextmanager
 async def serving(folder: Path, *words: str) -> AsyncIterator[Process]:
-    command = [*BOTDROME, "serve", "--port", "0", "--db", f"sqlite:///{folder / 'life.db'}", "--set", "start_delay=0", *words]
+    command = [
+        *BOTDROME,
+        "serve",
+        "--port",
+        "0",
+        "--db",
+        f"sqlite:///{folder / 'life.db'}",
+        "--set",
+        "match_start_delay=0",
+        *words,
+    ]
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     assert process.stderr is not None
     screen = ""
@@ -118,7 +128,7 @@ async def test_what_runs_too_long_is_stored_as_aborted(tmp_path: Path) -> None:
 
 
 async def test_a_match_that_has_not_begun_when_the_server_stops_never_begins(tmp_path: Path) -> None:
-    async with server(tmp_path, drain=0.0, start_delay=3600.0) as house:
+    async with server(tmp_path, drain=0.0, match_start_delay=3600.0) as house:
         ada, bob = [await registered(house, name) for name in ("ada", "bob")]
         async with bot(house, ada) as one, bot(house, bob):
             await house.desk.close()

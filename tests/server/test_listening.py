@@ -42,7 +42,7 @@ async def test_any_free_port_is_the_same_on_all_addresses(tmp_path: Path) -> Non
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 async def test_localhost_is_served_on_both_of_its_addresses_at_the_same_ports(tmp_path: Path, host: str) -> None:
     """node and browsers take localhost for ::1 first."""
-    others = {"bomber_port": -1, "cube_port": -1, "duel_port": -1, "xbs_port": -1}
+    others = {"bomber_port": -1, "cube_port": -1, "duel_port": -1, "boats_port": -1}
     async with server(tmp_path, host=host, **others) as house:
         assert len(house.ports) == 5
         for port in house.ports.values():

@@ -56,7 +56,7 @@ async def _fill(house: House) -> None:
 @pytest.fixture(scope="module")
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     folder: Path = tmp_path_factory.mktemp("bound")
-    ports = {"duel_port": -1, "xbs_port": -1, "host_token": "host"}
+    ports = {"duel_port": -1, "boats_port": -1, "boats_host_token": "host"}
     store = await open_store(f"sqlite:///{folder / 'test.db'}")
     await store.keep([Note(PLAYERS, f"duellist {number}", asdict(DuelRecord(wins=number))) for number in range(DUELLISTS)])
     await store.close()

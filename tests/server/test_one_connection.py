@@ -91,7 +91,7 @@ async def test_an_organiser_upgrades_on_one_connection(tmp_path: Path) -> None:
 
 
 async def test_the_connection_is_counted_once(tmp_path: Path) -> None:
-    async with server(tmp_path, connections_per_address=1) as house:
+    async with server(tmp_path, limits_connections_per_address=1) as house:
         line = await kept_open(house)
         await asked(line, "/healthz")
         async with connect(f"ws://127.0.0.1:{house.port}/", sock=line) as bot:

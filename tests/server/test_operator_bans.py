@@ -222,7 +222,11 @@ async def test_people_are_refused_with_the_reason(tmp_path: Path) -> None:
 
 
 async def test_a_banned_bot_is_called_no_more(tmp_path: Path) -> None:
-    async with server(tmp_path, operator_token=TOKEN, waiting_limit=0.1) as house, office(house) as operator, url_bot() as called:
+    async with (
+        server(tmp_path, operator_token=TOKEN, limits_waiting=0.1) as house,
+        office(house) as operator,
+        url_bot() as called,
+    ):
         await with_address(house, "bob", called)
         await operator.have("POST", "/bans", NAME)
         async with bot(house, await registered(house, "ada") | {"opponent": "bob"} | NOTICES) as one:

@@ -52,7 +52,10 @@ async def test_a_session_is_a_cookie_that_scripts_cannot_read_and_other_sites_ca
 
 
 async def test_a_page_that_came_by_tls_has_a_cookie_for_tls_alone(tmp_path: Path) -> None:
-    async with server(tmp_path, operator_token=TOKEN, public_url="https://arena.example.org") as house, office(house, "") as one:
+    async with (
+        server(tmp_path, operator_token=TOKEN, network_public_url="https://arena.example.org") as house,
+        office(house, "") as one,
+    ):
         answer = await signed_in(one.client, TOKEN, Origin="https://arena.example.org")
         assert "Secure" in answer.headers["set-cookie"]
 

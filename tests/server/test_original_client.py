@@ -40,7 +40,7 @@ async def until_waiting(house: House, wish: Wish, players: int, work: list[async
 async def test_in_a_contest_all_meet_also_one_that_comes_late(tmp_path: Path) -> None:
     """The contest is complete for two when the third comes; then everybody plays everybody else five times each way."""
     wish, results = Wish(GAME, contest="cup"), dict[str, list[State]](ada=[], bob=[], cleo=[])
-    async with server(tmp_path, contest_wait=0.0, waiting_limit=0.001) as house:
+    async with server(tmp_path, contest_wait=0.0, limits_waiting=0.001) as house:
         logins = {name: await registered(house, name) | {"contest": "cup"} for name in results}
 
         def begin(name: str) -> asyncio.Task[None]:
@@ -60,7 +60,7 @@ async def test_in_a_contest_all_meet_also_one_that_comes_late(tmp_path: Path) ->
 
 
 async def test_it_waits_in_silence_for_as_long_as_nobody_comes(tmp_path: Path) -> None:
-    async with server(tmp_path, waiting_limit=0.001) as house:
+    async with server(tmp_path, limits_waiting=0.001) as house:
         work = asyncio.create_task(play(address(house), await registered(house, "ada")))
         other = await registered(house, "zoe", "gomoku") | NOTICES
         while not house.desk.waiting(Wish(GAME)):

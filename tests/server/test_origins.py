@@ -57,7 +57,7 @@ def test_a_request_without_a_host_passes() -> None:
 
 
 def test_names_in_public_url_and_host_are_known() -> None:
-    one = origins(public_url="https://Arena.Example.org, http://botdrome:3000/", host="arena.lan")
+    one = origins(network_public_url="https://Arena.Example.org, http://botdrome:3000/", host="arena.lan")
     for host in (b"arena.example.org", b"arena.example.org:8443", b"botdrome:3000", b"arena.lan:3000"):
         assert one.refusal(host, None, True) is None
     assert one.refusal(b"example.org", None, True) is not None
@@ -74,7 +74,7 @@ def test_names_in_public_url_and_host_are_known() -> None:
     ],
 )  # fmt: skip
 def test_our_own_loopback_and_listed_origins_are_trusted(origin: str) -> None:
-    one = origins(origins="https://Pages.example.org/,http://10.0.0.5:8000 chrome-extension://abcdef")
+    one = origins(network_origins="https://Pages.example.org/,http://10.0.0.5:8000 chrome-extension://abcdef")
     assert one.trusts(origin.encode(), HERE)
 
 
@@ -87,7 +87,7 @@ def test_our_own_loopback_and_listed_origins_are_trusted(origin: str) -> None:
     ],
 )  # fmt: skip
 def test_all_others_are_foreign_and_the_setting_is_named(origin: str) -> None:
-    one = origins(origins="https://pages.example.org")
+    one = origins(network_origins="https://pages.example.org")
     refusal = one.refusal(HERE, origin.encode("latin-1"), False)
     assert refusal is not None and refusal.status == 403
     assert "the setting origins" in refusal.words and ascii(origin) in refusal.words
@@ -98,11 +98,11 @@ def test_all_others_are_foreign_and_the_setting_is_named(origin: str) -> None:
     ("changes", "words"),
     [
         (
-            {"public_url": "arena.example.org"},
+            {"network_public_url": "arena.example.org"},
             "network.public_url: a URL such as https://arena.example.org, not 'arena.ex",
         ),
-        ({"public_url": "ftp://arena"}, "network.public_url: a URL such as"),
-        ({"public_url": "http://arena:port"}, "network.public_url: not a URL: 'http://arena:port'"),
+        ({"network_public_url": "ftp://arena"}, "network.public_url: a URL such as"),
+        ({"network_public_url": "http://arena:port"}, "network.public_url: not a URL: 'http://arena:port'"),
         (
             {"origins": "pages.example.org"},
             "network.origins: an origin such as https://pages.example.org, not 'pages.ex",

@@ -41,7 +41,7 @@ async def one_waits(house: House, bob: Client) -> None:
 @asynccontextmanager
 async def full_house(folder: Path, outage: Outage, **changes: Any) -> AsyncIterator[tuple[House, dict[str, Any]]]:
     """A server that may begin no match, and the login of a bot that wants one."""
-    limited = {"unwritten_limit": 1, "xbs_port": -1, "duel_port": -1, "bomber_rooms": bombers.STEPS}
+    limited = {"limits_unwritten": 1, "boats_port": -1, "duel_port": -1, "bomber_rooms": bombers.STEPS}
     async with server(folder, **limited | changes) as house, pair(house) as (_, bob):
         login = await registered(house, "cleo") | NOTICES
         async with bot(house, login):

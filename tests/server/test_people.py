@@ -89,7 +89,7 @@ async def test_a_player_resigns_and_the_match_is_over(game: str, tmp_path: Path)
 @pytest.mark.parametrize("pace", ["slow", "stepped"])
 async def test_two_people_meet_by_their_invite_and_nobody_else(pace: PaceName, tmp_path: Path) -> None:
     async with (
-        server(tmp_path, house=True, house_wait=0.0) as house,
+        server(tmp_path, house_fill=True, house_wait=0.0) as house,
         bot(house, person("ann", invite="swordfish", pace=pace)) as ann,
         bot(house, person("bob", invite="other", pace=pace)),
         bot(house, person("cy", pace=pace)) as cy,

@@ -123,7 +123,7 @@ async def test_a_store_that_is_down_is_named_in_words(tmp_path: Path, monkeypatc
 
 async def test_a_server_that_takes_no_new_matches_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outage = Outage(monkeypatch)
-    async with server(tmp_path, unwritten_limit=1) as house, seated(house) as (eve, _, _):
+    async with server(tmp_path, limits_unwritten=1) as house, seated(house) as (eve, _, _):
         outage.begin()
         await eve.send({"resign": True})
         (result,) = await outage.silent(eve.receive())

@@ -85,12 +85,12 @@ async def test_binary_frames_are_as_good_as_text(tmp_path: Path) -> None:
 
 
 async def test_silence_fails_after_the_limit(tmp_path: Path) -> None:
-    async with server(tmp_path, login_limit=0.01) as house, client(house) as one:
+    async with server(tmp_path, limits_login=0.01) as house, client(house) as one:
         assert await one.until_closed() == ([{"authentication": "failed"}], 1000, "")
 
 
 async def test_who_finds_no_opponent_is_told_so(tmp_path: Path) -> None:
-    async with server(tmp_path, waiting_limit=0.01) as house:
+    async with server(tmp_path, limits_waiting=0.01) as house:
         async with bot(house, await registered(house, "ada") | NOTICES) as one:
             assert await one.until_closed() == ([{"error": "no opponent came within 0.01 seconds"}], 1000, "")
         async with bot(house, await registered(house, "bob") | NOTICES) as two:
@@ -147,7 +147,7 @@ async def test_who_disconnects_loses_at_once(tmp_path: Path) -> None:
 
 
 async def test_who_disconnects_before_the_start_loses_at_the_start(tmp_path: Path) -> None:
-    async with server(tmp_path, start_delay=0.2) as house:
+    async with server(tmp_path, match_start_delay=0.2) as house:
         ada, bob = await registered(house, "ada"), await registered(house, "bob")
         async with bot(house, ada) as one, bot(house, bob) as two:
             await one.socket.close()
@@ -172,7 +172,7 @@ async def test_a_game_of_another_kind_in_the_same_manner(tmp_path: Path) -> None
 
 
 async def test_the_house_plays_by_name_and_steps_in_when_asked(tmp_path: Path) -> None:
-    async with server(tmp_path, house=True, house_wait=0.01) as house:
+    async with server(tmp_path, house_fill=True, house_wait=0.01) as house:
         login = await registered(house, "ada")
         for extra in ({"opponent": "house:perfect"}, {}):
             async with bot(house, login | extra) as one:

@@ -130,7 +130,7 @@ async def test_the_server_is_no_bot(tmp_path: Path) -> None:
 
 
 async def test_an_address_can_be_changed_and_given_up(tmp_path: Path) -> None:
-    async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as old, url_bot() as new:
+    async with server(tmp_path, limits_waiting=0.1) as house, url_bot() as old, url_bot() as new:
         await with_address(house, "called", old)
         entry = await house.arena.store.bot("called")
         assert entry is not None
@@ -145,7 +145,7 @@ async def test_an_address_can_be_changed_and_given_up(tmp_path: Path) -> None:
 
 
 async def test_a_bot_whose_password_was_revoked_is_called_no_more(tmp_path: Path) -> None:
-    async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as called:
+    async with server(tmp_path, limits_waiting=0.1) as house, url_bot() as called:
         await with_address(house, "called", called)
         entry = await house.arena.store.bot("called")
         assert entry is not None
@@ -320,7 +320,7 @@ async def test_entries_outlast_the_server(tmp_path: Path) -> None:
 
 
 async def test_a_bot_plays_only_in_contests_that_it_was_entered_in(tmp_path: Path) -> None:
-    async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as called:
+    async with server(tmp_path, limits_waiting=0.1) as house, url_bot() as called:
         await with_address(house, "called", called)
         for extra in ({"contest": "cup"} | NOTICES, {"contest": "cup", "opponent": "called"}):
             async with bot(house, await registered(house, f"ada {'opponent' in extra}") | extra) as one:
@@ -328,7 +328,7 @@ async def test_a_bot_plays_only_in_contests_that_it_was_entered_in(tmp_path: Pat
 
 
 async def test_a_bot_that_is_withdrawn_plays_no_more(tmp_path: Path) -> None:
-    async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as called:
+    async with server(tmp_path, limits_waiting=0.1) as house, url_bot() as called:
         await with_address(house, "called", called)
         await entered(house, "called", "cup")
         found = await house.arena.store.bot("called")
@@ -340,7 +340,7 @@ async def test_a_bot_that_is_withdrawn_plays_no_more(tmp_path: Path) -> None:
 
 async def test_a_bot_withdrawn_during_its_challenge_plays_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times, withdrawn = count(), asyncio.Event()
-    async with server(tmp_path, waiting_limit=0.1) as house, url_bot() as called:
+    async with server(tmp_path, limits_waiting=0.1) as house, url_bot() as called:
         await with_address(house, "called", called)
         found = await house.arena.store.bot("called")
         assert found is not None
@@ -363,7 +363,7 @@ async def test_a_bot_that_does_not_answer_loses_no_game_of_a_contest(tmp_path: P
     async with url_bot() as called, server(tmp_path) as house:
         await with_address(house, "called", called)
         await entered(house, "called", "cup")
-    async with server(tmp_path, waiting_limit=0.2) as house:
+    async with server(tmp_path, limits_waiting=0.2) as house:
         async with bot(house, await registered(house, "ada") | {"contest": "cup"} | NOTICES) as one:
             assert await one.receive() == {"error": "no opponent came within 0.2 seconds"}
         assert not await house.arena.store.matches(Wanted())

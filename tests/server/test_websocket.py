@@ -114,7 +114,7 @@ def no_http(target: bytes = b"") -> asyncio.Protocol:
 
 @asynccontextmanager
 async def post(reception: Reception | None = None, make_http: MakeHttp = no_http, **changes: int) -> AsyncIterator[Post]:
-    settings = load_settings({"longest_message": 1000} | changes)
+    settings = load_settings({"message_longest": 1000} | changes)
     crowd, diaries = Crowd(settings), list[Diary]()
 
     def make(connection: Connection) -> Diary:
@@ -334,7 +334,7 @@ async def test_who_does_not_read_is_cut_off() -> None:
 async def test_who_says_goodbye_and_does_not_read_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.server.network.door.FAREWELL", 0.01)
     monkeypatch.setattr(websocket, "BACKLOG", 1 << 30)
-    async with post(connections=1) as one:
+    async with post(limits_connections=1) as one:
         line, _ = await one.upgraded()
         await line.send(frame(TEXT, b"flood"), frame(CLOSE))
         async with asyncio.timeout(PATIENCE):

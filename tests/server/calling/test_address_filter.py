@@ -37,9 +37,9 @@ def allowed(address: str, name: str = "", port: int = 4001, **settings: object) 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "::1"])
 def test_loopback_is_allowed_unless_it_is_switched_off(address: str) -> None:
     assert allowed(address)
-    assert not allowed(address, call_loopback=False)
-    assert allowed(address, call_loopback=False, allow_bots="127.0.0.0/8,::1/128")
-    assert not allowed(address, call_loopback=False, allow_bots="0.0.0.0/0,::/0")
+    assert not allowed(address, calls_loopback=False)
+    assert allowed(address, calls_loopback=False, calls_allow="127.0.0.0/8,::1/128")
+    assert not allowed(address, calls_loopback=False, calls_allow="0.0.0.0/0,::/0")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_loopback_is_allowed_unless_it_is_switched_off(address: str) -> None:
     ],
 )  # fmt: skip
 def test_loopback_is_called_by_default_while_the_server_listens_there_alone(host: str, given: bool | None, may: bool) -> None:
-    assert allowed("127.0.0.1", host=host, call_loopback=given) == may
+    assert allowed("127.0.0.1", host=host, calls_loopback=given) == may
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,10 @@ def test_loopback_is_called_by_default_while_the_server_listens_there_alone(host
     [
         ({}, None),
         ({"host": "0.0.0.0"}, "--calls-loopback true allows it"),
-        ({"host": "0.0.0.0", "call_loopback": True}, "--calls-loopback false forbids it"),
-        ({"host": "0.0.0.0", "call_loopback": False}, None),
-        ({"public_url": "https://arena.example.org"}, "--calls-loopback false forbids it"),
-        ({"public_url": "https://arena.example.org", "call_loopback": False}, None),
+        ({"host": "0.0.0.0", "calls_loopback": True}, "--calls-loopback false forbids it"),
+        ({"host": "0.0.0.0", "calls_loopback": False}, None),
+        ({"network_public_url": "https://arena.example.org"}, "--calls-loopback false forbids it"),
+        ({"network_public_url": "https://arena.example.org", "calls_loopback": False}, None),
     ],
 )
 def test_operators_are_warned_at_start_when_others_can_reach_the_server(settings: dict[str, Any], words: str | None) -> None:
@@ -82,7 +82,7 @@ def test_operators_are_warned_at_start_when_others_can_reach_the_server(settings
 )
 def test_a_refusal_names_the_setting(address: str, words: str) -> None:
     with pytest.raises(NotAllowed, match=f"{words}$"):
-        AddressFilter(load_settings({"call_loopback": False})).check(ip_address(address), "", 4001)
+        AddressFilter(load_settings({"calls_loopback": False})).check(ip_address(address), "", 4001)
 
 
 @pytest.mark.parametrize("address", [*PUBLIC, *METADATA, *LINK_LOCAL, *PRIVATE, *MULTICAST, *UNSPECIFIED, *INDIRECT, *RESERVED])
@@ -92,16 +92,16 @@ def test_all_else_is_refused_by_default(address: str) -> None:
 
 @pytest.mark.parametrize("address", [*METADATA, *LINK_LOCAL, *PRIVATE, *MULTICAST, *UNSPECIFIED, *INDIRECT, *RESERVED])
 def test_opening_the_whole_internet_opens_none_of_the_special_ranges(address: str) -> None:
-    assert not allowed(address, allow_bots="0.0.0.0/0,::/0")
+    assert not allowed(address, calls_allow="0.0.0.0/0,::/0")
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_the_internet_can_be_opened(address: str) -> None:
-    assert allowed(address, allow_bots="0.0.0.0/0 ::/0")
+    assert allowed(address, calls_allow="0.0.0.0/0 ::/0")
 
 
 def test_the_wire_server_of_a_cloud_has_a_public_address_and_is_none() -> None:
-    assert not allowed("168.63.129.16", allow_bots="0.0.0.0/0")
+    assert not allowed("168.63.129.16", calls_allow="0.0.0.0/0")
 
 
 def test_a_range_that_is_named_is_open_and_its_neighbours_are_not() -> None:
@@ -113,28 +113,28 @@ def test_a_range_that_is_named_is_open_and_its_neighbours_are_not() -> None:
         ("64:ff9b::/96", "64:ff9b::808:808", "64:ff9b:1::1"),
         ("93.184.0.0/16", "93.184.216.34", "93.185.0.1"),
     ):
-        assert allowed(inside, allow_bots=network)
-        assert not allowed(outside, allow_bots=network)
+        assert allowed(inside, calls_allow=network)
+        assert not allowed(outside, calls_allow=network)
 
 
 def test_metadata_has_to_be_named_all_alone() -> None:
-    assert not allowed("169.254.169.254", allow_bots="169.254.0.0/16")
-    assert not allowed("fd00:ec2::254", allow_bots="fd00::/8")
-    assert allowed("169.254.169.254", allow_bots="169.254.169.254")
+    assert not allowed("169.254.169.254", calls_allow="169.254.0.0/16")
+    assert not allowed("fd00:ec2::254", calls_allow="fd00::/8")
+    assert allowed("169.254.169.254", calls_allow="169.254.169.254")
 
 
 @pytest.mark.parametrize("address", [*MULTICAST, *UNSPECIFIED])
 def test_some_are_never_called(address: str) -> None:
-    assert not allowed(address, allow_bots=address)
+    assert not allowed(address, calls_allow=address)
 
 
 def test_a_host_that_is_named_may_be_private_and_not_more() -> None:
     for address in ("93.184.216.34", "10.0.0.1", "fd12::5"):
-        assert allowed(address, "bots.example.org", allow_bots="Bots.Example.org")
-        assert not allowed(address, "other.example.org", allow_bots="bots.example.org")
+        assert allowed(address, "bots.example.org", calls_allow="Bots.Example.org")
+        assert not allowed(address, "other.example.org", calls_allow="bots.example.org")
     for address in (*METADATA, *LINK_LOCAL, *MULTICAST, *UNSPECIFIED, "::ffff:10.0.0.1", "64:ff9b::a00:1"):
-        assert not allowed(address, "bots.example.org", allow_bots="bots.example.org")
-    assert not allowed("127.0.0.1", "bots.example.org", allow_bots="bots.example.org", call_loopback=False)
+        assert not allowed(address, "bots.example.org", calls_allow="bots.example.org")
+    assert not allowed("127.0.0.1", "bots.example.org", calls_allow="bots.example.org", calls_loopback=False)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_ports_of_other_services_are_not_called(port: int, good: bool) -> None:
 
 
 def test_ports_are_configurable() -> None:
-    fence = AddressFilter(load_settings({"bot_ports": "22 4000-4010"}))
+    fence = AddressFilter(load_settings({"calls_ports": "22 4000-4010"}))
     for port in (22, 4000, 4010):
         fence.check_port(port)
     for port in (80, 3999, 4011):
@@ -174,7 +174,7 @@ def test_an_address_of_this_machine_is_known_as_such(address: str, ours: bool) -
 
 
 def test_another_machine_may_use_the_same_port() -> None:
-    fence = AddressFilter(load_settings({"allow_bots": "93.184.216.34"}))
+    fence = AddressFilter(load_settings({"calls_allow": "93.184.216.34"}))
     fence.own_ports = frozenset({4001})
     fence.check(ip_address("93.184.216.34"), "", 4001)
 

@@ -154,7 +154,7 @@ BAD = {
 @pytest.mark.parametrize("saying", BAD)
 async def test_a_bad_answer_is_explained(saying: str) -> None:
     said, words = BAD[saying]
-    async with host(said) as bot, callers(longest_message=1000) as ours:
+    async with host(said) as bot, callers(message_longest=1000) as ours:
         with pytest.raises(CallFailed, match=words) as caught:
             await ours.post(bot.url, b"", LIMIT)
         assert not isinstance(caught.value, TooLate)

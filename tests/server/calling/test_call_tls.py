@@ -39,7 +39,7 @@ async def test_https_goes_to_the_checked_address_and_asks_for_the_name(certifica
     names: list[str | None] = []
     context = tls(certificate)
     context.sni_callback = lambda _, name, __: names.append(name)
-    async with host(tls=context) as bot, callers({"bots.example": ["127.0.0.1"]}, bots_ca=str(certificate / "cert.pem")) as ours:
+    async with host(tls=context) as bot, callers({"bots.example": ["127.0.0.1"]}, calls_ca=str(certificate / "cert.pem")) as ours:
         for _ in range(2):
             assert (await ours.post(f"https://bots.example:{bot.port}/", b"", LIMIT)).status == 200
         assert names == ["bots.example"]
@@ -53,7 +53,7 @@ async def test_a_certificate_has_to_be_trusted_and_to_fit_the_name(certificate: 
         async with callers(names) as ours:
             with pytest.raises(CallFailed, match=r"the certificate of bots\.example is not trusted"):
                 await ours.post(f"https://bots.example:{bot.port}/", b"", LIMIT)
-        async with callers(names, bots_ca=str(certificate / "cert.pem")) as ours:
+        async with callers(names, calls_ca=str(certificate / "cert.pem")) as ours:
             with pytest.raises(CallFailed, match=r"the certificate of other\.example is not trusted"):
                 await ours.post(f"https://other.example:{bot.port}/", b"", LIMIT)
 
@@ -73,5 +73,5 @@ async def test_certificates_that_cannot_be_read_are_named(tmp_path: Path) -> Non
     (tmp_path / "bad.pem").write_text("nothing")
     for name in ("bad.pem", "missing.pem"):
         with pytest.raises(BadSetting, match=r"^calls.ca: "):
-            async with callers(bots_ca=str(tmp_path / name)):
+            async with callers(calls_ca=str(tmp_path / name)):
                 pass
