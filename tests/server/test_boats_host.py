@@ -173,7 +173,7 @@ async def test_an_address_on_the_blacklist_hears_nothing(tmp_path: Path) -> None
             assert await again.rest() == []
         assert "error" in await order(one, do="blacklist address", address="")
         for nonsense in ("nonsense", "localhost", "127.0.0.0/8", "1.2.3"):
-            assert "is not the address" in (await order(one, do="blacklist address", address=nonsense))["error"]
+            assert "is not an address" in (await order(one, do="blacklist address", address=nonsense))["error"]
         assert the_room(house).banned_addresses == {"127.0.0.1"}
         await order(one, do="clear")
         async with sailor(house, "ann"):
