@@ -7,7 +7,6 @@ from typing import Any, Protocol
 import structlog
 
 from botdrome.contest.lobby import Seeker
-from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.failures import STORE_AWAY, log_failure
@@ -45,7 +44,6 @@ from botdrome.wire.conversation import (
     Unreadable,
     WaitLimit,
 )
-from botdrome.wire.standing import Standing
 from botdrome.wire.writers import MatchWriters
 
 log = structlog.get_logger()
@@ -70,6 +68,7 @@ class Session:
 
     def __init__(self, connection: Connection, conversation: Conversation, host: Host, desk: Desk) -> None:
         self.connection, self.conversation = connection, conversation
+        self.tell, self.notify = connection.send, conversation.notify  # not methods: a call less for each message
         self._host, self._desk = host, desk
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -122,17 +121,18 @@ class Session:
             if unsent:
                 self.connection.send(unsent)
                 unsent = []
-            self._execute(out)
+            if isinstance(out, Submit):
+                if (table := self.table) is not None and table.open:
+                    table.submit(self.player, out.raw, out.message)
+            else:
+                self._execute(out)
         if unsent:
             self.connection.send(unsent)
         if self.conversation.deadline != self._due:
             self._set_timer(self.conversation.deadline)
 
     def _execute(self, command: Command) -> None:
-        if isinstance(command, Submit):
-            if (table := self.table) is not None and table.open:
-                table.submit(self.player, command.raw, command.message)
-        elif isinstance(command, Close):
+        if isinstance(command, Close):
             self._close(command)
         elif isinstance(command, RecordMessage):
             self.record(command.message, command.verdict)
@@ -255,12 +255,6 @@ class Session:
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
         self.answer(Seated(player, writers))
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        return self.conversation.notify(news, standing)
-
-    def tell(self, messages: list[bytes]) -> None:
-        self.connection.send(messages)
 
     def dismiss(self, failed: bool) -> None:
         self.table = None
