@@ -68,7 +68,8 @@ def test_imports_point_downwards() -> None:
 
 
 def test_files_are_short() -> None:
-    assert [str(file) for file in FILES if len(file.read_text().splitlines()) > 300] == []
+    everything = [*FILES, *Path(__file__).parent.rglob("*.py")]
+    assert [str(file) for file in everything if len(file.read_text().splitlines()) > 300] == []
 
 
 def test_functions_are_short() -> None:

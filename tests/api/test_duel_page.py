@@ -13,7 +13,7 @@ from botdrome.server.duel.leaderboard import DuelLeaderboard
 from botdrome.server.duel.player_records import DuelRecord
 from botdrome.store.opening import open_store
 from tests.server.clients import leap
-from tests.server.duellists import board_won_by
+from tests.server.duel.clients import board_won_by
 
 A_SECOND = """
 const page = { body: "before", note: "", rings: [], answers: ["after", null, "back"] };

@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from botdrome.app import House
 from tests.server.clients import PATIENCE, bot, registered, server
-from tests.server.cubes import game
+from tests.server.cube.clients import game
 
 pytestmark = pytest.mark.anyio
 

@@ -212,6 +212,6 @@ async def test_boards_of_duel_arena_by_their_numbers(http: httpx.AsyncClient, st
 
 async def test_workers_are_prepared_before_the_first_visitor(arena: Arena) -> None:
     await load_worker_modules(arena.workers)
-    assert await arena.workers.value("", "tests.server.chores:has_read", "botdrome.api.rest.routes")
+    assert await arena.workers.value("", "tests.server.workers.chores:has_read", "botdrome.api.rest.routes")
     await arena.workers.close()
     await load_worker_modules(arena.workers)

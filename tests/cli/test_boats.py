@@ -22,7 +22,7 @@ from botdrome.server.boats.plan import RoomPlan
 from tests.cli.test_host import BOTDROME
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
 from tests.client.test_boats_client import Logbook
-from tests.server.boats import BOARD, boat_server, line
+from tests.server.boats.clients import BOARD, boat_server, line
 from tests.server.clients import registered, server
 
 pytestmark = pytest.mark.anyio

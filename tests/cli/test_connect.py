@@ -17,9 +17,9 @@ from botdrome.client.connect import Tunnel, Unwanted, socket_url
 from botdrome.server.calling.answer import CallFailed
 from tests.server.calling.hosts import answer, host
 from tests.server.clients import PATIENCE, bot, deaf_port, play_noughts, registered, server
-from tests.server.cubes import game, organiser
-from tests.server.test_connect import callers_of
-from tests.server.url_hosts import url_bot
+from tests.server.cube.clients import game, organiser
+from tests.server.lobby.test_connect import callers_of
+from tests.server.lobby.url_hosts import url_bot
 
 pytestmark = pytest.mark.anyio
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]

@@ -18,7 +18,7 @@ from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.network.steady_loop import SteadyClock
 from tests.cli.commands import run, run_beside
 from tests.cli.screens import Terminal
-from tests.server.boats import BOARD, TOKEN, Line, boat_server, sailor
+from tests.server.boats.clients import BOARD, TOKEN, Line, boat_server, sailor
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ import pytest
 from botdrome.cli.serve import show
 from botdrome.cli.terminal import Terminal
 from botdrome.server.boats.plan import RoomPlan
-from tests.server.boats import boat_server
+from tests.server.boats.clients import boat_server
 from tests.server.clients import server
 
 

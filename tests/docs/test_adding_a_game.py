@@ -25,8 +25,8 @@ DOORS = {
     "GraphQL": "tests/api/test_graphql_games.py",
     "films": "tests/api/test_films.py",
     "live spectators": "tests/api/test_watching.py",
-    "native WebSocket, and bots with a URL": "tests/server/test_url_bots.py",
-    "people with the generic page, and house bots": "tests/server/test_people.py",
+    "native WebSocket, and bots with a URL": "tests/server/lobby/test_url_bots.py",
+    "people with the generic page, and house bots": "tests/server/battlebot/test_people.py",
 }
 """Tests that run for each game in `FORMATS`."""
 

@@ -14,7 +14,7 @@ from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.settings import BoatsSection
 from tests.docs.pages import DOCS, blocks
 from tests.docs.programs import command
-from tests.server.boats import boat_server
+from tests.server.boats.clients import boat_server
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import MatchEntry
 from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group
-from tests.server.boats import Line
+from tests.server.boats.clients import Line
 
 GAMES = 2
 SIDE = 5

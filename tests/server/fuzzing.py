@@ -18,7 +18,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from tests.api.tables import entry_of, played_by_the_house
 from tests.server.clients import bot, play_noughts, registered, server
-from tests.server.socket_traps import ALL, fall
+from tests.server.network.socket_traps import ALL, fall
 
 CLIENTS = 12
 SEEDS: list[Any] = [

@@ -7,10 +7,13 @@ import pytest
 
 from botdrome.app import House
 from tests.match.telling import mark
-from tests.server import boats, bombers, cubes, duellists
+from tests.server.boats import clients as boats
+from tests.server.bomber import clients as bombers
 from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server
+from tests.server.cube import clients as cubes
+from tests.server.cube.test_games import Patient
+from tests.server.duel import clients as duellists
 from tests.server.outages import Outage
-from tests.server.test_cube import Patient
 
 pytestmark = pytest.mark.anyio
 

@@ -16,8 +16,11 @@ from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.desk import NOT_STORED
 from botdrome.store import journal
 from botdrome.store.store import StoreUnavailable
-from tests.server import boats, bombers, cubes, duellists
+from tests.server.boats import clients as boats
+from tests.server.bomber import clients as bombers
 from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, leap, pair, play_noughts, registered, server
+from tests.server.cube import clients as cubes
+from tests.server.duel import clients as duellists
 from tests.server.outages import Outage
 
 pytestmark = pytest.mark.anyio

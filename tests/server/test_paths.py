@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server import duellists
 from tests.server.clients import pair, server
+from tests.server.duel import clients as duellists
 from tests.server.paths import Calls, documented
 
 pytestmark = [pytest.mark.anyio, pytest.mark.sources]

@@ -1,0 +1,135 @@
+"""Wrong tokens are limited for each address, wherever a token is looked at."""
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from botdrome.app import House
+from botdrome.server.lobby import guesses as module
+from botdrome.server.lobby.guesses import Guesses, TooMany
+from botdrome.server.workers.asker import ASKER
+from tests.server.boats.clients import BOARD, TOKEN, boat_server, line
+from tests.server.clients import NOTICES, client, registered, server
+from tests.server.duel.clients import connected
+
+pytestmark = pytest.mark.anyio
+
+FEW = 3
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BURST", FEW)
+    monkeypatch.setattr(module, "RATE", 0.001)
+
+
+def guess(guesses: Guesses, address: str, name: str = "ada", right: bool = False) -> bool:
+    ASKER.set(address)
+    guesses.check(name)
+    return guesses.note(name, right)
+
+
+async def test_an_address_that_was_wrong_too_often_is_not_listened_to() -> None:
+    guesses = Guesses()
+    for _ in range(FEW):
+        assert not guess(guesses, "1.2.3.4")
+    with pytest.raises(TooMany, match="too many wrong tokens came from your address: try again in"):
+        guess(guesses, "1.2.3.4", "bob", right=True)
+    assert guess(guesses, "5.6.7.8", right=True)
+
+
+async def test_who_has_logged_in_before_is_not_locked_out_by_its_neighbours_but_has_to_keep_to_limits_too() -> None:
+    guesses = Guesses()
+    assert guess(guesses, "1.2.3.4", "ada", right=True)
+    for _ in range(FEW):
+        guess(guesses, "1.2.3.4", "bob")
+    for _ in range(FEW):
+        assert not guess(guesses, "1.2.3.4", "ada")
+    with pytest.raises(TooMany):
+        guess(guesses, "1.2.3.4", "ada")
+
+
+async def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REMEMBERED", 5)
+    guesses = Guesses()
+    for number in range(20):
+        guess(guesses, "1.2.3.4", f"bot {number}", right=True)
+    assert len(guesses._proven) == 5
+
+
+Try = Callable[[House, str], Coroutine[Any, Any, str]]
+"""Log in as ada with this token; what was said."""
+
+
+async def over_native(house: House, token: str) -> str:
+    login = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": token} | NOTICES
+    async with client(house) as one:
+        await one.send(login)
+        return str(await one.receive())
+
+
+async def over_rest(house: House, token: str) -> str:
+    async with httpx.AsyncClient(base_url=house.url) as http:
+        headers = {"authorization": f"Bearer {token}"}
+        answer = await http.put("/api/v1/bots/ada", json={"url": None}, headers=headers)
+    return f"{answer.status_code} {answer.text}"
+
+
+async def over_graphql(house: House, token: str) -> str:
+    async with httpx.AsyncClient(base_url=house.url) as http:
+        query = 'mutation { rotateToken(name: "ada") { password } }'
+        answer = await http.post("/graphql", json={"query": query}, headers={"authorization": f"Bearer {token}"})
+    return answer.text
+
+
+async def over_connect(house: House, token: str) -> str:
+    async with client(house, "/connect") as one:
+        await one.send({"name": "ada", "password": token})
+        return str(await one.receive())
+
+
+@pytest.mark.parametrize("attempt", [over_native, over_rest, over_graphql, over_connect])
+async def test_after_too_many_wrong_tokens_the_right_one_is_not_looked_at(tmp_path: Path, attempt: Try) -> None:
+    async with server(tmp_path) as house:
+        token = (await registered(house, "ada"))["password"]
+        for _ in range(FEW):
+            assert "too many wrong" not in await attempt(house, "wrong")
+        assert "too many wrong tokens came from your address" in await attempt(house, token)
+
+
+async def over_duel(house: House, token: str) -> str:
+    async with connected(house) as one:
+        await one.send({"username": "ada", "password": token})
+        return str(await one.receive())
+
+
+async def over_xbs(house: House, token: str) -> str:
+    async with line(house) as one:
+        await one.receive()
+        one.send(f"J|ada|{BOARD}|{token}")
+        return await one.receive()
+
+
+async def over_bomberman(house: House, token: str) -> str:
+    async with httpx.AsyncClient(base_url=house.url) as http:
+        return (await http.post("/bomber/rest/register", json={"user_name": "ada", "password": token})).text
+
+
+async def over_host(house: House, token: str) -> str:
+    async with client(house, "/boats/host") as one:
+        await one.send({"token": TOKEN if token != "wrong" else token})
+        return str(await one.receive())
+
+
+@pytest.mark.parametrize(
+    ("attempt", "game"), [(over_duel, "gomoku"), (over_xbs, "battleship"), (over_bomberman, "bomberman"), (over_host, "gomoku")]
+)
+async def test_the_same_goes_for_the_other_protocols(tmp_path: Path, attempt: Try, game: str) -> None:
+    async with boat_server(tmp_path, duel_port=-1, boats_host_token=TOKEN) as house:
+        token = (await registered(house, "ada", game))["password"]
+        for _ in range(FEW):
+            assert "too many wrong" not in await attempt(house, "wrong")
+        assert "too many wrong tokens came from your address" in await attempt(house, token)
