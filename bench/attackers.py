@@ -1,4 +1,4 @@
-"""Attackers: what hostile clients of one address do to a server, for some seconds. See `bench.attacks`."""
+"""The attacks of hostile clients from one address. See `bench.attacks`."""
 
 import asyncio
 import json
@@ -20,11 +20,11 @@ from botdrome.games.chance import Chance
 
 ADDRESS = "127.0.0.2"
 DONE: Counter[str] = Counter()
-"""What has become of it."""
+"""Counts of outcomes."""
 
 
 class Heard(WSListener):
-    """Counts how it was told to go, and closes then."""
+    """Counts the reason for which it is closed."""
 
     gone = False
 
@@ -62,7 +62,7 @@ class Target:
         self.host, self.port = urlsplit(url).hostname or "", urlsplit(url).port or 0
 
     async def ask(self, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
-        """One request on a connection of its own."""
+        """Send one request on a new connection."""
         reader, writer = await asyncio.open_connection(self.host, self.port, local_addr=(ADDRESS, 0))
         try:
             writer.write(request(method, path, body, token))
@@ -93,7 +93,7 @@ def request(method: str, path: str, body: Any = None, token: str = "", more: str
 
 
 async def repeat(times: int, work: Callable[[], Awaitable[object]], pause: float = 0.0) -> None:
-    """Several at once, each again and again until cancelled; what fails is counted."""
+    """Repeat a task several times in parallel until cancelled, and count failures."""
 
     async def go_on() -> None:
         while True:
@@ -164,7 +164,7 @@ async def registrations(target: Target) -> None:
 
 
 async def drawn_arenas(target: Target) -> None:
-    """50 logins a second that want an arena that is hard to draw, with a wrong password."""
+    """50 logins per second with a wrong password, for an arena that is expensive to generate."""
 
     async def log_in() -> None:
         line, heard = await target.socket()
@@ -177,7 +177,7 @@ async def drawn_arenas(target: Target) -> None:
 
 
 async def graphql(target: Target) -> None:
-    """Three hostile queries a second."""
+    """Three hostile queries per second."""
     fields = " ".join(f"a{number}: liveTables {{ id }}" for number in range(490))
     await repeat(3, lambda: target.ask("POST", "/graphql", {"query": f"{{ {fields} }}"}), 1.0)
 
@@ -195,7 +195,7 @@ async def large_reads(target: Target) -> None:
 
 
 async def deaf_spectators(target: Target) -> None:
-    """200 spectators of the same match who read nothing."""
+    """200 spectators of one match that read nothing."""
     tables: list[Any] = []
     while not tables:
         tables = json.loads((await target.ask("GET", "/api/v1/live"))[1])["tables"]
@@ -209,7 +209,7 @@ async def deaf_spectators(target: Target) -> None:
 
 
 async def unread_answers(target: Target) -> None:
-    """200 connections that ask again and again for a large page and read nothing."""
+    """200 connections that keep requesting a large page and read nothing."""
 
     async def ask() -> None:
         _, writer = await asyncio.open_connection(target.host, target.port, local_addr=(ADDRESS, 0), limit=1)

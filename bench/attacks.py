@@ -1,4 +1,4 @@
-"""Attacks: how much one address can slow down the players of another.
+"""Measure how much one address can slow down the players of another.
 
     python -m bench.attacks [ATTACK ...]
 
@@ -16,7 +16,7 @@ from bench.clients import start
 from bench.server import Server, load, server
 
 QUIET, ATTACKED, RUN_UP = 8.0, 8.0, 2.0
-"""Seconds: measured alone, measured beside an attack, and before that."""
+"""Seconds of measuring alone, of measuring during an attack, and of the attack before that."""
 GAMES = 1_000
 SETTINGS = ("--set", "host=127.0.0.1", "--set", "duel_port=-1", "--set", "boats_port=-1")
 
@@ -33,7 +33,7 @@ def tokens_of(running: Server) -> list[str]:
 
 
 def fill(running: Server, tokens: list[str]) -> None:
-    """Have as many games stored as an attack reads."""
+    """Store the games that an attack reads."""
     stored = 0
     while stored < GAMES:
         stored += load("noughts", running.url, *tokens[:2], 100, 1)["matches"]

@@ -1,4 +1,4 @@
-"""The Bomberman API under load: rooms whose bots ask once and act once a round, on connections that stay open."""
+"""The Bomberman API under load: bots that poll once and act once per round, on persistent connections."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ DECODER = msgspec.json.Decoder()
 
 
 class Tally:
-    """What the bots of this process have done."""
+    """Counts of what the bots of this process did."""
 
     def __init__(self) -> None:
         self.begin()
@@ -40,7 +40,7 @@ class Tally:
 
 
 class Bot(asyncio.Protocol):
-    """One request after the other: the state, an action, then a rest until the round is over."""
+    """Requests the state, sends an action, and waits for the next round."""
 
     def __init__(self, room: str, name: str, tally: Tally, until: float) -> None:
         self._path, self._name, self._tally, self._until = f"/bomber/rooms/{room}/rest", name, tally, until
@@ -86,7 +86,7 @@ class Bot(asyncio.Protocol):
             self._loop.call_at(self._due, self._state)
 
     def _state(self) -> None:
-        """Every bot keeps to a beat of its own: one that was answered late does not fall in with others that were."""
+        """Keep the bot's own rhythm, so that late answers do not synchronise the bots."""
         self._due = max(self._due + ROUND, self._loop.time())
         if time.perf_counter() < self._until:
             self._wants_state = True

@@ -1,4 +1,4 @@
-"""Load: many bots in one process, with a client that costs little itself."""
+"""Many bots in one process, with a cheap client."""
 
 import asyncio
 import sys
@@ -17,15 +17,15 @@ ORDERS = ENCODER.encode({"orders": {}})
 
 
 class Tally:
-    """What the bots of this process have done."""
+    """Counts of what the bots of this process did."""
 
     def __init__(self) -> None:
         self.moves = 0
         self.matches = 0
         self.answers: list[float] = []
-        """Seconds from a move to what came of it, where the match went on."""
+        """Seconds from a move to its answer, while the match goes on."""
         self.ends: list[float] = []
-        """And where it was over: that is told when it is on disk."""
+        """Seconds from the last move to the result, which is on disk by then."""
 
     def as_json(self) -> str:
         told = {"moves": self.moves, "matches": self.matches / 2}
@@ -33,10 +33,10 @@ class Tally:
 
 
 class Bot(WSListener):
-    """Logs in, and answers when it is asked."""
+    """Logs in, and moves when asked."""
 
     ARRIVALS = 0.01
-    """Seconds between twenty that come in and the next twenty."""
+    """Seconds between two groups of twenty logins."""
 
     def __init__(self, name: str, login: bytes, tally: Tally) -> None:
         self._name, self._login, self._tally = name, login, tally
@@ -57,7 +57,7 @@ class Bot(WSListener):
 
 
 class NoughtsBot(Bot):
-    """Takes the first free space, after a pause where it is told to think."""
+    """Takes the first free space, after an optional pause."""
 
     PAUSE = 0.0
 
@@ -87,14 +87,14 @@ class NoughtsBot(Bot):
 
 
 class Listening(Bot):
-    """Says its first word, and listens."""
+    """Logs in, and only listens."""
 
     def told(self, transport: WSTransport, frame: WSFrame) -> None:
         self._tally.moves += 1
 
 
 class BumbleBot(Bot):
-    """Sends orders for every update, without reading it."""
+    """Sends orders after every update without reading it."""
 
     ARRIVALS = 0.1
 
@@ -111,7 +111,7 @@ async def play_on(url: str, kind: type[Bot], name: str, login: bytes, tally: Tal
 
 
 async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords: list[str], bots: int, seconds: float) -> Tally:
-    """So many connections of two names, so that they find each other at once; each reconnects after its match."""
+    """Open connections under two names, so that they meet at once. Each reconnects after its match."""
     tally, until = Tally(), time.perf_counter() + seconds
     work = []
     for number in range(bots):

@@ -1,4 +1,4 @@
-"""Calls to bots: what one costs the server in CPU time, beside the least that a socket costs in Python."""
+"""CPU time of a call to a bot, compared with a bare socket in Python."""
 
 import asyncio
 import gc
@@ -31,7 +31,7 @@ class Bot(asyncio.Protocol):
 
 
 class Bare(Bot):
-    """Asks again and again, and looks at nothing."""
+    """Sends requests in a loop, and ignores the answers."""
 
     def __init__(self, calls: int) -> None:
         self.left, self.done = calls, asyncio.get_running_loop().create_future()

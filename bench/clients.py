@@ -1,4 +1,4 @@
-"""Clients: the other side of a load, in a process of its own on the second core, which reports in lines of JSON."""
+"""A load process on the second core, which reports in lines of JSON."""
 
 import json
 import subprocess
@@ -12,6 +12,6 @@ def start(module: str, *words: object) -> "subprocess.Popen[str]":
 
 
 def report(clients: "subprocess.Popen[str]") -> Any:
-    """The next, when it comes."""
+    """Wait for the next report."""
     assert clients.stdout is not None
     return json.loads(clients.stdout.readline())

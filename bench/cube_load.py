@@ -1,4 +1,4 @@
-"""Load for Battlecube: bots over HTTP and their organisers, in one process, as cheap as can be."""
+"""Load for Battlecube: cheap bots over HTTP and their organisers, in one process."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ class Tally:
 
 
 class Bot(asyncio.Protocol):
-    """Stands still, or (`hangs`) never answers."""
+    """A bot that stands still, or (`hangs`) never answers."""
 
     def __init__(self, tally: Tally, hangs: bool) -> None:
         self._tally, self._hangs, self._buffer = tally, hangs, b""
@@ -37,7 +37,7 @@ class Bot(asyncio.Protocol):
 
 
 class Organiser(WSListener):
-    """Starts its games when it is connected, and counts those that are over."""
+    """Starts its games, and counts ended ones."""
 
     def __init__(self, payloads: list[Any]) -> None:
         self._payloads, self._left = payloads, len(payloads)
@@ -70,7 +70,7 @@ def game(ports: list[int], ticks: int) -> Any:
 
 
 async def play(url: str, organisers: int, games: int, bots: int, ticks: int, hanging: int) -> dict[str, Any]:
-    """So many organisers with so many games each; beside them, if wanted, some with a bot that hangs."""
+    """Run organisers with their games, and optionally some with a bot that hangs."""
     tally = Tally()
     ports = [await listen(tally, hangs=False) for _ in range(bots)]
     stuck = await listen(tally, hangs=True)

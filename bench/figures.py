@@ -1,8 +1,8 @@
-"""Figures: times that were measured, so that they can be read."""
+"""Formatting of measured times."""
 
 
 def percentiles(seconds: list[float]) -> list[float]:
-    """The median and the 99th, in milliseconds."""
+    """The median and the 99th percentile, in milliseconds."""
     found = sorted(seconds) or [0.0]
     return [found[int(len(found) * part)] * 1000 for part in (0.5, 0.99)]
 

@@ -1,4 +1,4 @@
-"""Whole matches of random bots through `Match`, with their news: how much of each game a CPU second plays."""
+"""Steps of each game per CPU second: whole matches of random bots through `Match`."""
 
 import gc
 import sys
@@ -16,7 +16,7 @@ from botdrome.match.match import Match
 
 
 class Ask(Struct):
-    """What is counted, how many seats play, and the figure to reach."""
+    """The unit that is counted, the number of seats, and the target."""
 
     unit: str
     count: Callable[[Match], int]
@@ -47,7 +47,7 @@ ASKS: dict[str, Ask] = {
 
 
 def play_for(seconds: float, name: str, ask: Ask) -> tuple[int, float]:
-    """How many units were played, and the CPU time that it took."""
+    """Return the number of units and their CPU time."""
     row, bot = FORMATS[name], house_bots(name)["random"]
     units, seed, began = 0, 0, time.process_time()
     while time.process_time() - began < seconds:
@@ -75,7 +75,7 @@ def main(names: list[str]) -> None:
 
 
 def yardstick() -> float:
-    """The CPU time of a fixed piece of work: on a machine that is shared it tells how much of it we got."""
+    """CPU time of a fixed piece of work, to compare shared machines."""
     began, kept = time.process_time(), {}
     for number in range(100_000):
         kept[number % 97] = (number, number + 1)

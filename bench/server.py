@@ -1,4 +1,4 @@
-"""The server under load: it on one core, the load on the other; CPU time of the server from the system."""
+"""The server under load: the server on one core, the load on the other."""
 
 import gc
 import json
@@ -26,7 +26,7 @@ class Server:
     def __init__(self, process: "subprocess.Popen[str]", url: str, screen: str = "") -> None:
         self.process, self.url = process, url
         self.screen = screen
-        """What it said when it started."""
+        """The start-up screen."""
 
     def cpu(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -52,7 +52,7 @@ class Server:
             return str(json.load(answer)["data"]["registerBot"]["password"])
 
     def lateness(self) -> dict[float, float]:
-        """Beats by how late they were, as the server counts them."""
+        """The histogram of the lateness of ticks, from the server's metrics."""
         found = re.findall(r'beat_lateness_seconds_bucket\{le="([^"]+)"\} (\S+)', self._metrics())
         return {float(bound): float(count) for bound, count in found}
 
@@ -87,7 +87,7 @@ def server(*words: str) -> Iterator[Server]:
 
 
 def load(kind: str, *words: object) -> Any:
-    """Run one of the loads of `bench.bots` on the second core, to its end."""
+    """Run a load of `bench.bots` on the second core to its end."""
     output, _ = start_load(kind, *words).communicate()
     return json.loads(output)
 
@@ -122,7 +122,7 @@ def moves(pairs: int, seconds: float) -> None:
 
 
 def late_at_most(before: dict[float, float], after: dict[float, float]) -> tuple[float, float]:
-    """How many beats there were, and how late all but one in a hundred were at most."""
+    """Return the number of ticks and the 99th percentile of their lateness."""
     late = {bound: count - before[bound] for bound, count in after.items()}
     total = late[float("inf")]
     return total, min(bound for bound, count in late.items() if count >= 0.99 * total)

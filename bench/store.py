@@ -26,7 +26,7 @@ VIEW = {"board": [["X", "O", ""]] * 3, "marks": {"X": "ada", "O": "bob"}, "waiti
 
 
 class Figures(Struct):
-    """What was reached, CPU in microseconds a match."""
+    """The results; CPU in microseconds per match."""
 
     rate: float
     cpu: float
@@ -36,7 +36,7 @@ class Figures(Struct):
 
 
 def lines(size: int) -> bytes:
-    """As hard to compress as a record."""
+    """Bytes that compress like a record."""
     text = b""
     while len(text) < size:
         text += b'{"t":%d,"do":"move","by":0,"say":[3,4],"news":"%s"}\n' % (len(text), os.urandom(4).hex().encode())
@@ -47,7 +47,7 @@ RECORD, FLIGHTS = lines(2048), (lines(1024), lines(1024))
 
 
 async def produce(store: Store, seconds: float) -> tuple[int, float]:
-    """How many matches were stored, and the longest wait."""
+    """Return the number of stored matches and the longest wait."""
     until, stored, worst = time.monotonic() + seconds, 0, 0.0
 
     async def producer(number: int) -> None:

@@ -1,9 +1,9 @@
-"""Compile the busy modules: the same code, as machine code.
+"""Compile the modules in which a busy server spends its time, with mypyc.
 
     python -m tools.native [--first] [--if-possible]
 
-mypyc makes C of typed Python, and the machine's compiler makes extension modules of that. They go to `.venv/native`, in a copy of
-the package. Whoever has that on its PYTHONPATH runs it. Does nothing when it is newer than all sources.
+The extension modules go to `.venv/native`, in a copy of the package, which runs if it is on the PYTHONPATH. The tool does nothing
+if the copy is newer than all sources.
 """
 
 import argparse
@@ -38,7 +38,7 @@ BUSY = {
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),
 }  # fmt: skip
-"""Where a server under load spends its time, and whatever inherits from that.
+"""The modules in which a server under load spends its time, and modules with subclasses of theirs.
 
 Modules with classes of msgspec's are not among them: mypyc loses the options of such a class.
 """

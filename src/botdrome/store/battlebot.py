@@ -1,7 +1,7 @@
-"""Battlebot's database, as mongoexport writes it, in the form of our own exports.
+"""Translation of a Battlebot database, as mongoexport writes it, into a Botdrome export.
 
-Noughts and crosses are played again from their turns, so that they have records like ours. Of Bumblebots the original kept no
-orders: such a match has its result and its last position, and no record.
+Matches of noughts and crosses are replayed from their turns, so they have records. Battlebot stored no orders of Bumblebots:
+such a match has its result and its last position, but no record.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +32,7 @@ CAUSES: dict[str, Cause] = {
     "BUMBLEBOTS_DISCONNECT": "disconnect",
 }
 UNTIMED = Terms(Pace(None), strikes=3, hasty="illegal")
-"""Whether a turn was in time is known already."""
+"""No time limits, since Battlebot has judged the times."""
 
 Report = Callable[[str], None]
 
@@ -67,7 +67,7 @@ class GameDocument(Struct, rename="camel"):
 
 
 def translated(documents: Iterable[tuple[int, Any]], report: Report) -> Iterator[bytes]:
-    """Yield the lines of an export with these bots and games. A document that is neither is left out, and reported."""
+    """Yield the lines of an export with these bots and games. Other documents are reported and left out."""
     bots = matches = 0
     yield written(ExportHeader(VERSION))
     for number, document in documents:
@@ -114,7 +114,7 @@ def _game(game: GameDocument) -> ExportedMatch:
 
 
 def _result(game: GameDocument, scores: tuple[float, float]) -> Result:
-    """The result that was stored. A fault is the fault of the bot that lost; if nobody won, of both."""
+    """Return the stored result. A fault is attributed to the losing bot, or to both if there is no winner."""
     victor, cause = game.result.victor, CAUSES[game.result.reason]
     places = tuple([1 if victor in (None, name) else 2 for name in game.bots])
     causes: tuple[Cause, ...] = tuple(["complete" if name == victor else cause for name in game.bots])
@@ -140,7 +140,7 @@ def _over(entry: MatchEntry, **changes: Any) -> MatchEntry:
 
 
 def _played_again(game: GameDocument, started: int) -> Match | None:
-    """The match that the stored turns make; None where they lead elsewhere than the original says."""
+    """Replay the stored turns; None if they do not lead to the stored end."""
     match, now = Match(NoughtsAndCrosses(), 2, UNTIMED, 0), 0
     match.start()
     for turn in game.turns:

@@ -1,4 +1,4 @@
-"""Documents from files that mongoexport wrote: one a line, in an array (`--jsonArray`), or over several lines (`--pretty`)."""
+"""Reader of mongoexport's files: one document per line, an array (`--jsonArray`), or several lines each (`--pretty`)."""
 
 import re
 from codecs import getincrementaldecoder
@@ -10,17 +10,17 @@ from typing import Any, BinaryIO
 from botdrome.store.store import BadExport, Epoch
 
 CHUNK = 1 << 20
-"""Bytes that are read at once."""
+"""Bytes per read."""
 LONGEST = 64 << 20
-"""Characters of one document. MongoDB keeps at most 16 MiB, and the text of that is not much longer."""
+"""Characters of one document. MongoDB stores at most 16 MiB, and its text is not much longer."""
 LATEST = 1 << 53
-"""Times are less, in milliseconds; no JavaScript has ever seen one that was not."""
+"""Times in milliseconds are below this, the limit of integers in JavaScript."""
 BETWEEN = re.compile(r"[\s,\[\]]*")
-"""What may stand between two documents."""
+"""Characters between two documents."""
 
 
 def documents(source: BinaryIO) -> Iterator[tuple[int, Any]]:
-    """Yield each document with the number of the line on which it begins; BadExport where the file is not JSON."""
+    """Yield each document with its first line number. Raise BadExport if the file is not JSON."""
     reader = _Reader(source)
     while reader.skip():
         yield reader.line, reader.document()
@@ -35,10 +35,10 @@ class _Reader:
         self._decoder = getincrementaldecoder("utf-8-sig")()
         self._text, self._at = "", 0
         self._arrays = 0
-        """How many are open."""
+        """The number of open arrays."""
 
     def skip(self) -> bool:
-        """Go to the next document; False: there is none."""
+        """Go to the next document; return False at the end."""
         while True:
             found = BETWEEN.match(self._text, self._at)
             between = found[0] if found else ""
@@ -68,7 +68,7 @@ class _Reader:
         self._at = end
 
     def _read_on(self) -> bool:
-        """False: the file ends, or this document has no end."""
+        """Read a chunk; return False at the end of the file or if the document is too long."""
         if len(self._text) - self._at > LONGEST:
             return False
         more = self._source.read(CHUNK)
@@ -96,7 +96,7 @@ def _number(value: Any) -> Any:
 
 
 def moment(value: Any) -> Epoch:
-    """A time: milliseconds, ISO 8601, or as JavaScript writes it. ValueError otherwise."""
+    """Read a time: milliseconds, ISO 8601, or JavaScript's format. Raise ValueError otherwise."""
     if isinstance(value, int | float) and abs(value) < LATEST:
         return int(value)
     text = str(value)
@@ -123,7 +123,7 @@ def _plain(value: dict[str, Any]) -> Any:
             try:
                 return TYPES[kind](written)
             except (ValueError, TypeError):
-                return value  # whoever needs it will say that it is no number, or no time
+                return value  # the reader of the document reports it
     return value
 
 

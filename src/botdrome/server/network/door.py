@@ -101,7 +101,7 @@ class Crowd:
         if now - self._told >= TELL_AGAIN:
             self._told = now
             log.warning(
-                "connections are refused: see the setting connections, and the open files that the system allows (ulimit -n)",
+                "connections are refused: see the setting limits.connections, and the limit of open files (ulimit -n)",
                 connections=self._inside, most=self._most, players_too=player,
             )  # fmt: skip
 
