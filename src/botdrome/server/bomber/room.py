@@ -1,22 +1,22 @@
-"""Room: users register, play a game, can read how it ended, and then the next ones register."""
+"""A Bomberman room: users register, play a game and can read its end, then the next registration begins."""
 
 import asyncio
 import secrets
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
 from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.games.bomberman import Bomberman
+from botdrome.games.bomberman_actions import WORDS
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Late, Played, Player, Refused, Result
 from botdrome.match.terms import Milliseconds
-from botdrome.server.bomber.mailbox import Mailbox
 from botdrome.server.bomber.plan import Plan
 from botdrome.server.bomber.settings import BomberSection
+from botdrome.server.bomber.users import BomberUser
 from botdrome.server.bomber.waits import Waits
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk, WaitingClient
@@ -24,17 +24,38 @@ from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_tabl
 from botdrome.server.lobby.registry import Admission
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.wire.bomber.messages import CAME_LATE, BomberDialect, Response, refusal
-from botdrome.wire.bomber.shape import Shape
-from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
+from botdrome.wire.bomber.conversation import (
+    NOT_FOUND,
+    Act,
+    ActionJudged,
+    Registered,
+    RequestRefused,
+    RoomReply,
+    Round,
+    UserState,
+    accepted,
+    refused_before,
+)
+from botdrome.wire.bomber.messages import CAME_LATE, IS_AHEAD, IS_DEAD, IS_OVER, BomberDialect, Response, refusal
+from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
 from botdrome.wire.match_header import MatchHeader
 
 Push = Callable[[], None]
+SendReply = Callable[[RoomReply], None]
 Moment = dict[str, int]
 """The number of a state, and the milliseconds that are left of it."""
+MOVES = {word: ({"action": word}, b'{"action":"%s"}' % word.encode()) for word in WORDS}
+"""A word as the table's move, and in the record: there is no user_id in it."""
+
+NOT_TRIED = {
+    IS_DEAD: "not taken: the user is dead",
+    IS_AHEAD: "not taken: too early",
+    CAME_LATE: "not taken: too late",
+}
+"""For the record."""
 
 
-class Room:
+class BomberRoom:
     def __init__(self, plan: Plan, desk: Desk, by_address: Counter[str]) -> None:
         self.plan, self.desk, self.game = plan, desk, plan.game
         self.waits = Waits(desk.settings.of(BomberSection).wait, by_address)
@@ -48,7 +69,7 @@ class Room:
         self._refused: dict[Player, Response] = {}
         self._seated: tuple[str, ...] = ()
         """Those at the table, by the names that the states have for them."""
-        self._users: dict[str, Mailbox] = {}
+        self._users: dict[str, BomberUser] = {}
         wish = Wish(self.game.name, plan.players, in_a_wish(plan.options))
         self._gathering = Gathering(desk, lambda: wish, self._client_waits)
         self._open()
@@ -59,7 +80,7 @@ class Room:
         for user in self._users.values():
             user.log_out()
         self._users = {}
-        self._names: dict[str, Mailbox] = {}
+        self._names: dict[str, BomberUser] = {}
         """By their names in the house."""
         self._turn(State(REGISTRATION, 0, (self.game.height, self.game.width), ()))
 
@@ -75,15 +96,15 @@ class Room:
     def registering(self) -> bool:
         return self.state.phase == REGISTRATION and self.table is None and not self.desk.closing
 
-    def user(self, user_id: object) -> Mailbox | None:
+    def user(self, user_id: object) -> BomberUser | None:
         return self._users.get(str(user_id))
 
-    def named(self, name: str) -> Mailbox | None:
+    def named(self, name: str) -> BomberUser | None:
         return self._names.get(name)
 
-    def enter(self, user_name: str, admission: Admission, password: str | None, address: str) -> Mailbox:
+    def enter(self, user_name: str, admission: Admission, password: str | None, address: str) -> BomberUser:
         """A new user. The room is open, and nobody has that name in the house."""
-        user = Mailbox(user_name, admission.bot, password, address, self._make_writer)
+        user = BomberUser(user_name, admission.bot, password, address, self._make_writer)
         self._users[user.user_id] = self._names[admission.name] = user
         self._list(user, admission, address)
         self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
@@ -92,7 +113,7 @@ class Room:
         self._start_if_full()
         return user
 
-    def _list(self, user: Mailbox, admission: Admission, address: str) -> None:
+    def _list(self, user: BomberUser, admission: Admission, address: str) -> None:
         lose = partial(self._lose, user, admission.name)
         end = None if admission.bot is None else lose
         client = ConnectedClient(
@@ -103,7 +124,7 @@ class Room:
     def _match_id(self) -> str | None:
         return None if self.table is None else self.table.entry.id
 
-    def _lose(self, user: Mailbox, name: str) -> None:
+    def _lose(self, user: BomberUser, name: str) -> None:
         """Its token was changed, or it was removed: nobody acts for it any more. Before the game its seat is free again."""
         user.log_out()
         self._users.pop(user.user_id, None)
@@ -119,8 +140,7 @@ class Room:
     # The states.
 
     def _note(self, state: State) -> None:
-        self.state = state
-        self._spelled: dict[Shape, bytes] = {}
+        self.state, self._writer = state, StateWriter(state)
 
     def _turn(self, state: State) -> None:
         """A new state, and those who wait for it."""
@@ -135,19 +155,6 @@ class Room:
         """Whether a state after this one is yet to come. Of a game that is gone, none is."""
         gone = self.state.phase == REGISTRATION and number > 0
         return self.state.number <= number and not gone and not (self.desk.closing and self.table is None)
-
-    def told(self, shape: Shape, user: Mailbox | None, fields: dict[str, Any] | None = None) -> tuple[bytes, bytes]:
-        """The state as it is told to a user, or to anybody, in two pieces; `fields` go first."""
-        state, spelled = self.state, self._spelled.get(shape)
-        if spelled is None:
-            spelled = self._spelled[shape] = state.spelled(shape)
-        own = fields or {}
-        if user is not None and user.player is not None and state.view is not None:
-            place = state.place(user.player)
-            if not own and not shape.python:
-                return beginning_for(place, self.time_left()), spelled
-            own |= whereabouts(place)
-        return beginning(shape, self.time_left(), own), spelled
 
     def time_left(self) -> Milliseconds:
         """Of the phase or the round."""
@@ -169,6 +176,50 @@ class Room:
     def moment(self) -> Moment:
         """What also those are told whose request could not be understood."""
         return {"state_number": self.state.number, "time_left": self.time_left()}
+
+    # Replies to users.
+
+    def registered(self, user: BomberUser | None) -> Registered:
+        assert user is not None
+        return Registered(user.user_id, self.time_left())
+
+    def shown_to(self, user: BomberUser | None) -> UserState:
+        return UserState(self._writer, None if user is None else user.player, self.time_left())
+
+    def act(self, action: Act) -> ActionJudged | RequestRefused:
+        user = self.user(action.user_id)
+        if user is None:
+            return RequestRefused(NOT_FOUND, "UNKNOWN_USER", "there is no such user_id in this room", self.moment())
+        user.traffic.came()
+        response, number = refused_before(self._round(user), action.number)
+        move, note = MOVES[action.word]
+        table = self.table
+        if response is None:
+            assert table is not None and user.player is not None
+            table.submit(user.player, move, note)
+            response = self._verdict(table, user, user.player, action.word, number)
+        elif table is not None and user.player is not None and response in NOT_TRIED:
+            table.note(user.player, note, NOT_TRIED[response])
+        return ActionJudged(response, number, self.shown_to(user))
+
+    def _round(self, user: BomberUser) -> Round | None:
+        table, player, state = self.table, user.player, self.state
+        if table is None or player is None or state.phase == REGISTRATION:
+            return None
+        match, deadline = table.match, table.match.deadline
+        running = match.steps + (1 if deadline is None or table.now() <= deadline else 2)
+        return Round(state.phase, match.result is not None, state.number, running, state.place(player) is not None)
+
+    def _verdict(self, table: Table, user: BomberUser, player: Player, word: str, step: int) -> Response:
+        """Return what the table has made of an action that was submitted for the round with this number."""
+        match, refused = table.match, self._refused.pop(player, None)
+        if refused is None and match.result is not None and (step > match.steps or not self.plan.early):
+            refused = IS_OVER  # the round before was overdue, and has ended the game
+        if refused is not None:
+            dead = match.result is None and self.state.place(player) is None
+            return IS_DEAD if dead else refused
+        previous, user.acted = user.acted, (step, word)
+        return accepted(previous, step)
 
     def _set_timer(self, seconds: float, work: Callable[[], None]) -> None:
         self._due = self._loop.time() + seconds
@@ -200,7 +251,10 @@ class Room:
             self._timer.cancel()
             self._timer = None
         free = self.plan.players - len(self._users)
-        clients: list[tuple[str, Mailbox | WaitingClient]] = [*self._names.items(), *self._gathering.recruit(self._names, free)]
+        clients: list[tuple[str, BomberUser | WaitingClient]] = [
+            *self._names.items(),
+            *self._gathering.recruit(self._names, free),
+        ]
         players = [GatheredPlayer(name, client.owner, client) for name, client in clients]
         players += self._gathering.house_bots(self.plan.players - len(players)) if self.plan.house else []
         self._seated = self._shown(tuple(player.name for player in players))
@@ -239,10 +293,6 @@ class Room:
         assert isinstance(position, Bomberman)
         known = State(phase, match.steps + 1, self.state.size, self._seated, table.entry.id, match.view(None), result)
         return replace(known, deaths=position.deaths, fuse=position.fuse)
-
-    def refused(self, player: Player) -> Response | None:
-        """Why the action that was just submitted is not taken."""
-        return self._refused.pop(player, None)
 
     def _over(self, table: Table) -> None:
         if self.state.phase != FINISHED:  # nobody was told the result: it could not be stored

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from botdrome.server.bomber.plan import read_plans
-from botdrome.server.bomber.room import Room
+from botdrome.server.bomber.room import BomberRoom
 from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.lobby.desk import Desk
 
@@ -17,10 +17,10 @@ class Rooms:
         self.waiting_from: Counter[str] = Counter()
         """How many wait for a state, by their addresses."""
         plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
-        self._rooms = {plan.name: Room(plan, desk, self.waiting_from) for plan in plans}
+        self._rooms = {plan.name: BomberRoom(plan, desk, self.waiting_from) for plan in plans}
         self.first = next(iter(self._rooms.values()))
 
-    def __getitem__(self, name: str) -> Room | None:
+    def __getitem__(self, name: str) -> BomberRoom | None:
         return self._rooms.get(name)
 
     def listed(self) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ class Rooms:
             room.close()
 
 
-def summary(room: Room) -> dict[str, Any]:
+def summary(room: BomberRoom) -> dict[str, Any]:
     """What there is to know before one enters."""
     state = room.state
     return {

@@ -1,20 +1,33 @@
-"""Routes: the Bomberman API over HTTP."""
+"""The routes of the Bomberman API over HTTP."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from botdrome.server.bomber.counter import BAD, NOT_FOUND, OK, declined, register, registers, serve, wants_state
-from botdrome.server.bomber.room import Moment, Room
+from botdrome.server.bomber.registration import register
+from botdrome.server.bomber.room import BomberRoom, Moment
 from botdrome.server.bomber.rooms import Rooms, summary
 from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.waits import Wait
 from botdrome.server.network.http_exchange import Exchange, HttpResponse, ResponseHeaders
-from botdrome.wire.bomber.request import BadRequest, Message, read_form, read_message, read_number, read_switch, unquoted
+from botdrome.wire.bomber.conversation import (
+    BAD,
+    NOT_FOUND,
+    OK,
+    Act,
+    BomberConversation,
+    ReadState,
+    Register,
+    RoomReply,
+    declined,
+    registers,
+    wants_state,
+)
+from botdrome.wire.bomber.request import BadRequest, Message, read_form, read_message, read_switch, unquoted
 from botdrome.wire.bomber.rules import ROUTES, rules, rules_page
-from botdrome.wire.bomber.shape import DEFAULT, JSON, PYTHON, Shape, read_shape
+from botdrome.wire.bomber.shape import DEFAULT, Shape, read_shape
 
 OPEN: ResponseHeaders = (
     ("Access-Control-Allow-Origin", "*"),
@@ -39,19 +52,19 @@ def refuse(status: int, word: str, sentence: str) -> HttpResponse:
     return HttpResponse(status, declined(DEFAULT, word, sentence), headers=OPEN)
 
 
-class Astray(Exception):
-    """A request for what is not here, or not in that way."""
+class NotServed(Exception):
+    """No route has this path, or not with this method."""
 
     def __init__(self, status: int, word: str, sentence: str, headers: ResponseHeaders = ()) -> None:
         super().__init__(word)
         self.status, self.word, self.sentence, self.headers = status, word, sentence, headers
 
 
-class Ask(Struct, eq=False):
-    """One request on its way through the routes."""
+class RoomRequest(Struct, eq=False):
+    """A request for a room."""
 
     exchange: Exchange
-    room: Room
+    room: BomberRoom
     query: Mapping[str, str] = {}
     shape: Shape = DEFAULT
     fields: Message = {}
@@ -68,11 +81,36 @@ class Ask(Struct, eq=False):
         if b"x-user-id" in headers:
             fields.setdefault("user_id", headers[b"x-user-id"].decode("latin-1"))
 
-    def reply(self, status: int, body: bytes, rest: bytes = b"") -> None:
-        self.exchange.answer(HttpResponse(status, body, PYTHON if self.shape.python else JSON, OPEN, rest))
+    def converse(self) -> None:
+        """Answer a message of the document, now or when the room has decided."""
+        room, request = self.room, self.exchange.request
+        with_state = bool(self.query) and not registers(self.fields) and read_switch(self.query.get("with_state"), "with_state")
+        talk = BomberConversation(self.shape, with_state, room.plan.wrapped_responses, request.method != "HEAD")
+        command = talk.receive(self.fields)
+        if isinstance(command, Register):
+            return room.desk.tasks.start(register(room, command, self.exchange.address, partial(self._reply, talk)))
+        if isinstance(command, Act):
+            return self._reply(talk, room.act(command))
+        if command.after is None or not room.comes_after(command.after):
+            return self._reply(talk, room.shown_to(room.user(command.user_id)))
+        return self._wait(talk, command, command.after)
+
+    def _wait(self, talk: BomberConversation, command: ReadState, after: int) -> None:
+        """Answer when there is a later state."""
+        room, exchange = self.room, self.exchange
+        most = room.desk.settings.of(BomberSection).waits
+        if room.waits.from_address(exchange.address) >= most:
+            return self.refuse(429, "TOO_MANY_WAIT", f"{most} of your address wait already")
+        wait = Wait(after, exchange.address, lambda: self._reply(talk, room.shown_to(room.user(command.user_id))))
+        exchange.on_lost = lambda: room.waits.remove(wait)
+        return room.waits.add(wait)
+
+    def _reply(self, talk: BomberConversation, reply: RoomReply) -> None:
+        status, body, rest = talk.answer(reply)
+        self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN, rest))
 
     def show(self, value: object) -> None:
-        self.reply(OK, self.shape.spelled(value))
+        self.exchange.answer(HttpResponse(OK, self.shape.spelled(value), self.shape.content_type, OPEN))
 
     def refuse(self, status: int, word: str, sentence: str, headers: ResponseHeaders = (), moment: Moment | None = None) -> None:
         body = declined(self.shape, word, sentence, **(moment or {}))
@@ -91,14 +129,14 @@ def _known(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
 
 
 class Route(NamedTuple):
-    room: Room
+    room: BomberRoom
     methods: tuple[str, ...]
     verb: "Verb"
     rest: str
     """What follows the verb in the path."""
 
 
-Verb = Callable[[Ask, str], None]
+Verb = Callable[[RoomRequest, str], None]
 
 
 class Routes:
@@ -118,7 +156,7 @@ class Routes:
     def handle(self, exchange: Exchange) -> None:
         self._catch_up()
         path, _, query = exchange.target.partition(b"?")
-        method, ask = exchange.request.method, Ask(exchange, self._rooms.first)
+        method, ask = exchange.request.method, RoomRequest(exchange, self._rooms.first)
         if method == "OPTIONS":
             return exchange.answer(HttpResponse(204, b"", "", PREFLIGHT))
         try:
@@ -129,7 +167,7 @@ class Routes:
             return verb(ask, rest)
         except BadRequest as fault:
             return ask.refuse(BAD, fault.word, fault.sentence, moment=self._moment(path))
-        except Astray as fault:
+        except NotServed as fault:
             return ask.refuse(fault.status, fault.word, fault.sentence, fault.headers)
 
     def _search(self, target: bytes) -> Route:
@@ -139,81 +177,59 @@ class Routes:
         if path[:1] == [b"rooms"]:
             found = self._rooms[unquoted(path[1])]
             if found is None:
-                raise Astray(NOT_FOUND, "UNKNOWN_ROOM", "there is no such room; see /bomber/rooms")
+                raise NotServed(NOT_FOUND, "UNKNOWN_ROOM", "there is no such room; see /bomber/rooms")
             room, path = found, path[2:]
         if path in ([], [b""]):
             return Route(room, READ, self._index, "")
         verb = path[1] if len(path) > 1 else b""
         if path[0] != b"rest" or verb not in self._verbs:
-            raise Astray(NOT_FOUND, "UNKNOWN_PATH", "there is nothing here; see /bomber/rest/rules")
+            raise NotServed(NOT_FOUND, "UNKNOWN_PATH", "there is nothing here; see /bomber/rest/rules")
         return Route(room, *self._verbs[verb], unquoted(b"/".join(path[2:]).removesuffix(b"/")))
 
     def _moment(self, path: bytes) -> Moment | None:
         """In the room that is meant, if there is such a one."""
         try:
             return self._search(path).room.moment()
-        except (Astray, BadRequest):
+        except (NotServed, BadRequest):
             return None
 
     # The document's messages.
 
-    def _register(self, ask: Ask, name: str) -> None:
+    def _register(self, ask: RoomRequest, name: str) -> None:
         if name:
             ask.fields["user_name"] = name
         ask.fields.setdefault("user_name", None)
         ask.fields.pop("action", None)
-        register(ask.room, ask.fields, ask.exchange.address, ask.shape, ask.reply)
+        ask.converse()
 
-    def _state(self, ask: Ask, user_id: str) -> None:
-        if ask.fields:
-            ask.fields["action"] = "STATE"
-            return self._action(ask, user_id)
-        return ask.reply(OK, *ask.room.told(ask.shape, ask.room.user(user_id)))
+    def _state(self, ask: RoomRequest, user_id: str) -> None:
+        ask.fields["action"] = "STATE"
+        self._action(ask, user_id)
 
-    def _action(self, ask: Ask, user_id: str) -> None:
-        fields = ask.fields
+    def _action(self, ask: RoomRequest, user_id: str) -> None:
         if user_id:
-            fields["user_id"] = user_id
-        if "after" in fields and wants_state(fields) and self._waits(ask):
-            return
-        query = ask.query
-        with_state = bool(query) and read_switch(query.get("with_state"), "with_state")
-        serve(ask.room, fields, ask.shape, with_state, ask.reply)
+            ask.fields["user_id"] = user_id
+        if ask.fields.get("action") is None:
+            ask.fields.pop("user_name", None)  # it does not register here
+        ask.converse()
 
-    def _any(self, ask: Ask, _: str) -> None:
+    def _any(self, ask: RoomRequest, _: str) -> None:
         if ask.exchange.request.method != "POST":
             return self._state(ask, "") if wants_state(ask.fields) else self._index(ask)
         if registers(ask.fields):
             return self._register(ask, "")
         return self._action(ask, "")
 
-    # Waiting for the next state.
-
-    def _waits(self, ask: Ask) -> bool:
-        """Whether this one has to wait. It is told when it is time."""
-        after = read_number(ask.fields.get("after"), "after")
-        if after is None or ask.exchange.request.method == "HEAD" or not ask.room.comes_after(after):
-            return False
-        address, most = ask.exchange.address, ask.room.desk.settings.of(BomberSection).waits
-        if self._rooms.waiting_from[address] >= most:
-            ask.refuse(429, "TOO_MANY_WAIT", f"{most} of your address wait already")
-            return True
-        room, user_id = ask.room, ask.fields.get("user_id")
-        wait = Wait(after, address, lambda: ask.reply(OK, *room.told(ask.shape, room.user(user_id))))
-        ask.exchange.on_lost = lambda: room.waits.remove(wait)
-        room.waits.add(wait)
-        return True
-
     # Pages.
 
-    def _list(self, ask: Ask, _: str) -> None:
+    def _list(self, ask: RoomRequest, _: str) -> None:
         ask.show(self._rooms.listed())
 
-    def _index(self, ask: Ask, _: str = "") -> None:
+    def _index(self, ask: RoomRequest, _: str = "") -> None:
         about = summary(ask.room)
         ask.show(about | {"routes": ROUTES, "rules": f"{about['url']}/rules", "rooms": "/bomber/rooms"})
 
-    def _rules(self, ask: Ask, _: str) -> None:
+    def _rules(self, ask: RoomRequest, _: str) -> None:
         found = rules(ask.room.game, ask.room.plan.shown())
         accept = ask.exchange.request.headers.get(b"accept", b"")
         if b"text/html" in accept and "format" not in ask.query:
@@ -222,6 +238,6 @@ class Routes:
         return ask.show(found)
 
 
-def _not_allowed(methods: tuple[str, ...]) -> Astray:
+def _not_allowed(methods: tuple[str, ...]) -> NotServed:
     allowed = ", ".join((*methods, "OPTIONS"))
-    return Astray(405, "METHOD_NOT_ALLOWED", f"this is for {allowed}", (("Allow", allowed),))
+    return NotServed(405, "METHOD_NOT_ALLOWED", f"this is for {allowed}", (("Allow", allowed),))

@@ -1,4 +1,4 @@
-"""Waits: those who have asked for a state that is yet to come. They cost nothing until it comes or their time is up."""
+"""Requests that wait for the next state of a room."""
 
 import asyncio
 from collections import Counter
@@ -13,7 +13,7 @@ class Wait:
 
 
 class Waits:
-    """Of one room. All may wait equally long, so that one timer serves them all: it rings for the first."""
+    """The waiting requests of one room. All have the same timeout, so one timer serves them all."""
 
     def __init__(self, seconds: float, by_address: Counter[str]) -> None:
         self._seconds, self._by_address = seconds, by_address
@@ -24,6 +24,10 @@ class Waits:
     def __len__(self) -> int:
         return len(self._waits)
 
+    def from_address(self, address: str) -> int:
+        """Return how many requests from this address wait, in all rooms."""
+        return self._by_address[address]
+
     def add(self, wait: Wait) -> None:
         wait.due = self._loop.time() + self._seconds
         self._waits[wait] = None
@@ -32,7 +36,7 @@ class Waits:
             self._timer = self._loop.call_later(self._seconds, self._ring)
 
     def remove(self, wait: Wait) -> None:
-        """It waits no longer, if it still did."""
+        """Forget a request whose client is gone."""
         if wait in self._waits:
             del self._waits[wait]
             self._by_address[wait.address] -= 1
@@ -40,7 +44,7 @@ class Waits:
                 del self._by_address[wait.address]
 
     def wake(self, number: int | None = None) -> None:
-        """There is a state of this number; None: everybody is to look."""
+        """Answer the requests that wait for a state of this number; None: all of them."""
         if not self._waits:
             return
         for wait in [wait for wait in self._waits if number is None or number > wait.after]:

@@ -114,3 +114,24 @@ def beginning_for(place: Place | None, time_left: Milliseconds) -> bytes:
     if place is None:
         return b'{"alive":false,"time_left":%d, ' % time_left
     return b'{"user_position":[%d,%d],"alive":true,"time_left":%d, ' % (*place, time_left)
+
+
+class StateWriter:
+    """Writes one state for all who ask: what they share is written once for each shape."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self._shared: dict[Shape, bytes] = {}
+
+    def told(self, shape: Shape, time_left: Milliseconds, seat: int | None, fields: dict[str, Any] | None) -> tuple[bytes, bytes]:
+        """Return the state for the user of a seat, or for anybody, in two parts; `fields` go first."""
+        state, shared = self.state, self._shared.get(shape)
+        if shared is None:
+            shared = self._shared[shape] = state.spelled(shape)
+        own = fields or {}
+        if seat is not None and state.view is not None:
+            place = state.place(seat)
+            if not own and not shape.python:
+                return beginning_for(place, time_left), shared
+            own |= whereabouts(place)
+        return beginning(shape, time_left, own), shared

@@ -1,4 +1,4 @@
-"""Mailbox: a user of a Bomberman room. It is not spoken to: it asks, and its actions are answered at once."""
+"""The users of a Bomberman room, and their registration."""
 
 import secrets
 
@@ -13,25 +13,27 @@ from botdrome.wire.standing import Standing
 from botdrome.wire.writers import MakeWriter, MatchWriters
 
 
-class Mailbox:
+class BomberUser:
+    """A seat's client. It is sent nothing: it asks, and its actions are answered at once."""
+
     seeker = None
     present = True
-    """Who is silent stands still, and may speak again."""
+    """A silent user stands still, and may act again."""
 
     def __init__(self, user_name: str, bot: BotEntry | None, password: str | None, address: str, make_writer: MakeWriter) -> None:
         self.user_name, self._make_writer = user_name, make_writer
         self.user_id = secrets.token_hex(16)
-        """A secret between the room and the user."""
+        """A secret of the room and the user."""
         self.owner = guest_owner(self.user_id, password) if bot is None else bot_owner(bot)
         self._bot, self._sealed, self._address = bot is not None, bool(password), address
         self.log_out = no_login
         self.traffic = Traffic()
         self.player: Player | None = None
         self.acted: tuple[int, str] | None = None
-        """The last action that was accepted, and in which step."""
+        """The round of the last accepted action, and its word."""
 
     def is_known_by(self, bot: BotEntry | None, password: str | None, address: str) -> bool:
-        """Whether this user registers again: with its bot's token, its password, or without any from the same address."""
+        """Return whether a client is this user: by its token, its password, or without any by its address."""
         if bot is not None or self._bot:
             return bot is not None and self.owner == bot_owner(bot)
         if not password:

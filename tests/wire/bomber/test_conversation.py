@@ -1,0 +1,193 @@
+"""Conversations with a Bomberman room in memory: requests become commands, and the room's replies become answers."""
+
+import json
+from typing import Any
+
+import pytest
+
+from botdrome.wire.bomber.conversation import (
+    Act,
+    ActionJudged,
+    BomberConversation,
+    ReadState,
+    Register,
+    Registered,
+    Registration,
+    RequestRefused,
+    RoomCommand,
+    RoomReply,
+    Round,
+    UserState,
+    accepted,
+    refused_before,
+    registration_refused,
+)
+from botdrome.wire.bomber.messages import CAME_LATE, HAS_NOT_BEGUN, IS_ACCEPTED, IS_AHEAD, IS_DEAD, IS_OVER, Response
+from botdrome.wire.bomber.request import BadRequest, Message
+from botdrome.wire.bomber.shape import LITERAL
+from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
+
+STATE = State(
+    PLAYING,
+    3,
+    (1, 2),
+    ("Ada", "Bob"),
+    "game",
+    {
+        "tiles": ("..",),
+        "users": [
+            {"seat": 0, "alive": True, "at": (0, 1), "bombsLeft": 1, "range": 3, "kills": 0, "crates": 0, "upgrades": 0},
+            {"seat": 1, "alive": False, "at": None, "bombsLeft": 1, "range": 3, "kills": 0, "crates": 0, "upgrades": 0},
+        ],
+        "bombs": [],
+        "upgrades": [],
+        "explosions": [],
+        "closing": {"at": None, "next": []},
+    },
+)
+
+
+def shown(player: int | None) -> UserState:
+    return UserState(StateWriter(STATE), player, 150)
+
+
+def told(talk: BomberConversation, reply: RoomReply) -> tuple[int, Any]:
+    status, body, rest = talk.answer(reply)
+    return status, json.loads(body + rest)
+
+
+def test_a_user_registers_looks_and_acts() -> None:
+    talk = BomberConversation()
+    assert talk.receive({"user_name": "Ada", "password": "secret"}) == Register("Ada", "secret")
+    assert told(talk, Registered("u1", 9000)) == (200, {"user_id": "u1", "time_left": 9000})
+    assert talk.speaks_for == "u1"
+    assert talk.receive({"action": "state", "user_id": "u1"}) == ReadState("u1")
+    status, state = told(talk, shown(0))
+    assert (status, state["user_position"], state["alive"], state["time_left"], state["state_number"]) == (
+        200,
+        [0, 1],
+        True,
+        150,
+        3,
+    )
+    assert talk.receive({"action": "UP", "user_id": "u1", "state_number": "3"}) == Act("u1", "MOVE_UP", 3)
+    judged = ActionJudged(IS_ACCEPTED, 3, shown(0))
+    assert told(talk, judged) == (200, {"response": "ACCEPTED", "state_number": 3, "time_left": 150})
+
+
+def test_the_dead_and_strangers_are_told_the_state_too() -> None:
+    talk = BomberConversation()
+    assert told(talk, shown(1))[1]["alive"] is False
+    assert "alive" not in told(talk, shown(None))[1]
+
+
+def test_what_users_share_is_written_once() -> None:
+    talk, writer = BomberConversation(), StateWriter(STATE)
+    (_, one, shared), (_, two, again) = (talk.answer(UserState(writer, player, 150)) for player in (0, 1))
+    assert one != two
+    assert shared is again
+
+
+def test_an_answer_with_the_state_and_in_python() -> None:
+    status, body, rest = BomberConversation(LITERAL, with_state=True).answer(ActionJudged(IS_ACCEPTED, 3, shown(0)))
+    assert status == 200
+    assert body == b"{'response': 'ACCEPTED', 'user_position': (0, 1), 'alive': True, 'time_left': 150, "
+    assert rest.startswith(b"'actual_state': {(0, 0): ")
+
+
+def test_wrapped_responses() -> None:
+    dead = ActionJudged(IS_DEAD, 3, shown(1))
+    assert told(BomberConversation(), dead)[1]["response"] == "DEAD"
+    wrapped = told(BomberConversation(wrapped=True), dead)[1]
+    assert (wrapped["response"], wrapped["information"]) == ("DECLINED", "DEAD")
+
+
+def test_only_a_request_may_wait_and_a_socket_may_have_a_user() -> None:
+    asked = {"action": "STATE", "after": "7"}
+    assert BomberConversation(may_wait=True).receive(asked) == ReadState(None, 7)
+    assert BomberConversation(user_id="u2").receive(asked) == ReadState("u2")
+    assert BomberConversation(user_id="u2").receive({"action": "WAIT"}) == Act("u2", "WAIT", None)
+
+
+def test_a_refusal() -> None:
+    reply = RequestRefused(404, "UNKNOWN_USER", "there is none", {"state_number": 3})
+    answer = {"response": "DECLINED", "information": "UNKNOWN_USER", "detail": "there is none", "state_number": 3}
+    assert told(BomberConversation(), reply) == (404, answer)
+
+
+@pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        ({}, "MISSING_FIELD"),
+        ({"user_id": "u1"}, "MISSING_FIELD"),
+        ({"action": "WAIT"}, "MISSING_FIELD"),
+        ({"action": "WAIT", "user_id": ""}, "MISSING_FIELD"),
+        ({"action": "FLY", "user_id": "u1"}, "UNKNOWN_ACTION"),
+        ({"action": "WAIT", "user_id": "u1", "state_number": "x"}, "BAD_FIELD"),
+        ({"user_name": "Ada", "password": 7}, "BAD_FIELD"),
+        ({"user_name": "a/b"}, "BAD_NAME"),
+    ],
+)
+def test_messages_that_cannot_be_understood(message: Message, word: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        command: RoomCommand = BomberConversation().receive(message)
+        assert not command
+    assert caught.value.word == word
+
+
+# The rules of a room.
+
+
+@pytest.mark.parametrize(
+    ("game", "number", "response", "counted"),
+    [
+        (None, None, HAS_NOT_BEGUN, 0),
+        (Round(REGISTRATION, False, 0, 1, True), None, HAS_NOT_BEGUN, 0),
+        (Round(PLAYING, True, 9, 10, True), None, IS_OVER, 9),
+        (Round(FINISHED, False, 9, 10, True), None, IS_OVER, 9),
+        (Round(PLAYING, False, 3, 3, False), 7, IS_DEAD, 3),
+        (Round(PLAYING, False, 3, 4, True), 3, CAME_LATE, 4),
+        (Round(PLAYING, False, 3, 4, True), 5, IS_AHEAD, 4),
+        (Round(PLAYING, False, 3, 4, True), 4, None, 4),
+        (Round(PLAYING, False, 3, 3, True), None, None, 3),
+    ],
+)
+def test_actions_that_are_not_tried(game: Round | None, number: int | None, response: Response | None, counted: int) -> None:
+    assert refused_before(game, number) == (response, counted)
+
+
+def test_the_last_action_of_a_round_counts() -> None:
+    assert accepted(None, 3) == accepted((2, "WAIT"), 3) == IS_ACCEPTED
+    assert accepted((3, "WAIT"), 3) == Response("ACCEPTED", "OVERWRITTEN WAIT")
+
+
+def asked(**changes: Any) -> Registration:
+    usual: dict[str, Any] = {
+        "name": "Ada", "with_password": False, "phase": REGISTRATION, "open": True, "stopping": "", "no_games": "",
+        "known": False, "returns": False, "next_registration": 5000,
+    }  # fmt: skip
+    return Registration(**usual | changes)
+
+
+@pytest.mark.parametrize(
+    ("registration", "status", "word"),
+    [
+        (asked(stopping="the server stops", known=True, returns=True), 503, "CLOSING"),
+        (asked(no_games="the store is away"), 503, "UNAVAILABLE"),
+        (asked(known=True), 409, "NAME_TAKEN"),
+        (asked(known=True, with_password=True), 409, "NAME_TAKEN"),
+        (asked(open=False, phase=PLAYING), 409, "REGISTRATION_CLOSED"),
+        (asked(open=False, phase=FINISHED), 409, "REGISTRATION_CLOSED"),
+        (asked(open=False, phase=PLAYING, known=True), 409, "NAME_TAKEN"),
+    ],
+)
+def test_registrations_that_are_refused(registration: Registration, status: int, word: str) -> None:
+    refused = registration_refused(registration)
+    assert refused is not None
+    assert (refused.status, refused.word) == (status, word)
+    assert refused.more == ({} if registration.open else {"time_left": 5000})
+
+
+def test_new_and_returning_users_may_register() -> None:
+    for registration in (asked(), asked(known=True, returns=True), asked(known=True, returns=True, open=False, phase=PLAYING)):
+        assert registration_refused(registration) is None
