@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.boats import clients as boats
 from tests.server.clients import pair, server
 from tests.server.duel import clients as duellists
 from tests.server.paths import Calls, documented
@@ -27,3 +28,12 @@ async def test_a_duel_move(tmp_path: Path) -> None:
             await ada.answer(question, 7, 7)
             await bob.receive()
     calls.check(documented("A duel arena move"))
+
+
+async def test_a_shot(tmp_path: Path) -> None:
+    calls = Calls()
+    async with boats.boat_server(tmp_path) as house, boats.sailors(house, "ada", "bob") as (ada, bob):
+        with calls.recorded():
+            ada.send("S|bob|1|1")
+            await bob.until("N|")
+    calls.check(documented("A shot over Xterm Boat Sinker's lines"))
