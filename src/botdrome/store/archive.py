@@ -3,18 +3,28 @@
 The first line has the version, the last the number of entries. A match is one line with its record and flight records.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Executable
 
 from botdrome.store import queries
 from botdrome.store.changes import AddEntries
 from botdrome.store.match_batch import Begin, MatchFiles
-from botdrome.store.rows import Row, bot_entry, bot_row, match_entry, match_row, note_entry, note_row, packed, seat_rows, unpacked
+from botdrome.store.rows import (
+    Fetch,
+    Row,
+    bot_entry,
+    bot_row,
+    match_entry,
+    match_row,
+    note_entry,
+    note_row,
+    packed,
+    seat_rows,
+    unpacked,
+)
 from botdrome.store.store import BadExport, BotEntry, MatchEntry, Note
 
 VERSION = 1
@@ -23,7 +33,6 @@ PAGE = 100
 PACKET = 4_000_000
 """Bytes per transaction of an import; a longer line counts alone."""
 
-Fetch = Callable[[Executable, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
 Write = Callable[[AddEntries], Awaitable[int]]
 
 

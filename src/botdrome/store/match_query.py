@@ -4,16 +4,16 @@ A page of a long list comes from an index on time, and costs no more than the pa
 of a player with few seats, or from all matches if the players have many.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import BigInteger, ColumnElement, Executable, Select, Table, Text, bindparam, distinct, exists, func, select
+from sqlalchemy import BigInteger, ColumnElement, Select, Table, Text, bindparam, distinct, exists, func, select
 
 from botdrome.store.queries import HAS_STATUS, MATCH
-from botdrome.store.rows import key
+from botdrome.store.rows import Fetch, key
 from botdrome.store.store import Status, Wanted
 from botdrome.store.tables import Listed, matches, seats
 
@@ -24,7 +24,6 @@ MANY = 5_000
 COMPARED = 8
 """Players whose seats are compared, at most."""
 
-Fetch = Callable[[Executable, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
 Question = tuple[Select[*tuple[Any, ...]], dict[str, Any]]
 
 

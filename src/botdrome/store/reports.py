@@ -1,19 +1,16 @@
 """Statistics and search over the whole store, for pages and tools."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Executable, Select, Text, bindparam, null, select
+from sqlalchemy import Executable, Text, bindparam, null, select
 
 from botdrome.store import queries, tallies
-from botdrome.store.rows import key, whole
+from botdrome.store.rows import Fetch, key, whole
 from botdrome.store.tables import bots, matches, seats
 from botdrome.store.tallies import ContestOrder, ContestSummary, Epoch, Meeting, Opponent, OpponentOrder, Seating
-
-Fetch = Callable[[Executable, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
 
 LAST = "\U0010ffff"
 """Sorts after every continuation of a name."""
@@ -106,7 +103,7 @@ class Reports:
     ) -> tuple[list[Opponent], int]:
         """Return the results of a player against each opponent, and the number of opponents. Only ended matches count."""
         values = {"name": key(name), "since": since}
-        rows = await self._fetch(_opponents(order, falling), {**values, "limit": limit, "offset": offset})
+        rows = await self._fetch(tallies.opponents(order, falling), {**values, "limit": limit, "offset": offset})
         total = (await self._fetch(tallies.OPPONENTS_COUNTED, values))[0][0]
         return [Opponent(whole(other, rest), *map(int, counts)) for other, rest, *counts in rows], int(total)
 
@@ -120,8 +117,10 @@ class Reports:
         self, game: str | None, order: ContestOrder, falling: bool, limit: int, offset: int
     ) -> tuple[list[ContestSummary], int]:
         of_game = {"game": key(game or "")}
-        rows = await self._fetch(_contests(game is not None, order, falling), {**of_game, "limit": limit, "offset": offset})
-        total = (await self._fetch(_contests_counted(game is not None), of_game))[0][0]
+        rows = await self._fetch(
+            tallies.contest_summaries(game is not None, order, falling), {**of_game, "limit": limit, "offset": offset}
+        )
+        total = (await self._fetch(tallies.contests_counted(game is not None), of_game))[0][0]
         return [ContestSummary(of, whole(name, rest), *map(int, figures)) for of, name, rest, *figures in rows], int(total)
 
     async def crosstable(self, game: str, contest: str) -> dict[tuple[str, str], tuple[int, int, int]]:
@@ -146,18 +145,3 @@ class Reports:
         rows = await self._fetch(queries.LATEST_NOTES, {"book": key(book), "limit": limit, "offset": offset})
         total = (await self._fetch(queries.NOTES_COUNTED, {"book": key(book)}))[0][0]
         return [_mapping.decode(row[3]) for row in rows], int(total)
-
-
-@cache
-def _opponents(order: OpponentOrder, falling: bool) -> Select[*tuple[object, ...]]:
-    return tallies.opponents(order, falling)
-
-
-@cache
-def _contests(game: bool, order: ContestOrder, falling: bool) -> Select[*tuple[object, ...]]:
-    return tallies.contest_summaries(game, order, falling)
-
-
-@cache
-def _contests_counted(game: bool) -> Select[*tuple[object, ...]]:
-    return tallies.contests_counted(game)

@@ -8,10 +8,11 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from sqlalchemy import Executable
 
 from botdrome.match.events import Result
 from botdrome.match.record import SEED_DIGITS
@@ -60,6 +61,7 @@ def _encodable(text: str) -> str:
 
 
 Row = tuple[Any, ...]
+Fetch = Callable[[Executable, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
 
 LONG = 8 << 10
 """Bytes from which flight records are compressed."""

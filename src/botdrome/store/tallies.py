@@ -1,5 +1,6 @@
 """Queries that count results over many matches, and their rows."""
 
+from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -74,6 +75,7 @@ OPPONENT_ORDERS: dict[str, ColumnElement[Any]] = {
 OPPONENTS_COUNTED = select(func.count(distinct(_theirs.c.name))).select_from(_both).where(_met)
 
 
+@cache
 def opponents(order: OpponentOrder, falling: bool) -> Select[*tuple[object, ...]]:
     by = OPPONENT_ORDERS[order]
     counts = (_games, _tally(_ahead), _tally(_level), _tally(_behind), _last)
@@ -142,6 +144,7 @@ CONTEST_ORDERS: dict[str, ColumnElement[Any]] = {
 }  # fmt: skip
 
 
+@cache
 def contest_summaries(game: bool, order: ContestOrder, falling: bool) -> Select[*tuple[object, ...]]:
     by = CONTEST_ORDERS[order]
     figures = (func.count(), func.min(matches.c.started), func.max(matches.c.started))
@@ -150,6 +153,7 @@ def contest_summaries(game: bool, order: ContestOrder, falling: bool) -> Select[
     return query.limit(bindparam("limit", type_=BigInteger)).offset(bindparam("offset", type_=BigInteger))
 
 
+@cache
 def contests_counted(game: bool) -> Select[*tuple[object, ...]]:
     found = select(matches.c.game, _contest).where(*_in_contests(game)).distinct().subquery()
     return select(func.count()).select_from(found)
