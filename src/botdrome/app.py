@@ -11,10 +11,10 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from botdrome.api.app import NO_SOCKET, Api, load_worker_modules, make_app
+from botdrome.api.entrance import Entrance, RequestRate
 from botdrome.api.http_door import http_door
 from botdrome.api.probes import probe_routes
 from botdrome.api.rest.routes import LARGEST_FILE
-from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses, Tables
 from botdrome.server.boats.rooms import BoatRooms
@@ -211,11 +211,11 @@ def _front_door(parts: Parts) -> MakeProtocol:
         return any(one.has_session(sid) for one in served)
 
     mounts = [Mount(path, app) for one in served for path, app in one.apps.items()]
-    app = Starlette(routes=[*probe_routes(server.desk, parts.arena.store), *mounts, Mount("/", api)])
-    guarded = Turnstile(app, parts.rate, has_session)
+    api.add_routes([*probe_routes(server.desk, parts.arena.store), *mounts])
+    entrance = Entrance(api, server.origins, parts.rate, has_session)
     direct = [one.direct for one in served if one.direct is not None]
     limits = {b"/api/v1/films": LARGEST_FILE} | {path: most for one in served for path, most in one.body_limits.items()}
-    return http_door(guarded, reception, server.crowd, server.settings, server.origins, direct, limits)
+    return http_door(entrance, reception, server.crowd, server.settings, server.origins, direct, limits)
 
 
 def _own_door(server: ServerParts, served: ServedProtocol) -> MakeProtocol | None:
@@ -228,8 +228,8 @@ def _own_door(server: ServerParts, served: ServedProtocol) -> MakeProtocol | Non
     def reception(target: str, _: bytes) -> MakeSession | Welcome | bytes:
         return served.receive_socket(target) or NO_SOCKET
 
-    limited = Turnstile(app, RequestRate(server.settings), served.has_session)
-    return http_door(limited, reception, server.crowd, server.settings, server.origins, direct, served.body_limits)
+    entrance = Entrance(app, server.origins, RequestRate(server.settings), served.has_session)
+    return http_door(entrance, reception, server.crowd, server.settings, server.origins, direct, served.body_limits)
 
 
 def _first(found: Iterable[Found | None]) -> Found | None:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from botdrome.api.app import NO_SOCKET, Api
+from botdrome.api.entrance import Entrance, RequestRate
 from botdrome.api.http_door import http_stack
 from botdrome.server.network.door import Crowd, Door
 from botdrome.server.network.origins import Origins
@@ -22,7 +23,7 @@ async def serving(app: Api) -> AsyncIterator[str]:
     def door() -> Door:
         return Door(lambda target, head: app.receive_socket(target, head) or NO_SOCKET, http, crowd, settings, origins)
 
-    http = http_stack(app, crowd, door, origins)
+    http = http_stack(Entrance(app, origins, RequestRate(settings)), crowd, door)
     server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
     try:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"

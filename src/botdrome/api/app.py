@@ -1,6 +1,7 @@
 """The application: GraphQL, REST, spectators and pages."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
@@ -9,9 +10,10 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from botdrome.api.duel import duel_pages
+from botdrome.api.entrance import RequestRate
 from botdrome.api.graphql.endpoint import GraphQLEndpoint
 from botdrome.api.graphql.websocket import GraphQLSockets
 from botdrome.api.pages import page_routes, shell_page
@@ -20,7 +22,6 @@ from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
 from botdrome.api.server_calls import server_calls
 from botdrome.api.spectators import PREFIX, WatchEvents, watch_socket
-from botdrome.api.turnstile import RequestRate
 from botdrome.server.arena import Arena
 from botdrome.server.network.door import Welcome
 from botdrome.server.operator.operator import Operator
@@ -49,6 +50,10 @@ class Api(Starlette):
             Route(PREFIX + "{match}/events", WatchEvents(arena), methods=["GET"]),
         ]
         super().__init__(routes=routes, exception_handlers={HTTPException: _http_error})
+
+    def add_routes(self, routes: Sequence[BaseRoute]) -> None:
+        """Routes of others, which come first."""
+        self.router.routes[:0] = routes
 
     def receive_socket(self, target: str, head: bytes) -> Welcome | bytes | None:
         """Open a WebSocket of GraphQL or a spectator; bytes: the answer that refuses it; None: it is neither."""

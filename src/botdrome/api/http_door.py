@@ -12,7 +12,6 @@ import structlog
 from starlette.types import ASGIApp, Message, Scope
 
 from botdrome.api.bodies import LARGEST_BODY
-from botdrome.api.page_guard import PageGuard
 from botdrome.server.network.body_budget import body_units
 from botdrome.server.network.door import Crowd, Door, MakeHttp, Reception
 from botdrome.server.network.http import HttpConnection
@@ -41,7 +40,7 @@ def http_door(
     def door() -> Door:
         return Door(reception, http, crowd, settings, origins)
 
-    http = http_stack(app, crowd, door, origins, direct, body_limits)
+    http = http_stack(app, crowd, door, direct, body_limits)
     return door
 
 
@@ -49,7 +48,6 @@ def http_stack(
     app: ASGIApp,
     crowd: Crowd,
     door: Callable[[], asyncio.Protocol],
-    origins: Origins,
     direct: Sequence[DirectService] = (),
     body_limits: Mapping[bytes, int] | None = None,
 ) -> MakeHttp:
@@ -57,7 +55,7 @@ def http_stack(
 
     `body_limits`: bytes, by the beginning of the target, where they are not LARGEST_BODY.
     """
-    pages = AppService(PageGuard(app, origins), body_limits or {})
+    pages = AppService(app, body_limits or {})
 
     def find(target: bytes) -> HttpService:
         for service in direct:

@@ -177,7 +177,7 @@ async def test_a_slow_bot_keeps_neither_queries_nor_other_bots_waiting(tmp_path:
 
 
 async def test_not_everybody_can_have_a_bot_called_over_graphql_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "MOST_ERRANDS", 3)
+    monkeypatch.setattr(workers, "MOST_CALLS", 3)
     async with (
         server(tmp_path) as house,
         host(silence) as slow,

@@ -12,6 +12,7 @@ from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.bodies import body_of
+from botdrome.api.entrance import Entrance, RequestRate
 from botdrome.api.http_door import http_door
 from botdrome.api.pages import STATIC
 from botdrome.api.problems import Problem
@@ -19,7 +20,6 @@ from botdrome.api.socketio.connection import EngineConnection, EngineConnections
 from botdrome.api.socketio.polling import CLOSED
 from botdrome.api.socketio.query import BAD_REQUEST, PATH, EngineError, EngineQuery, read_query
 from botdrome.api.socketio.websocket import EngineWebSocket, UpgradeProbe
-from botdrome.api.turnstile import RequestRate, Turnstile
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.cube.settings import CubeSection
 from botdrome.server.cube.watcher import MUCH_UNREAD
@@ -195,9 +195,10 @@ def body_limits(settings: Settings) -> dict[bytes, int]:
 
 def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings, origins: Origins) -> MakeProtocol:
     """A port with socket.io and nothing else."""
-    app = Turnstile(Starlette(routes=[Mount(PATH.rstrip("/"), socketio)]), RequestRate(settings), socketio.has_session)
+    app = Starlette(routes=[Mount(PATH.rstrip("/"), socketio)])
+    entrance = Entrance(app, origins, RequestRate(settings), socketio.has_session)
     return http_door(
-        app, lambda target, _: socketio.receive_socket(target), crowd, settings, origins, body_limits=body_limits(settings)
+        entrance, lambda target, _: socketio.receive_socket(target), crowd, settings, origins, body_limits=body_limits(settings)
     )
 
 

@@ -11,9 +11,10 @@ from starlette.types import Receive, Scope, Send
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from botdrome.api.turnstile import TOO_FAST, RequestRate, Turn, Turnstile
+from botdrome.api.entrance import TOO_FAST, Entrance, RequestRate, WaitingRequest
 from botdrome.app import House
 from botdrome.protocols import load_settings
+from botdrome.server.network.origins import Origins
 from botdrome.server.network.shares import Shares
 from tests.server.clients import server
 
@@ -117,27 +118,35 @@ class App:
         asyncio.get_running_loop().call_soon(self.count)
 
 
-async def come(stile: Turnstile, *addresses: str) -> None:
-    scopes = [{"type": "http", "client": (address, 1), "path": "/", "query_string": b""} for address in addresses]
-    await asyncio.gather(*(stile(scope, None, None) for scope in scopes))  # type: ignore[arg-type]
+def make_entrance(app: App) -> Entrance:
+    settings = load_settings({"http_rate": 0})
+    return Entrance(app, Origins(settings), RequestRate(settings))
+
+
+async def come(entrance: Entrance, *addresses: str) -> None:
+    scopes = [
+        {"type": "http", "client": (address, 1), "path": "/", "query_string": b"", "headers": [], "method": "GET"}
+        for address in addresses
+    ]
+    await asyncio.gather(*(entrance(scope, None, None) for scope in scopes))  # type: ignore[arg-type]
 
 
 async def test_requests_come_in_one_by_one_and_every_address_has_its_turn() -> None:
     app = App()
-    stile = Turnstile(app, RequestRate(load_settings({"http_rate": 0})))
+    entrance = make_entrance(app)
     app.count()
-    await come(stile, *["10.0.0.1"] * 30, "10.0.0.2", "10.0.0.3")
+    await come(entrance, *["10.0.0.1"] * 30, "10.0.0.2", "10.0.0.3")
     addresses, rounds = zip(*app.seen, strict=True)
     assert len(set(rounds)) == len(rounds) == 32, "others have their turn after each"
     assert {"10.0.0.2", "10.0.0.3"} < set(addresses[:6])
-    await come(stile, "10.0.0.4")
+    await come(entrance, "10.0.0.4")
     assert app.seen[-1][0] == "10.0.0.4"
 
 
 async def test_one_who_has_left_keeps_nobody_waiting() -> None:
     app = App()
-    stile = Turnstile(app, RequestRate(load_settings({"http_rate": 0})))
-    first, gone, last = [asyncio.ensure_future(come(stile, f"10.0.0.{number}")) for number in range(3)]
+    entrance = make_entrance(app)
+    first, gone, last = [asyncio.ensure_future(come(entrance, f"10.0.0.{number}")) for number in range(3)]
     await asyncio.sleep(0)
     gone.cancel()
     await asyncio.gather(first, last)
@@ -148,13 +157,13 @@ async def test_a_request_whose_address_has_used_up_its_budget_waits_for_its_turn
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And is answered then."""
-    held, serve_held = list[Turn](), Turn.serve_held
+    held, serve_held = list[WaitingRequest](), WaitingRequest.serve_held
 
-    def serve(turn: Turn) -> bool:
+    def serve(turn: WaitingRequest) -> bool:
         held.append(turn)
         return serve_held(turn)
 
-    monkeypatch.setattr(Turn, "serve_held", serve)
+    monkeypatch.setattr(WaitingRequest, "serve_held", serve)
     monkeypatch.setattr(Shares, "must_wait", lambda *_: True)
     async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url) as http:
         assert (await http.get("/api/v1/live")).status_code == 200
