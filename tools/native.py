@@ -22,7 +22,6 @@ TARGET = ENVIRONMENT / "native"
 SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Read before the file that leads to the sources, because of its name."""
 BUSY = {
-    "games": ("gunnery",),
     "match": ("board", "course", "match"),
     "wire": ("token_bucket", "vocabulary", "writers"),
     "wire/battlebot": ("conversation", "messages"),

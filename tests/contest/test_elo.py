@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.contest.elo import START, expected, updated
+from botdrome.contest.rating import START, expected, updated
 
 
 def test_the_figures_of_the_original() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from botdrome.cli.stats import _read
-from botdrome.contest.elo import START, updated
+from botdrome.contest.rating import START, updated
 from botdrome.server.boats.ini import read_folder
 from botdrome.server.boats.statistics import BoatStatistics
 from botdrome.store.store import MatchEntry

@@ -1,4 +1,4 @@
-"""Rating: the difference in Elo points that results speak for, and how sure that is."""
+"""Rating: Elo differences from many results, with 95 % intervals, and Elo ratings updated game by game."""
 
 from math import inf, log10, sqrt
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 Z95 = 1.959963984540054
 CERTAIN = 1e-9
-"""Nearer to 0 or 1 than this is as good as there."""
+"""A share nearer to 0 or 1 than this counts as 0 or 1."""
 
 
 class EloDifference(Struct, frozen=True):
@@ -40,3 +40,20 @@ def elo_difference(wins: int, draws: int, losses: int) -> EloDifference:
 def _spread(share: float, drawn: float) -> float:
     """The variance of one game's points: a draw is half a point for certain."""
     return max(0.0, share * (1 - share) - drawn / 4)
+
+
+# Elo ratings, updated game by game.
+
+START = 1200.0
+K = 30
+
+
+def expected(own: float, other: float) -> float:
+    """The share of the points that the ratings predict."""
+    return 1 / (1 + 10 ** ((other - own) / 400))
+
+
+def updated(own: float, other: float, share: float) -> tuple[float, float]:
+    """Both ratings after a game in which the first had this share of the point: 1, 0, or 0.5 for a draw."""
+    gain = K * (share - expected(own, other))
+    return own + gain, other - gain

@@ -23,7 +23,7 @@ def meetings(entrants: int, seats: int) -> list[tuple[int, ...]]:
 
 
 def fixtures(entrants: int, seats: int, matches: int, seed: int) -> Iterator[Fixture]:
-    """Every meeting so many times, the seats moved on by one each time; a seed serves once for every way to sit."""
+    """Every meeting `matches` times, the seats moved on by one each time; each seed is played once per seating."""
     number = 0
     for played in range(matches):
         for meeting in meetings(entrants, seats):

@@ -7,9 +7,19 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import WATER, Rows, boats_in, check_fleet, check_room, cutter, random_fleet, squares_from
+from botdrome.games.fleet import (
+    WATER,
+    Rows,
+    Squares,
+    boats_in,
+    check_fleet,
+    check_room,
+    cutter,
+    random_fleet,
+    squares_from,
+    struck,
+)
 from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
-from botdrome.games.gunnery import Squares, struck
 from botdrome.games.reading import an_object, entry, shown, whole, whole_within
 
 TURNS = tuple((seat,) for seat in range(9))

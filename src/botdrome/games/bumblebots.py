@@ -12,7 +12,7 @@ from botdrome.games.bumblebots_arena import (
     FLOWER,
     TERRITORY,
     WALL,
-    Arena,
+    HexArena,
     Rows,
     Starts,
     check_arena,
@@ -103,7 +103,7 @@ class Bumblebots(Game[Orders], frozen=True):
             swarms.append(swarm)
         return replace(self, board=arena.board, spawn_points=arena.spawn_points, swarms=tuple(swarms))
 
-    def _lay_out(self, chance: Chance) -> Arena:
+    def _lay_out(self, chance: Chance) -> HexArena:
         if self.arena == "drawn":
             return draw_arena(self.side, self.walls, self.starts, self.drones, self.flowers, chance)
         return DOCUMENTED

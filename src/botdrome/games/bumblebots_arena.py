@@ -17,7 +17,7 @@ TERRITORY = (5, 6)
 """What marks the safe zone of either seat."""
 
 
-class Arena(Struct, frozen=True):
+class HexArena(Struct, frozen=True):
     board: Rows
     spawn_points: tuple[tuple[Hex, ...], tuple[Hex, ...]]
 
@@ -29,7 +29,7 @@ def _read(picture: str) -> Rows:
     return tuple((None,) * columns(side, row)[0] + tuple(values[sign] for sign in line) for row, line in enumerate(lines))
 
 
-DOCUMENTED = Arena(
+DOCUMENTED = HexArena(
     _read("""
                ########
               #..+++..#
@@ -51,7 +51,7 @@ DOCUMENTED = Arena(
 )
 
 
-def draw_arena(side: int, walls: int, starts: Starts, drones: int, flowers: int, chance: Chance) -> Arena:
+def draw_arena(side: int, walls: int, starts: Starts, drones: int, flowers: int, chance: Chance) -> HexArena:
     """An arena that looks the same from both ends; either seat can reach all of it but the other's spawn points."""
     points = _facing(side, drones) if starts == "facing" else _scattered(side, drones, chance)
     others = [opposite(point, side) for point in points]
@@ -59,7 +59,7 @@ def draw_arena(side: int, walls: int, starts: Starts, drones: int, flowers: int,
     blocks = _blocks(side, walls, points, blooms, chance)
     marks = dict.fromkeys(blooms, FLOWER) | dict.fromkeys(blocks, WALL)
     marks |= dict.fromkeys(points, TERRITORY[0]) | dict.fromkeys(others, TERRITORY[1])
-    return Arena(_rows(side, marks), (tuple(points), tuple(others)))
+    return HexArena(_rows(side, marks), (tuple(points), tuple(others)))
 
 
 def inside(side: int) -> int:

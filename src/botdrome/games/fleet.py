@@ -18,7 +18,11 @@ Square = int
 Mask = int
 """A bit for each of some squares."""
 
-WATER = "."
+WATER, HIT, MISS = ".", "X", "0"
+Squares = str
+"""A board, row by row in one text."""
+Sea = tuple[Squares, ...]
+"""Seat by seat."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
 LENGTHS = "2345678"
 RESTARTS = 50
@@ -158,3 +162,19 @@ def _packed(width: int, height: int, boats: Iterable[str]) -> Rows:
         lines[first] += name[0] * int(name[1])
     full = tuple(line.ljust(long, WATER) for line in lines)
     return full if width >= height else tuple("".join(column) for column in zip(*full, strict=True))
+
+
+def struck(fleets: Sea, boards: Sea, target: int, at: int) -> tuple[Sea, Sea, bool]:
+    """The fleets and the boards after a shot at a fresh square, and whether it hit."""
+    fleet, board = fleets[target], boards[target]
+    square = fleet[at]
+    hit = square != WATER
+    after = f"{fleet[:at]}{square.lower() if hit else MISS}{fleet[at + 1 :]}"
+    seen = f"{board[:at]}{HIT if hit else MISS}{board[at + 1 :]}"
+    return _changed(fleets, target, after), _changed(boards, target, seen), hit
+
+
+def _changed(sea: Sea, target: int, squares: Squares) -> Sea:
+    if len(sea) == 2:
+        return (sea[0], squares) if target else (squares, sea[1])
+    return (*sea[:target], squares, *sea[target + 1 :])

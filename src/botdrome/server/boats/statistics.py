@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from botdrome.games.battleship import Battleship
-from botdrome.games.gunnery import HIT, MISS
+from botdrome.games.fleet import HIT, MISS
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan

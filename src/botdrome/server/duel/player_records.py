@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.contest.elo import START, updated
+from botdrome.contest.rating import START, updated
 from botdrome.match.events import Cause
 from botdrome.store.store import Epoch, Note
 
