@@ -30,7 +30,7 @@ class Boards(Widget):
     DEFAULT_CSS = "Boards { height: auto; width: 1fr; }"
 
     class Pressed(Message):
-        """Somebody clicked on a board."""
+        """A click on a board."""
 
         def __init__(self, spot: Spot, other_button: bool) -> None:
             super().__init__()

@@ -47,13 +47,13 @@ def _message(order: Order, room: BoatRoom) -> str:
         for group in _groups(order, room):
             group.announce(text)
         return "said to all in that game" if "game" in order else "said to all"
-    group, player = _somebody(order, "to", room)
+    group, player = _player_in(order, "to", room)
     group.announce(text, player)
     return f"said to {text_of(player.name)}"
 
 
 def _boot(order: Order, room: BoatRoom) -> str:
-    _, player = _somebody(order, "player", room)
+    _, player = _player_in(order, "player", room)
     _disconnect(player)
     return f"{text_of(player.name)} is booted"
 
@@ -157,7 +157,7 @@ def _listed(groups: Iterable[PlayerGroup]) -> str:
 
 
 def _groups(order: Order, room: BoatRoom) -> list[PlayerGroup]:
-    """Those that are meant: the game of that number, be it one that gathers, or all."""
+    """Return the waiting or running game with that number, or all games."""
     groups = list(room.groups)
     if "game" not in order:
         return groups
@@ -167,9 +167,9 @@ def _groups(order: Order, room: BoatRoom) -> list[PlayerGroup]:
     return meant
 
 
-def _somebody(order: Order, key: str, room: BoatRoom) -> tuple[PlayerGroup, RoomPlayer]:
-    """By the name, its beginning, or the number at the table. A whole name goes before the beginning of another; whoever could be
-    several in as many games is not guessed at."""
+def _player_in(order: Order, key: str, room: BoatRoom) -> tuple[PlayerGroup, RoomPlayer]:
+    """Find a player by name, unique beginning of a name, or number. A whole name has priority; a word that fits players of
+    several games is an error."""
     word = _text(order, key).strip(BLANKS)
     groups = _groups(order, room)
     found = [(group, player) for group in groups for player in _named(word, group)[:1]]
@@ -183,7 +183,7 @@ def _somebody(order: Order, key: str, room: BoatRoom) -> tuple[PlayerGroup, Room
 
 
 def _named(name: str, group: PlayerGroup) -> list[RoomPlayer]:
-    """By the whole name as a host reads it: on lines it may be in letters other than UTF-8."""
+    """Find players by their whole names as text: on lines a name need not be UTF-8."""
     return [player for player in group.players if text_of(player.name) == name]
 
 

@@ -30,7 +30,7 @@ TAUNT_BYTES = 16 << 10
 
 
 class Taunts:
-    """Messages of a player for those who shoot at it."""
+    """Messages of a player for opponents that shoot at it."""
 
     def __init__(self) -> None:
         self._texts: dict[bytes, list[bytes]] = {b"hit": [], b"miss": []}
