@@ -43,6 +43,13 @@ async def test_rooms_have_their_own_users_rules_and_pace(tmp_path: Path) -> None
         assert (answer.status_code, answer.json()["information"]) == (404, "UNKNOWN_ROOM")
 
 
+def test_a_table_for_each_room_says_the_same_as_a_text() -> None:
+    tables = ({"name": "a", "players": 2, "early": True, "height": 7}, {"name": "b"})
+    assert read_plans(tables, True) == read_plans("a:players=2,early=1,height=7 b", True)
+    with pytest.raises(BadSetting, match="has no option 'colour'"):
+        read_plans(({"colour": "red"},), False)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

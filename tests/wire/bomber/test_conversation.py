@@ -10,8 +10,8 @@ from botdrome.wire.bomber.conversation import (
     ActionJudged,
     BomberConversation,
     ReadState,
-    Register,
     Registered,
+    RegisterUser,
     Registration,
     RequestRefused,
     RoomCommand,
@@ -58,7 +58,7 @@ def told(talk: BomberConversation, reply: RoomReply) -> tuple[int, Any]:
 
 def test_a_user_registers_looks_and_acts() -> None:
     talk = BomberConversation()
-    assert talk.receive({"user_name": "Ada", "password": "secret"}) == Register("Ada", "secret")
+    assert talk.receive({"user_name": "Ada", "password": "secret"}) == RegisterUser("Ada", "secret")
     assert told(talk, Registered("u1", 9000)) == (200, {"user_id": "u1", "time_left": 9000})
     assert talk.speaks_for == "u1"
     assert talk.receive({"action": "state", "user_id": "u1"}) == ReadState("u1")

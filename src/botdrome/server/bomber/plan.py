@@ -1,5 +1,6 @@
-"""Plan: how a Bomberman room is set up, and how that is written in the settings."""
+"""How a Bomberman room is set up, and how the settings say it."""
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -14,7 +15,7 @@ from botdrome.server.settings import BadSetting
 Name = Annotated[str, Meta(pattern="^[A-Za-z0-9_.-]{1,32}$")]
 
 
-class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BomberPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Name = "default"
     players: Annotated[int, Meta(description="seats; a full room starts at once", ge=2, le=8)] = 4
     least: Annotated[int, Meta(description="users without whom no game starts", ge=2, le=8)] = 2
@@ -27,7 +28,7 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         False
     )
     options: dict[str, Any] = {}
-    """Of the game, where they are not the usual ones."""
+    """Options of the game that differ from the usual ones."""
 
     @property
     def game(self) -> Bomberman:
@@ -38,30 +39,38 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return Terms(Pace(self.round, beat=not self.early), late="pass", gone="pass")
 
     def shown(self) -> dict[str, Any]:
-        """All but the options of the game."""
+        """Return all but the options of the game."""
         return {key: getattr(self, key) for key in KEYS}
 
 
-KEYS = tuple(field for field in Plan.__struct_fields__ if field != "options")
+KEYS = tuple(field for field in BomberPlan.__struct_fields__ if field != "options")
 
 
-def read_plans(text: str, house: bool) -> list[Plan]:
-    """`NAME` or `NAME:KEY=VALUE,KEY=VALUE`, with blanks between rooms; keys are those of a plan or options of the game."""
-    plans = [_plan(word, house) for word in text.split()]
+def read_plans(rooms: str | Sequence[Mapping[str, Any]], house: bool) -> list[BomberPlan]:
+    """Read a table for each room, or a text: `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, with blanks between rooms.
+
+    Keys are those of a plan or options of the game.
+    """
+    tables = [_table(word) for word in rooms.split()] if isinstance(rooms, str) else rooms
+    plans = [_plan(table, house) for table in tables]
     names = [plan.name for plan in plans]
     if not plans or len(set(names)) < len(names):
-        raise BadSetting(f"bomber.rooms: there is at least one room, and each has a name of its own, not {text!r}")
+        raise BadSetting(f"bomber.rooms: there is at least one room, and each has a name of its own, not {rooms!r}")
     return plans
 
 
-def _plan(word: str, house: bool) -> Plan:
+def _table(word: str) -> dict[str, Any]:
     name, _, rest = word.partition(":")
-    given = {key: value for key, _, value in (pair.partition("=") for pair in rest.split(",") if pair)}
-    known: dict[str, Any] = {"name": name, "house": house} | {key: value for key, value in given.items() if key in KEYS}
-    options = {key: value for key, value in given.items() if key not in KEYS}
+    return {"name": name} | {key: value for key, _, value in (pair.partition("=") for pair in rest.split(",") if pair)}
+
+
+def _plan(table: Mapping[str, Any], house: bool) -> BomberPlan:
+    name = table.get("name", "default")
+    known: dict[str, Any] = {"house": house} | {key: value for key, value in table.items() if key in KEYS}
+    options = {key: value for key, value in table.items() if key not in KEYS}
     try:
         game = with_options(Bomberman(), options)
-        plan = msgspec.convert(known | {"options": unusual(game)}, Plan, strict=False)
+        plan = msgspec.convert(known | {"options": unusual(game)}, BomberPlan, strict=False)
         for players in range(plan.least, plan.players + 1):
             game.check(players)
     except (msgspec.ValidationError, BadOption) as problem:

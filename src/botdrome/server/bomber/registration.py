@@ -8,7 +8,7 @@ from botdrome.store.store import BotEntry
 from botdrome.wire.bomber.conversation import (
     FORBIDDEN,
     UNAVAILABLE,
-    Register,
+    RegisterUser,
     Registration,
     RequestRefused,
     RoomReply,
@@ -17,11 +17,11 @@ from botdrome.wire.bomber.conversation import (
 from botdrome.wire.bomber.state import FINISHED
 
 
-async def register(room: BomberRoom, command: Register, address: str, reply: SendReply) -> None:
+async def register(room: BomberRoom, command: RegisterUser, address: str, reply: SendReply) -> None:
     reply(await _outcome(room, command, address))
 
 
-async def _outcome(room: BomberRoom, command: Register, address: str) -> RoomReply:
+async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> RoomReply:
     try:
         admission = await room.desk.registry.admit(command.name, command.password, room.game.name, "never")
     except Banned as words:
@@ -55,7 +55,7 @@ async def _outcome(room: BomberRoom, command: Register, address: str) -> RoomRep
     return room.registered(known)
 
 
-def _returns(room: BomberRoom, command: Register, address: str, user: BomberUser | None, bot: BotEntry | None = None) -> bool:
+def _returns(room: BomberRoom, command: RegisterUser, address: str, user: BomberUser | None, bot: BotEntry | None = None) -> bool:
     """Return whether the client is that user. Once the game runs, its password or token is needed."""
     if user is None or room.state.phase == FINISHED or (not command.password and not room.registering):
         return False

@@ -14,7 +14,7 @@ from botdrome.games.bomberman_actions import WORDS
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Late, Played, Player, Refused, Result
 from botdrome.match.terms import Milliseconds
-from botdrome.server.bomber.plan import Plan
+from botdrome.server.bomber.plan import BomberPlan
 from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.users import BomberUser
 from botdrome.server.bomber.waits import Waits
@@ -56,7 +56,7 @@ NOT_TRIED = {
 
 
 class BomberRoom:
-    def __init__(self, plan: Plan, desk: Desk, by_address: Counter[str]) -> None:
+    def __init__(self, plan: BomberPlan, desk: Desk, by_address: Counter[str]) -> None:
         self.plan, self.desk, self.game = plan, desk, plan.game
         self.waits = Waits(desk.settings.of(BomberSection).wait, by_address)
         self.pushes: dict[Push, None] = {}

@@ -19,7 +19,7 @@ from botdrome.wire.bomber.conversation import (
     Act,
     BomberConversation,
     ReadState,
-    Register,
+    RegisterUser,
     RoomReply,
     declined,
     registers,
@@ -87,7 +87,7 @@ class RoomRequest(Struct, eq=False):
         with_state = bool(self.query) and not registers(self.fields) and read_switch(self.query.get("with_state"), "with_state")
         talk = BomberConversation(self.shape, with_state, room.plan.wrapped_responses, request.method != "HEAD")
         command = talk.receive(self.fields)
-        if isinstance(command, Register):
+        if isinstance(command, RegisterUser):
             return room.desk.tasks.start(register(room, command, self.exchange.address, partial(self._reply, talk)))
         if isinstance(command, Act):
             return self._reply(talk, room.act(command))

@@ -9,7 +9,7 @@ from botdrome.server.bomber.rooms import Rooms
 from botdrome.server.network.connection import POLICY, Connection
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import MakeSession
-from botdrome.wire.bomber.conversation import Act, BomberConversation, Register, RoomReply, declined
+from botdrome.wire.bomber.conversation import Act, BomberConversation, RegisterUser, RoomReply, declined
 from botdrome.wire.bomber.request import BadRequest, read_form, read_message, read_switch, unquoted
 from botdrome.wire.bomber.shape import DEFAULT, Shape, read_shape
 
@@ -58,7 +58,7 @@ class BomberSession:
             command = self._conversation.receive(read_message(message))
         except BadRequest as fault:
             return self._connection.send([declined(self._shape, fault.word, fault.sentence, **room.moment())])
-        if isinstance(command, Register):
+        if isinstance(command, RegisterUser):
             return room.desk.tasks.start(register(room, command, self._connection.address, self._reply))
         user = room.user(command.user_id)
         if user is not None:

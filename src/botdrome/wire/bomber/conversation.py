@@ -38,7 +38,7 @@ UserAnswer = tuple[int, bytes, bytes]
 # Commands.
 
 
-class Register(Struct, Command, frozen=True):
+class RegisterUser(Struct, Command, frozen=True):
     name: str
     password: str | None
 
@@ -56,7 +56,7 @@ class Act(Struct, Command, frozen=True):
     """`state_number`: the round that the action is for; None: the present one."""
 
 
-RoomCommand = Register | ReadState | Act
+RoomCommand = RegisterUser | ReadState | Act
 
 
 # Replies.
@@ -114,7 +114,7 @@ class BomberConversation:
     def receive(self, message: Message) -> RoomCommand:
         """Return what the client asks of the room. BadRequest if the message cannot be understood."""
         if registers(message):
-            return Register(read_name(message["user_name"]), _password(message.get("password")))
+            return RegisterUser(read_name(message["user_name"]), _password(message.get("password")))
         action, user_id = message.get("action"), message.get("user_id", self._user_id)
         if action is None:
             raise BadRequest("MISSING_FIELD", "action is missing, or user_name if this is a registration")
