@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.boats import clients as boats
+from tests.server.bomber import clients as bombers
 from tests.server.clients import pair, server
 from tests.server.duel import clients as duellists
 from tests.server.paths import Calls, documented
@@ -37,3 +38,12 @@ async def test_a_shot(tmp_path: Path) -> None:
             ada.send("S|bob|1|1")
             await bob.until("N|")
     calls.check(documented("A shot over Xterm Boat Sinker's lines"))
+
+
+async def test_a_bomberman_action(tmp_path: Path) -> None:
+    calls = Calls()
+    async with bombers.room(tmp_path) as (_, api):
+        user, *_ = await api.begin("ada", "bob")
+        with calls.recorded():
+            await api.act(user, "MOVE_DOWN")
+    calls.check(documented("A Bomberman action"))
