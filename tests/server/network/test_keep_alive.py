@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from botdrome.server.network.keep_alive import BETWEEN, QUIET, TIMES, keep_alive
+from botdrome.server.network.listening import BETWEEN, QUIET, TIMES, keep_alive
 from tests.server.clients import PATIENCE
 
 pytestmark = [

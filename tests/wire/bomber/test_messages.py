@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.games.bomberman import Bomberman
 from botdrome.match.events import Began, Ended, Late, Left, Played, Refused, Result
-from botdrome.wire.bomber.messages import IS_DEAD, BomberDialect, Response, read_action, refusal
+from botdrome.wire.bomber.messages import IS_DEAD, BomberWriter, Response, read_action, refusal
 from botdrome.wire.bomber.request import BadRequest
 from botdrome.wire.bomber.resolutions import RESOLUTIONS
 from botdrome.wire.bomber.rules import rules, rules_page
@@ -51,7 +51,7 @@ def test_refusals_of_the_rules_and_of_the_match() -> None:
 
 
 def test_the_record_of_a_seat_has_the_numbers_of_the_states_and_what_was_refused() -> None:
-    dialect, result = BomberDialect(False), Result((1, 2), (2.0, 0.0), ("complete", "complete"), ())
+    dialect, result = BomberWriter(False), Result((1, 2), (2.0, 0.0), ("complete", "complete"), ())
     events = [
         Began(0, (0, 1)),
         Played(0, {}),
@@ -130,7 +130,7 @@ def test_the_state_says_who_was_killed_by_whom_and_by_which_bombs() -> None:
 
 
 def test_the_record_of_a_seat_says_who_was_killed() -> None:
-    dialect = BomberDialect(False, ("Ada", "Bob", "Cid"))
+    dialect = BomberWriter(False, ("Ada", "Bob", "Cid"))
     told = dialect.on_news([(Played(1, {}), DEADLY)], STANDING, [2])
     (message,) = map(json.loads, told[2])
     killers = {death["user_name"]: death["killed_by"] for death in message["deaths"]}

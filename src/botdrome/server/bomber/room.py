@@ -36,7 +36,7 @@ from botdrome.wire.bomber.conversation import (
     accepted,
     refused_before,
 )
-from botdrome.wire.bomber.messages import CAME_LATE, IS_AHEAD, IS_DEAD, IS_OVER, BomberDialect, Response, refusal
+from botdrome.wire.bomber.messages import CAME_LATE, IS_AHEAD, IS_DEAD, IS_OVER, BomberWriter, Response, refusal
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
 from botdrome.wire.match_header import MatchHeader
 
@@ -264,8 +264,8 @@ class BomberRoom:
         self._due = self._loop.time() + delay
         self.desk.floor.start_table(table, [player.client for player in players], delay)
 
-    def _make_writer(self, _: MatchHeader) -> BomberDialect:
-        return BomberDialect(self.plan.wrapped_responses, self._seated)
+    def _make_writer(self, _: MatchHeader) -> BomberWriter:
+        return BomberWriter(self.plan.wrapped_responses, self._seated)
 
     # The game.
 

@@ -5,14 +5,13 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import structlog
 
-from botdrome.server.network.keep_alive import keep_alive
 from botdrome.server.settings import BadSetting, Settings
 
 log = structlog.get_logger()
@@ -22,6 +21,16 @@ OpenOn = Callable[..., Coroutine[Any, Any, asyncio.Server]]
 LOCALHOST = ["127.0.0.1", "::1"]
 ATTEMPTS = 20
 """To find a port that is free on all addresses of a host."""
+QUIET, BETWEEN, TIMES = 60, 15, 4
+"""TCP keep-alive detects dead peers within two minutes: seconds until the first probe and between probes, and their number."""
+OPTIONS = {
+    "TCP_KEEPIDLE": QUIET,
+    "TCP_KEEPALIVE": QUIET,
+    "TCP_KEEPINTVL": BETWEEN,
+    "TCP_KEEPCNT": TIMES,
+    "TCP_USER_TIMEOUT": (QUIET + BETWEEN * TIMES) * 1000,
+}
+"""Each system knows some of these. The last one is for connections with unsent data."""
 
 
 async def listen(
@@ -149,3 +158,12 @@ def tolerated(usual: bool) -> Iterator[None]:
         if not usual:
             raise
         log.warning("the usual port is taken: this protocol is not served", problem=str(problem))
+
+
+def keep_alive(server: asyncio.Server) -> None:
+    """Set it on the listening sockets: connections inherit it."""
+    for listening in server.sockets:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in OPTIONS.items():
+            with suppress(AttributeError, OSError):
+                listening.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

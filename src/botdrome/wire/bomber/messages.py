@@ -1,4 +1,4 @@
-"""The Bomberman API's answers, and the dialect of those at a table who play through it."""
+"""The responses of the Bomberman API, and the writer for its users at a table."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -66,8 +66,8 @@ def refusal(why: str) -> Response:
     return Response(CANNOT_MOVE, word, sentence) if sentence else Response(CANNOT_MOVE, CANNOT_MOVE, why)
 
 
-class BomberDialect:
-    """Those at a table who play through the API ask for what they want to know: here it is noted for their records."""
+class BomberWriter:
+    """Writes what users of the API could ask for, for their flight records: they are sent nothing."""
 
     def __init__(self, wrapped: bool, names: Sequence[str] = ()) -> None:
         self._wrapped, self._names = wrapped, names
