@@ -109,6 +109,9 @@ class RoomRequest(Struct, eq=False):
         status, body, rest = talk.answer(reply)
         self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN, rest))
 
+    def show_state(self, user_id: str) -> None:
+        self._reply(BomberConversation(self.shape), self.room.shown_to(self.room.user(user_id)))
+
     def show(self, value: object) -> None:
         self.exchange.answer(HttpResponse(OK, self.shape.spelled(value), self.shape.content_type, OPEN))
 
@@ -203,8 +206,10 @@ class Routes:
         ask.converse()
 
     def _state(self, ask: RoomRequest, user_id: str) -> None:
+        if not ask.fields:  # most requests: there is nothing to read
+            return ask.show_state(user_id)
         ask.fields["action"] = "STATE"
-        self._action(ask, user_id)
+        return self._action(ask, user_id)
 
     def _action(self, ask: RoomRequest, user_id: str) -> None:
         if user_id:
