@@ -1,4 +1,4 @@
-"""Battlecube: bots in a cube of cells step and drop bombs; whoever stands longest wins."""
+"""Battlecube: bots in a cube of cells step and drop bombs; the last bot standing wins."""
 
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
@@ -14,11 +14,11 @@ from botdrome.games.options import with_options
 
 Start = tuple[Annotated[int, Meta(ge=0)], Annotated[int, Meta(ge=0)], Annotated[int, Meta(ge=0)]]
 Happening = dict[str, Any]
-"""What a seat did, or why it lost; ready for the view, which shows a copy."""
+"""What a seat did, or why it lost, ready for the view. The view shows a copy."""
 Row = tuple[Task, ...]
-"""What is planned for one tick, seat by seat."""
+"""The tasks of one tick, one per seat."""
 Loss = tuple[Seat, int, str | None]
-"""Who, in which tick, and why; None: the match put the seat out."""
+"""The seat, the tick and the reason; the reason is None if the match put the seat out."""
 
 OUTSIDE = "Player moved out of bounds"
 BOMBED = "Player stepped on a BOMB"
@@ -39,21 +39,21 @@ class Battlecube(Game[Plan], frozen=True):
 
     tick: int = 0
     seats: tuple[Seat, ...] = ()
-    """Those that live; always in ascending order."""
+    """The living seats, in ascending order."""
     cells: tuple[Cell, ...] = ()
-    """Where they stand, one for one."""
+    """The cell of each living seat, in the same order."""
     bombs: tuple[Cell, ...] = ()
-    """In order of placing."""
+    """In the order in which they were placed."""
     mined: frozenset[Cell] = frozenset()
-    """The same cells, to look them up."""
+    """The cells of `bombs` as a set, for fast lookup."""
     coming: tuple[Row, ...] = ()
-    """The ticks that are left of the round. Shown to nobody."""
+    """The remaining ticks of the round. No view shows them."""
     happened: tuple[Happening, ...] = ()
     lost: tuple[Loss, ...] = ()
     leaving: tuple[tuple[Seat, Cell], ...] = ()
-    """Seats put out since the last tick: each blocks its cell for one more."""
+    """Seats put out since the last tick. Each blocks its cell for one more tick."""
     amended: tuple[int, int, int] | None = None
-    """Edge, ticks and tasks from the next round on, where they were changed."""
+    """Edge, ticks and tasks from the next round on, if they were changed."""
     over: bool = False
 
     def check(self, players: int) -> None:
@@ -78,7 +78,7 @@ class Battlecube(Game[Plan], frozen=True):
 
     @property
     def to_move(self) -> tuple[Seat, ...]:
-        """Asked at the first tick of a round only: the others are planned."""
+        """Return the living seats at the first tick of a round; the other ticks are already planned."""
         return () if self.coming or self.over else self.seats
 
     @property
@@ -104,12 +104,12 @@ class Battlecube(Game[Plan], frozen=True):
         return after._amend_now(chance) if after.amended and not after.coming and not after.over else after
 
     def _round(self, moves: Mapping[Seat, Plan]) -> tuple[Row, ...]:
-        """The plans tick by tick; a seat without one does nothing."""
+        """Return the plans tick by tick; a seat without a plan does nothing."""
         idle: Plan = (None,) * self.tasks
         return tuple(zip(*[moves.get(seat, idle) for seat in range(len(self.seats) + len(self.lost))], strict=True))
 
     def _act(self, row: Row) -> tuple[list[Cell], tuple[Cell, ...], list[Happening]]:
-        """Everybody does its task, seat by seat: where they stand then, the bombs that are new, and what happened."""
+        """Carry out one task per seat. Return the new cells, the new bombs and the events."""
         edge, mined, happened = self.edge, self.mined, list[Happening]()
         cells, placed = list(self.cells), dict[Cell, None]()
         for at, seat in enumerate(self.seats):
@@ -130,7 +130,7 @@ class Battlecube(Game[Plan], frozen=True):
         return cells, tuple(placed), happened
 
     def _clash(self, cells: list[Cell], mined: frozenset[Cell], outside: Collection[Seat]) -> list[Happening]:
-        """Whoever stands on a bomb or with another loses. Who has lost before only stands there."""
+        """Return the seats that lose: they share a cell with a bomb or another seat. Those in `outside` have already lost."""
         crowds: dict[Cell, list[Seat]] = {}
         for seat, cell in sorted((*zip(self.seats, cells, strict=True), *self.leaving)):
             crowds.setdefault(cell, []).append(seat)
@@ -156,10 +156,10 @@ class Battlecube(Game[Plan], frozen=True):
             tick, seats, tuple(cells), bombs, mined, coming, tuple(events), lost, (), self.amended, over,
         )  # fmt: skip
 
-    # What may happen between ticks.
+    # Changes between ticks.
 
     def without(self, seat: Seat) -> "Battlecube":
-        """The seat loses in the tick to come, and stands where it is until that is over."""
+        """Put a seat out: it loses in the next tick and blocks its cell until that tick is over."""
         if self.over or seat not in self.seats:
             return self
         at = self.seats.index(seat)
@@ -172,7 +172,7 @@ class Battlecube(Game[Plan], frozen=True):
         )
 
     def amend(self, options: Mapping[str, Any]) -> "Battlecube":
-        """Other edge, ticks and tasks, in force when the round that runs is over; starts are of the past."""
+        """Change edge, ticks and tasks from the next round on; `starts` no longer matters."""
         edge, ticks, tasks = self.amended or (self.edge, self.ticks, self.tasks)
         wanted = with_options(Battlecube(edge, ticks, tasks), options)
         if len(self.seats) > wanted.edge**3:
@@ -180,18 +180,18 @@ class Battlecube(Game[Plan], frozen=True):
         return replace(self, amended=(wanted.edge, wanted.ticks, wanted.tasks))
 
     def _amend_now(self, chance: Chance) -> "Battlecube":
-        """Another edge means another cube: the bombs are gone and everybody is dropped somewhere."""
+        """Apply the changed options. A new edge removes all bombs and puts every seat on a random cell."""
         edge, ticks, tasks = self.amended or (self.edge, self.ticks, self.tasks)
         after = replace(self, edge=edge, ticks=ticks, tasks=tasks, amended=None, over=self.tick >= ticks)
         if edge == self.edge:
             return after
         return replace(after, cells=_drawn(len(self.seats), edge, chance), bombs=(), mined=frozenset())
 
-    # What there is to know.
+    # Views and scores.
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """The ticks that each seat outlived."""
+        """Return the number of ticks that each seat survived."""
         lost = {seat: tick for seat, tick, _ in self.lost}
         return tuple(lost.get(seat, self.tick) for seat in range(len(self.seats) + len(lost)))
 
@@ -210,7 +210,7 @@ class Battlecube(Game[Plan], frozen=True):
         }
 
     def moves(self, seat: Seat) -> Iterator[Raw]:
-        """Every answer of one task; longer plans are too many to be listed."""
+        """List every answer of one task; longer plans are too many to list."""
         if self.tasks > 1:
             return
         for direction in STEPS:
@@ -221,7 +221,7 @@ class Battlecube(Game[Plan], frozen=True):
 
 
 def _drawn(count: int, edge: int, chance: Chance) -> tuple[Cell, ...]:
-    """So many different cells by lot."""
+    """Return `count` different random cells."""
     cells: dict[Cell, None] = {}
     while len(cells) < count:
         cells[chance.below(edge), chance.below(edge), chance.below(edge)] = None
@@ -229,5 +229,5 @@ def _drawn(count: int, edge: int, chance: Chance) -> tuple[Cell, ...]:
 
 
 def _fallen(happened: list[Happening]) -> dict[Seat, str]:
-    """Who lost and why, in the order of losing."""
+    """Return the seats that lost and the reasons, in the order of losing."""
     return {happening["seat"]: happening["lost"] for happening in happened if "lost" in happening}

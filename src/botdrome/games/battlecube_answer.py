@@ -1,4 +1,4 @@
-"""Answers in battlecube: from what a bot sends to the plan that the rules play."""
+"""Answers in battlecube: convert a bot's message to the plan that the rules play."""
 
 import re
 from typing import Any
@@ -11,14 +11,14 @@ from botdrome.games.reading import shown, whole_within
 Cell = tuple[int, int, int]
 """x from left to right, y from top to bottom, z from front to back."""
 Task = str | Cell | None
-"""A direction to step in, a cell to bomb, or None: nothing."""
+"""A direction to step in, a cell to bomb, or None for no action."""
 Plan = tuple[Task, ...]
-"""A task for each tick of a round."""
+"""One task for each tick of a round."""
 Wish = tuple[str, Task]
-"""The word of a task with its direction or cell, of the right shape but not yet understood."""
+"""The word of a task with its direction or cell. The shape is checked, the values are not."""
 
 FARTHEST = 1_000_000
-"""The greatest coordinate of a bomb: the cube does not bound them, but the memory of a server does."""
+"""The largest coordinate of a bomb. Bombs may lie outside the cube, so this limit bounds the memory they use."""
 WRONG_COUNT = "Invalid amount of directions sent"
 STEPS: dict[str, Cell] = {
     "+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 0), "+Z": (0, 0, 1), "-Z": (0, 0, -1),
@@ -30,7 +30,7 @@ A_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re
 
 
 def plan_in(raw: Raw, tasks: int) -> Plan:
-    """The plan that an answer stands for. First the shape of every task is judged, then their number, then their sense."""
+    """Return the plan in an answer. Check the shape of all tasks first, then their number, then their values."""
     answer = _unpacked(raw) if isinstance(raw, str) else raw
     if not isinstance(answer, (list, tuple)):
         raise IllegalMove(f"an answer is a JSON list of tasks, not {shown(raw)}")
@@ -43,7 +43,7 @@ def plan_in(raw: Raw, tasks: int) -> Plan:
 
 
 def _unpacked(raw: str) -> Any:
-    """JSON inside a JSON text counts as what it holds."""
+    """Decode a JSON text inside a JSON text."""
     try:
         return msgspec.json.decode(raw)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Battleship: find the other fleets by shooting at their boards; every hit is a point, and all have the same number of turns."""
+"""Battleship: find the other fleets by shooting at their boards. Each hit is a point; all seats have the same number of turns."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar
@@ -24,7 +24,7 @@ from botdrome.games.reading import an_object, entry, shown, whole, whole_within
 
 TURNS = tuple((seat,) for seat in range(9))
 EXAMPLES = 8
-"""So many of the fleets that could be placed are listed."""
+"""The number of example fleets that `moves` lists."""
 
 
 class Shot(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Shot(Struct, frozen=True):
 
 
 Act = Squares | Shot | None
-"""A fleet in the first step; then a shot, or None for a skip."""
+"""A fleet in the first step; after that a shot, or None for a skip."""
 
 
 class Battleship(Game[Act], frozen=True):
@@ -48,18 +48,18 @@ class Battleship(Game[Act], frozen=True):
     rounds: Annotated[int, Meta(ge=0, description="the game ends after so many rounds; 0: there is no limit")] = 1000
 
     fleets: tuple[Squares, ...] = ()
-    """Seat by seat: letters, lower case where hit, and misses; empty until they are placed."""
+    """One text per seat: boat letters, lower case where hit, and misses; empty until the fleets are placed."""
     boards: tuple[Squares, ...] = ()
-    """Seat by seat: hits and misses alone."""
+    """One text per seat: only hits and misses."""
     to_move: tuple[Seat, ...] = ()
     scores: tuple[int, ...] = ()
     skips: tuple[int, ...] = ()
     turn: int = 0
-    """How many turns all seats together had."""
+    """The number of turns that all seats together have had."""
     shot: Shot | None = None
-    """The last turn's; None: it was skipped."""
+    """The shot of the last turn; None if it was skipped."""
     hit: bool = False
-    """What that shot was."""
+    """Whether the last shot hit."""
 
     def check(self, players: int) -> None:
         boats = boats_in(self.boats)
@@ -122,7 +122,7 @@ class Battleship(Game[Act], frozen=True):
         return self._fired(seat, shot) if isinstance(shot, Shot) else self._skipped(seat)
 
     def _placed(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
-        """Who let the placing pass gets a fleet by chance."""
+        """Place the fleets. A seat that passed gets a random fleet."""
         fleets = []
         for seat in self.to_move:
             sent = moves.get(seat)
@@ -145,9 +145,9 @@ class Battleship(Game[Act], frozen=True):
         )
 
     def _next(self, scores: tuple[int, ...]) -> tuple[Seat, ...]:
-        """Who has the next turn; nobody when the game is over.
+        """Return the seat that moves next, or no seat when the game is over.
 
-        The goal is never above the squares of a fleet, so somebody has reached it when there is nothing left to hit.
+        The goal is at most the number of squares of a fleet, so a seat has reached it when nothing is left to hit.
         """
         rounds, seat = divmod(self.turn + 1, len(scores))
         if not seat and (rounds == self.rounds or max(scores) >= (self.goal or boats_in(self.boats).squares)):
@@ -155,12 +155,12 @@ class Battleship(Game[Act], frozen=True):
         return TURNS[seat]
 
     def decided(self, absent: Collection[Seat]) -> bool:
-        """Every fleet is sunk or its player absent: Xterm Boat Sinker ends a game then, even within a round."""
+        """Return True if every fleet is sunk or its player absent. Xterm Boat Sinker then ends the game, even within a round."""
         return bool(self.fleets) and all(seat in absent or fleet == fleet.lower() for seat, fleet in enumerate(self.fleets))
 
     @property
     def turns(self) -> tuple[int, ...]:
-        """How many turns each seat had."""
+        """Return the number of turns that each seat has had."""
         rounds, ahead = divmod(self.turn, len(self.boards))
         return (rounds + 1,) * ahead + (rounds,) * (len(self.boards) - ahead)
 
@@ -195,7 +195,7 @@ class Battleship(Game[Act], frozen=True):
         return {"shooter": shooter, "target": target, "x": x, "y": y, "hit": self.hit}
 
     def moves(self, seat: Seat) -> Iterator[Raw]:
-        """All shots and the skip; of the fleets, far too many to list, a few examples."""
+        """List all shots and the skip; for fleets, list a few examples, since there are too many."""
         if not self.fleets:
             for seed in range(EXAMPLES):
                 yield {"board": list(self._drawn(Chance(seed)))}

@@ -1,4 +1,4 @@
-"""Bomberman: users on a map of pillars and crates outlive one another by bombs, all moving at once."""
+"""Bomberman: users on a map of pillars and crates try to outlive each other with bombs; all move at once."""
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
@@ -31,9 +31,9 @@ OBSTACLES = {CRATE: "a crate", WALL: "a wall"}
 
 
 Blast = tuple[Bomb, Collection[Place]]
-"""A bomb that has gone off, and what it burned."""
+"""A bomb that has exploded, and the places that it burned."""
 Move = tuple[Place, bool]
-"""Where a user wants to be, and whether it places a bomb."""
+"""The place that a user wants to be on, and whether it places a bomb."""
 
 
 class Bomberman(Game[Move], frozen=True):
@@ -53,19 +53,19 @@ class Bomberman(Game[Move], frozen=True):
     closing: Annotated[int, Meta(description="rounds after which the walls begin to close in; 0: never", ge=0, le=10_000)] = 300
 
     round: int = 0
-    """How many were played; the round that is played from here has this number."""
+    """The number of rounds played, which is also the number of the next round."""
     tiles: Rows = ()
     hidden: Rows = ()
-    """What was in the crates at the start; an upgrade is hidden as long as its crate stands."""
+    """The contents of the crates at the start. An upgrade stays hidden until its crate burns."""
     at: tuple[Place | None, ...] = ()
-    """Where each seat stands; None: it is dead."""
+    """The place of each seat; None if its user is dead."""
     users: tuple[User, ...] = ()
     lying: tuple[Bomb, ...] = ()
     found: tuple[Upgrade, ...] = ()
     burned: tuple[Place, ...] = ()
-    """In the last round."""
+    """The places that burned in the last round."""
     closed: int = 0
-    """How many times walls have closed in."""
+    """How many times the walls have closed in."""
     to_move: tuple[Seat, ...] = ()
 
     def check(self, players: int) -> None:
@@ -88,7 +88,7 @@ class Bomberman(Game[Move], frozen=True):
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """A point for everyone that a user outlived, one more for the last alone."""
+        """Return one point for each user outlived, and one more for the sole survivor."""
         ends = [self.rounds if user.death is None else user.death.round for user in self.users]
         alone = self.at.count(None) == len(self.at) - 1
         return tuple(float(sum(end < own for end in ends) + (alone and own == self.rounds)) for own in ends)
@@ -109,7 +109,7 @@ class Bomberman(Game[Move], frozen=True):
         return here, True
 
     def _beside(self, here: Place, direction: Action) -> Place:
-        """Refused only if nobody can get there. A user is no obstacle: it may be gone in time."""
+        """Return the place in that direction. Users do not block a move, since they may move away in the same round."""
         target = neighbours(self.height, self.width)[here][direction]
         if target is None:
             raise IllegalMove(f"CANNOT_MOVE: the map ends at {list(here)}")
@@ -149,7 +149,7 @@ class Bomberman(Game[Move], frozen=True):
         return replace(self, users=tuple(users), found=tuple(upgrade for upgrade in self.found if upgrade not in taken))
 
     def _exploded(self) -> "Bomberman":
-        if not self.lying or self.lying[0].due > self.round:  # they lie in the order of their fuses
+        if not self.lying or self.lying[0].due > self.round:  # bombs are sorted by the round in which they explode
             return replace(self, burned=()) if self.burned else self
         blown = blasts(self.tiles, self.lying, self.round, self.flame_pierces)
         burned = sorted({place for _, places in blown for place in places})
@@ -165,7 +165,7 @@ class Bomberman(Game[Move], frozen=True):
         return replace(position, tiles=with_tiles(self.tiles, crates, FREE), found=tuple(left + opened), burned=tuple(burned))
 
     def _credited(self, blown: Collection[Blast], crates: Collection[Place]) -> "Bomberman":
-        """With kills and crates counted for everyone whose flames reached them; nobody's own death is a kill."""
+        """Credit kills and crates to every user whose flames reached them. A user's own death is not a kill."""
         users = list(self.users)
         for owner in {bomb.seat for bomb, _ in blown}:
             reached = {place for bomb, places in blown if bomb.seat == owner for place in places}
@@ -184,21 +184,21 @@ class Bomberman(Game[Move], frozen=True):
 
     @property
     def _next_closing(self) -> tuple[int | None, tuple[Place, ...]]:
-        """The round at whose end walls close in again, and where."""
+        """Return the round after which walls close in next, and the places that become walls."""
         return closing_plan(self.height, self.width, self.closing, self.rounds)[self.closed]
 
     def _without_bombs(self, gone: Collection[Bomb]) -> "Bomberman":
         return self._with_bombs(tuple(bomb for bomb in self.lying if bomb not in gone), gone, 1)
 
     def _with_bombs(self, lying: tuple[Bomb, ...], changed: Collection[Bomb], back: int) -> "Bomberman":
-        """With these bombs lying, and those that changed given to their owners (1) or taken from them (-1)."""
+        """Replace the bombs on the map; give the changed bombs back to their owners (1) or take them away (-1)."""
         users = list(self.users)
         for bomb in changed:
             users[bomb.seat] = replace(users[bomb.seat], bombs_left=users[bomb.seat].bombs_left + back)
         return replace(self, users=tuple(users), lying=lying)
 
     def _without_users_on(self, places: Collection[Place], fate: Fate, blown: Collection[Blast] = ()) -> "Bomberman":
-        """With those dead who stand there, by the bombs whose flames reached them."""
+        """Kill the users on these places, and record the bombs whose flames reached them."""
         dead = {
             seat: Death(self.round, fate, tuple(bomb for bomb, burned in blown if place in burned))
             for seat, place in enumerate(self.at)
@@ -213,16 +213,16 @@ class Bomberman(Game[Move], frozen=True):
 
     @property
     def deaths(self) -> tuple[Death | None, ...]:
-        """How each seat's user died; None: it lives. The view does not say it: match files hold what views say."""
+        """Return how each seat's user died; None if it lives. Views omit this, so that match files stay the same."""
         return tuple(user.death for user in self.users)
 
     def _turned_to(self, number: int) -> "Bomberman":
-        """With the round of this number ahead, and the living to move, unless the game is over."""
+        """Go to the round of this number. The living users move, unless the game is over."""
         living = tuple([seat for seat in self.to_move if self.at[seat] is not None])
         return replace(self, round=number, to_move=living if len(living) > 1 and number < self.rounds else ())
 
     def without(self, seat: Seat) -> "Bomberman":
-        """The user dies in the round that is now played; nobody has killed it."""
+        """Kill the user in the current round, without credit to any other user."""
         return self._without_users({seat: Death(self.round, "left")})._turned_to(self.round) if seat in self.to_move else self
 
     def view(self, seat: Seat | None) -> View:

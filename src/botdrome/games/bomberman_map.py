@@ -1,4 +1,4 @@
-"""The map of Bomberman: pillars, starts, crates and what they hide, and the order in which its walls close in."""
+"""The map of Bomberman: pillars, starts, crates, hidden upgrades, and the order in which walls close in."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -7,7 +7,7 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 
 Place = tuple[int, int]
-"""Row and column, from 0, the first row on top."""
+"""Row and column from 0; row 0 is the top row."""
 Rows = tuple[str, ...]
 
 FREE, CRATE, WALL = ".", "+", "#"
@@ -15,12 +15,12 @@ DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 """Up, down, left, right."""
 ADDITIONAL_BOMB, EXPLOSION_RANGE = "ADDITIONAL_BOMB", "EXPLOSION_RANGE"
 UPGRADES = {"b": ADDITIONAL_BOMB, "r": EXPLOSION_RANGE}
-"""What a crate may hide, by its letter."""
+"""The upgrades that a crate may hide, by letter."""
 FEWEST_CRATES = 30
-"""Percent of all tiles."""
+"""The lowest share of crates, in percent of all tiles."""
 
 per_setup = lru_cache(maxsize=64)
-"""Tables that hold for every game of one set-up are made once."""
+"""Cache for tables that are the same in every game of one set-up."""
 
 
 def is_pillar(place: Place) -> bool:
@@ -32,7 +32,7 @@ def places_of(height: int, width: int) -> list[Place]:
 
 
 def with_tiles(rows: Rows, places: Iterable[Place], tile: str) -> Rows:
-    """The rows with these places turned into one kind of tile."""
+    """Return the rows with these places replaced by one kind of tile."""
     changed = list(rows)
     for row, column in places:
         changed[row] = changed[row][:column] + tile + changed[row][column + 1 :]
@@ -41,7 +41,7 @@ def with_tiles(rows: Rows, places: Iterable[Place], tile: str) -> Rows:
 
 @per_setup
 def neighbours(height: int, width: int) -> dict[Place, tuple[Place | None, ...]]:
-    """The places beside each place, direction by direction; None: the edge of the map."""
+    """Return the neighbours of each place, in the order of DIRECTIONS; None beyond the edge of the map."""
     on_map = {place: place for place in places_of(height, width)}
     return {
         (row, column): tuple(on_map.get((row + down, column + right)) for down, right in DIRECTIONS) for row, column in on_map
@@ -50,7 +50,7 @@ def neighbours(height: int, width: int) -> dict[Place, tuple[Place | None, ...]]
 
 @per_setup
 def arms(height: int, width: int) -> dict[Place, tuple[tuple[Place, ...], ...]]:
-    """The places that flames run through from each place, direction by direction, up to a pillar or the edge."""
+    """Return the places that flames can reach from each place, by direction, up to a pillar or the edge."""
     beside = neighbours(height, width)
     return {place: tuple(tuple(_arm(place, way, beside)) for way in range(4)) for place in beside}
 
@@ -64,7 +64,7 @@ def _arm(place: Place, way: int, beside: dict[Place, tuple[Place | None, ...]]) 
 
 @per_setup
 def closing_groups(height: int, width: int) -> tuple[tuple[Place, ...], ...]:
-    """The tiles that turn into walls together: rings from the edge inwards, each from its corners to the middles of its sides."""
+    """Return the groups of tiles that become walls together: ring by ring from the edge, each from its corners to the middles."""
     groups: dict[tuple[int, int], list[Place]] = {}
     for place in places_of(height, width):
         row, column = min(place[0], height - 1 - place[0]), min(place[1], width - 1 - place[1])
@@ -75,7 +75,7 @@ def closing_groups(height: int, width: int) -> tuple[tuple[Place, ...], ...]:
 
 @per_setup
 def closing_plan(height: int, width: int, closing: int, rounds: int) -> tuple[tuple[int | None, tuple[Place, ...]], ...]:
-    """The rounds at whose ends walls close in, and where. The last entry stands for no more of them."""
+    """Return the rounds after which walls close in, and the places. The last entry means that no more walls close in."""
     plan: dict[int | None, tuple[Place, ...]] = {}
     if 0 < closing < rounds:
         groups = closing_groups(height, width)
@@ -86,7 +86,7 @@ def closing_plan(height: int, width: int, closing: int, rounds: int) -> tuple[tu
 
 
 def starts(height: int, width: int, players: int) -> list[Place]:
-    """Opposite corners, the other corners, the middles of the longer sides, the middles of the shorter: as many as play."""
+    """Return one start per player: opposite corners, other corners, then the middles of the longer and the shorter sides."""
     bottom, right = height - 1, width - 1
     middle_row, middle_column = bottom // 4 * 2, right // 4 * 2
     corners = [(0, 0), (bottom, right), (0, right), (bottom, 0)]
@@ -97,7 +97,7 @@ def starts(height: int, width: int, players: int) -> list[Place]:
 
 
 def _images(place: Place, height: int, width: int, diagonal: bool) -> set[Place]:
-    """The places that stand for one another: mirrored both ways and, where asked for, at the diagonal."""
+    """Return the symmetric places: mirrored both ways and, if `diagonal`, at the diagonal."""
     row, column = place
     images = {(r, c) for r in (row, height - 1 - row) for c in (column, width - 1 - column)}
     return images | {(c, r) for r, c in images} if diagonal else images
@@ -105,7 +105,7 @@ def _images(place: Place, height: int, width: int, diagonal: bool) -> set[Place]
 
 @per_setup
 def crate_sites(height: int, width: int, players: int) -> tuple[tuple[Place, ...], ...]:
-    """Where crates may stand, in sets of places that are filled together so that the map is the same for all seats."""
+    """Return the places for crates, in sets that are filled together so that the map is the same for all seats."""
     crowded = players > 4
     diagonal = crowded and height == width
     beside = neighbours(height, width)
@@ -133,7 +133,7 @@ def _bare_tiles(height: int, width: int) -> str:
 
 
 def drawn_map(height: int, width: int, players: int, crates: int, upgrades: int, chance: Chance) -> tuple[Rows, Rows]:
-    """The tiles, and what is hidden in them: a letter of UPGRADES where there is something."""
+    """Return the tiles, and the letters of UPGRADES hidden in the crates."""
     sites = list(crate_sites(height, width, players))
     tiles = list(_bare_tiles(height, width))
     hidden = [FREE] * len(tiles)

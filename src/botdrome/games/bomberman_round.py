@@ -1,4 +1,4 @@
-"""What is worked out for all users and bombs of a round of Bomberman at once: where moves lead, and what burns."""
+"""One round of Bomberman: resolve the moves of all users and the explosions of all bombs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,12 +8,12 @@ from botdrome.games.game import Seat
 
 
 def after_moves(at: Sequence[Place | None], going: Mapping[Seat, Place]) -> tuple[Place | None, ...]:
-    """Where the seats stand when all that are going have moved at once, as far as they do not stop one another."""
+    """Return the place of each seat after all moves at once. Users that block each other stay."""
     targets = list(going.values())
     leaving = {seat: target for seat, target in going.items() if targets.count(target) == 1}
     ahead = {seat: at.index(target) for seat, target in leaving.items() if target in at}
     while stopped := [seat for seat in ahead if seat in leaving and leaving.get(ahead[seat], at[seat]) == at[seat]]:
-        for seat in stopped:  # by the seat ahead, which stays or wants to swap
+        for seat in stopped:  # the seat ahead stays or wants to swap
             del leaving[seat]
     standing = list(at)
     for seat, target in leaving.items():
@@ -22,11 +22,11 @@ def after_moves(at: Sequence[Place | None], going: Mapping[Seat, Place]) -> tupl
 
 
 def blasts(tiles: Rows, lying: Sequence[Bomb], now: int, pierces: bool) -> list[tuple[Bomb, list[Place]]]:
-    """The bombs that go off at the end of a round, each with what it burns: those that are due, and those that flames reach."""
+    """Return the bombs that explode after a round (due, or reached by flames), each with the places that it burns."""
     waiting = {bomb.at: bomb for bomb in lying if bomb.due > now}
     going_off = [bomb for bomb in lying if bomb.due <= now]
     found = []
-    for bomb in going_off:  # grows on the way
+    for bomb in going_off:  # the loop body appends to this list
         burned = flames(tiles, bomb, pierces)
         found.append((bomb, burned))
         going_off += [waiting.pop(place) for place in burned if place in waiting]
@@ -34,7 +34,7 @@ def blasts(tiles: Rows, lying: Sequence[Bomb], now: int, pierces: bool) -> list[
 
 
 def flames(tiles: Rows, bomb: Bomb, pierces: bool) -> list[Place]:
-    """What one bomb burns, its own place first."""
+    """Return the places that one bomb burns, its own place first."""
     burned = [bomb.at]
     for arm in arms(len(tiles), len(tiles[0]))[bomb.at]:
         for place in arm[: bomb.range]:

@@ -1,4 +1,4 @@
-"""Who and what is on the map of Bomberman: users, bombs and upgrades."""
+"""The objects on the map of Bomberman: users, bombs and upgrades."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ from botdrome.games.game import Seat
 class Bomb(Struct, frozen=True):
     at: Place
     due: int
-    """The round at whose end it goes off."""
+    """The round after which it explodes."""
     range: int
     seat: Seat
 
@@ -26,11 +26,11 @@ class Death(Struct, frozen=True):
     round: int
     fate: Fate
     bombs: tuple[Bomb, ...] = ()
-    """Those whose flames reached it."""
+    """The bombs whose flames reached the user."""
 
 
 class User(Struct, frozen=True):
-    """What a seat has and has done. Where it stands is in the position."""
+    """The state of one seat's user, except its place, which is in the position."""
 
     bombs_left: int
     range: int
@@ -38,7 +38,7 @@ class User(Struct, frozen=True):
     crates: int = 0
     upgrades: int = 0
     death: Death | None = None
-    """None: it lives."""
+    """None if the user lives."""
 
     def upgraded(self, kind: str) -> "User":
         taken = self.upgrades + 1

@@ -1,4 +1,4 @@
-"""Bumblebots: drones on a board of hexes race for the flowers and fence off what lies around them."""
+"""Bumblebots: drones on a board of hexes race for flowers and claim the territory around them."""
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
@@ -26,29 +26,29 @@ from botdrome.games.reading import an_object, shown
 
 T = TypeVar("T")
 Swarm = dict[str, Hex]
-"""The drones of one seat: where each of them is. Never changed, only replaced."""
+"""The place of each drone of one seat. Never changed, only replaced."""
 Conduct = tuple[int, int, int]
-"""Ticks missed, orders that were invalid, orders that another drone was in the way of."""
+"""The numbers of missed ticks, invalid orders and blocked orders."""
 
 OPEN = tuple(frozenset((EMPTY, FLOWER, zone)) for zone in TERRITORY)
-"""Where the drones of either seat may go."""
+"""The kinds of hexes that the drones of each seat may enter."""
 FALSY: tuple[Raw, ...] = (None, "", 0)
-"""What JavaScript takes for no orders; 0 includes false."""
+"""Values that JavaScript treats as no orders; 0 also matches false."""
 RESPAWN = 5
-"""After how many ticks a drone that is gone may be replaced."""
+"""The number of ticks before a lost drone may be replaced."""
 QUIET = 15
-"""At the beginning and at the end, so many ticks without new flowers."""
+"""The number of ticks without new flowers, both at the start and at the end."""
 ODDS = 0.1
-"""How likely a new flower is, each tick between these."""
+"""The chance of a new flower in each other tick."""
 
 
 class Orders(NamedTuple):
-    """What a bot wants of its drones."""
+    """A bot's orders to its drones."""
 
     targets: dict[str, Hex]
-    """Drone by drone, the hex that it is to go to: of the valid orders."""
+    """The target hex of each drone with a valid order."""
     invalid: int
-    """How many orders were dropped."""
+    """The number of invalid orders, which are dropped."""
 
 
 class Bumblebots(Game[Orders], frozen=True):
@@ -71,12 +71,12 @@ class Bumblebots(Game[Orders], frozen=True):
 
     to_move: tuple[Seat, ...] = (0, 1)
     turn: int = 0
-    """How many ticks were played."""
+    """The number of ticks played."""
     board: Rows = ()
     spawn_points: tuple[tuple[Hex, ...], ...] = ()
     swarms: tuple[Swarm, ...] = ()
     due: tuple[tuple[int, ...], ...] = ((), ())
-    """Seat by seat, after which ticks a new drone may come; the oldest first."""
+    """For each seat, the ticks after which a new drone may come, oldest first."""
     scores: tuple[int, ...] = (0, 0)
     record: tuple[Conduct, ...] = ((0, 0, 0), (0, 0, 0))
 
@@ -115,7 +115,7 @@ class Bumblebots(Game[Orders], frozen=True):
     # Orders.
 
     def parse(self, seat: Seat, raw: Raw) -> Orders:
-        """The orders that can be carried out on the board as it is; one that cannot does not spoil the others."""
+        """Return the orders that are possible on the current board. An invalid order does not affect the others."""
         swarm, board, open_ = self.swarms[seat], self.board, OPEN[seat]
         orders, targets = self._orders_in(an_object(raw), swarm), {}
         for drone, direction in orders.items():
@@ -126,7 +126,7 @@ class Bumblebots(Game[Orders], frozen=True):
         return Orders(targets, len(orders) - len(targets))
 
     def _orders_in(self, message: dict[str, Raw], swarm: Swarm) -> dict[str, Raw]:
-        """The orders in a message, or IllegalMove where there are none: such a message leaves those before it alone."""
+        """Return the orders in a message. Raise IllegalMove if it has none; earlier orders then stay in force."""
         if "orders" in message:
             orders = message["orders"]
             if orders in FALSY:
@@ -137,7 +137,7 @@ class Bumblebots(Game[Orders], frozen=True):
         return message
 
     def moves(self, seat: Seat) -> Iterator[Raw]:
-        """One drone at a time; any of these may be given together."""
+        """List the moves of one drone at a time; a bot may combine them."""
         yield {"orders": {}}
         for drone, (row, column) in self.swarms[seat].items():
             for direction, (down, right) in STEPS.items():
@@ -185,7 +185,7 @@ class Bumblebots(Game[Orders], frozen=True):
         return replace(self, board=_changed(self.board, {_drawn(meadow, free, chance): FLOWER})) if free else self
 
     def _meadow(self) -> list[Hex]:
-        """Row by row, the hexes that are empty and where no drone is."""
+        """Return the empty hexes without a drone, row by row."""
         empty = [(row, column) for row, cells in enumerate(self.board) for column, cell in enumerate(cells) if cell == EMPTY]
         return _free(empty, self.swarms)
 
@@ -201,7 +201,7 @@ class Bumblebots(Game[Orders], frozen=True):
         swarm = {**swarm, name: _drawn(_free(points, before.swarms), free, chance)}
         return replace(self, swarms=_with(self.swarms, seat, swarm), due=_with(self.due, seat, due[1:]))
 
-    # What all may know.
+    # Views and scores.
 
     def view(self, seat: Seat | None) -> View:
         return {
@@ -220,7 +220,7 @@ class Bumblebots(Game[Orders], frozen=True):
 
 
 class FirstBumblebots(Bumblebots, frozen=True):
-    """The first rules, under which every object was a set of orders, also one without any."""
+    """The first version of the rules: every object was a set of orders, even an empty one."""
 
     rules: ClassVar[int] = 1
 
@@ -232,7 +232,7 @@ class FirstBumblebots(Bumblebots, frozen=True):
 
 
 def unhindered(swarms: Sequence[Swarm], orders: Collection[Orders]) -> dict[str, Hex]:
-    """The moves that no other drone is in the way of. Drones may follow each other, in a line or in a ring of three or more."""
+    """Return the moves that no drone blocks. Drones may follow each other, in a line or in a ring of three or more."""
     at = {**swarms[0], **swarms[1]}
     going: dict[str, Hex] = {}
     for given in orders:
@@ -266,7 +266,7 @@ def _free(spots: Iterable[Hex], swarms: Sequence[Swarm]) -> list[Hex]:
 
 
 def _drawn(before: Sequence[Hex], now: Sequence[Hex], chance: Chance) -> Hex:
-    """One of the hexes that were free before the tick, as the game was always played; if it no longer is, one that is now."""
+    """Choose a hex that was free before the tick, as in earlier versions. If it is taken now, choose one that is free now."""
     spot = chance.choice(before or now)
     return spot if spot in now else chance.choice(now)
 

@@ -1,4 +1,4 @@
-"""The arenas of bumblebots: the documented one, and those that are drawn."""
+"""The arenas of bumblebots: the documented one, and random ones."""
 
 from functools import cache
 from typing import Literal
@@ -14,7 +14,7 @@ Starts = Literal["facing", "drawn"]
 
 EMPTY, WALL, FLOWER = 0, 1, 2
 TERRITORY = (5, 6)
-"""What marks the safe zone of either seat."""
+"""The marks of each seat's safe zone."""
 
 
 class HexArena(Struct, frozen=True):
@@ -52,7 +52,7 @@ DOCUMENTED = HexArena(
 
 
 def draw_arena(side: int, walls: int, starts: Starts, drones: int, flowers: int, chance: Chance) -> HexArena:
-    """An arena that looks the same from both ends; either seat can reach all of it but the other's spawn points."""
+    """Draw a symmetric arena. Each seat can reach all of it except the other's spawn points."""
     points = _facing(side, drones) if starts == "facing" else _scattered(side, drones, chance)
     others = [opposite(point, side) for point in points]
     blooms = _blooms(side, flowers, points, chance)
@@ -63,12 +63,12 @@ def draw_arena(side: int, walls: int, starts: Starts, drones: int, flowers: int,
 
 
 def inside(side: int) -> int:
-    """How many hexes there are inside the border."""
+    """Return the number of hexes inside the border."""
     return 3 * (side - 1) * (side - 2) + 1
 
 
 def check_arena(side: int, drones: int, flowers: int) -> None:
-    """BadOption where there is no room for so much."""
+    """Raise BadOption if the drones or the flowers do not fit."""
     if drones >= side:
         raise BadOption(f"drones: {drones} are too many where the side is {side}; there is room for {side - 1}")
     most = inside(side) - 2 * drones
@@ -85,13 +85,13 @@ def _rows(side: int, marks: dict[Hex, int]) -> Rows:
 
 
 def _facing(side: int, drones: int) -> list[Hex]:
-    """In the middle of the row next to the border."""
+    """Return spawn points in the middle of the row next to the border."""
     first = (side - drones + 1) // 2
     return [(1, column) for column in range(first, first + drones)]
 
 
 def _scattered(side: int, drones: int, chance: Chance) -> list[Hex]:
-    """Anywhere in one half, so that nothing is cut off. (There is always room for as many as `check_arena` admits.)"""
+    """Return random spawn points in one half that cut nothing off. `check_arena` ensures that there is room."""
     points: list[Hex] = []
     for point in _one_half(side, chance):
         if len(points) < drones and _all_in_reach(side, [*points, point]):
@@ -100,14 +100,14 @@ def _scattered(side: int, drones: int, chance: Chance) -> list[Hex]:
 
 
 def _blooms(side: int, flowers: int, points: list[Hex], chance: Chance) -> list[Hex]:
-    """Flowers by twos; an odd one stands in the centre."""
+    """Return the flowers in symmetric pairs; an odd flower stands in the centre."""
     ones = [spot for spot in _one_half(side, chance) if spot not in points][: flowers // 2]
     centre = [(side - 1, side - 1)] * (flowers % 2)
     return centre + [spot for one in ones for spot in (one, opposite(one, side))]
 
 
 def _blocks(side: int, percent: int, points: list[Hex], blooms: list[Hex], chance: Chance) -> list[Hex]:
-    """Walls by twos, each where it cuts nothing off; fewer than asked for if there is no more room for them."""
+    """Return walls in symmetric pairs that cut nothing off; fewer than `percent` if there is no more room."""
     width, count = 2 * side - 1, inside(side) * percent // 200 * 2
     ground = _inside(side) & ~bits([opposite(point, side) for point in points], width)
     kept = {*points, *blooms}
@@ -123,7 +123,7 @@ def _blocks(side: int, percent: int, points: list[Hex], blooms: list[Hex], chanc
 
 
 def _without(pair: list[Hex], ground: int, width: int) -> int:
-    """The ground, which is in one piece, without these two; 0 if it would be in pieces."""
+    """Return the ground without this pair of hexes, or 0 if that would split it."""
     for row, column in pair:
         place = row * width + column
         ground &= ~(1 << place)
@@ -133,7 +133,7 @@ def _without(pair: list[Hex], ground: int, width: int) -> int:
 
 
 def _arcs(place: int, ground: int, width: int) -> list[int]:
-    """The ground around a place, in pieces that hang together there."""
+    """Return the connected pieces of ground around a place."""
     arcs: list[int] = []
     last = 0
     for step in (-width - 1, -width, 1, width + 1, width, -1):
@@ -149,7 +149,7 @@ def _arcs(place: int, ground: int, width: int) -> list[int]:
 
 
 def _is_joined(parts: list[int], ground: int, width: int) -> bool:
-    """Whether all parts hang together. They grow in turns, so that a small part that is cut off is found soon."""
+    """Return True if all parts are connected. The parts grow in turns, so that a small isolated part is found soon."""
     while len(parts) > 1:
         part, *others = parts
         near = part << 1 | part >> 1 | part << width | part >> width | part << width + 1 | part >> width + 1
@@ -167,7 +167,7 @@ def _is_joined(parts: list[int], ground: int, width: int) -> bool:
 
 
 def _one_half(side: int, chance: Chance) -> list[Hex]:
-    """In random order, one hex of each two that lie opposite: the upper one. The centre is not among them."""
+    """Return the upper hex of each pair of opposite hexes, in random order, without the centre."""
     half = list(_upper_half(side))
     chance.shuffle(half)
     return half
@@ -179,7 +179,7 @@ def _upper_half(side: int) -> tuple[Hex, ...]:
 
 
 def _all_in_reach(side: int, points: list[Hex]) -> bool:
-    """True if a drone of the first seat can go everywhere, the other's spawn points apart. What it can, the other can too."""
+    """Return True if the first seat can reach everything except the other's spawn points. By symmetry the other seat can too."""
     width = 2 * side - 1
     ground = _inside(side) & ~bits([opposite(point, side) for point in points], width)
     return sum(rings(bits(points[:1], width), ground, width)) == ground

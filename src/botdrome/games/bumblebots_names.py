@@ -1,4 +1,4 @@
-"""What the drones of bumblebots are called: an adjective, kind or unkind according to the seat, and a forename."""
+"""Names for the drones of bumblebots: a kind or an unkind adjective, depending on the seat, and a forename."""
 
 from collections.abc import Container
 
@@ -43,7 +43,7 @@ ADJECTIVES = (KIND, UNKIND)
 
 
 def new_name(seat: Seat, taken: Container[str], chance: Chance) -> str:
-    """A name that is not taken. Two seats never share one: no adjective is both kind and unkind."""
+    """Return a name that is not taken. Seats never share a name, since no adjective is both kind and unkind."""
     while True:
         name = chance.choice(ADJECTIVES[seat]) + chance.choice(FORENAMES)
         if name not in taken:

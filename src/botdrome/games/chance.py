@@ -1,4 +1,4 @@
-"""Chance: every random draw of a game, derived from the match's seed and the step, so that any step replays alone."""
+"""Chance: the random draws of a game, derived from the match's seed and the step, so that each step can be replayed alone."""
 
 from collections.abc import MutableSequence, Sequence
 from hashlib import blake2b
@@ -14,10 +14,10 @@ _WORDS = Struct("<8Q")
 
 
 class Chance:
-    """BLAKE2b keyed with the seed, over the step and a counter: the same on every machine and in every version of Python.
+    """BLAKE2b keyed with the seed, over the step and a counter. It is the same on every machine and Python version.
 
-    Draws do not reveal the seed, so a player who knows some of them cannot compute the others. Turning to a step costs next to
-    nothing until the first draw, so games without chance pay nothing.
+    Draws do not reveal the seed, so a player who knows some of them cannot compute the others.
+    Setting the step costs almost nothing before the first draw, so games without chance stay fast.
     """
 
     __slots__ = ("_block", "_key", "_step", "_words")
@@ -32,7 +32,7 @@ class Chance:
         return self
 
     def bits(self) -> int:
-        """64 random bits; every other draw is made of these."""
+        """Return 64 random bits. All other draws use them."""
         words = self._words
         if not words:
             block = _BLOCK.pack(self._step, self._block)
@@ -41,11 +41,11 @@ class Chance:
         return words.pop()
 
     def random(self) -> float:
-        """Uniform in [0, 1)."""
+        """Return a uniform number in [0, 1)."""
         return (self.bits() >> 11) * 2.0**-53
 
     def below(self, limit: int) -> int:
-        """Uniform in 0 .. limit - 1."""
+        """Return a uniform integer in 0 .. limit - 1."""
         return (self.bits() >> 11) * limit >> 53
 
     def choice(self, items: Sequence[T]) -> T:
@@ -57,7 +57,7 @@ class Chance:
             items[last], items[other] = items[other], items[last]
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
-        """`count` different items, in random order."""
+        """Return `count` different items in random order."""
         pool = list(items)
         self.shuffle(pool)
         return pool[:count]
@@ -74,9 +74,9 @@ def _mix(word: int) -> int:
 
 
 class SplitMix(Chance):
-    """SplitMix64, started anew at each step: the generator of match files of version 1.
+    """SplitMix64, seeded again at each step. Match files of version 1 use it.
 
-    It can be inverted: never use it where a draw must stay secret.
+    It can be inverted, so never use it where a draw must stay secret.
     """
 
     __slots__ = ("_seed", "_state")

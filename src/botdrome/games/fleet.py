@@ -1,4 +1,4 @@
-"""Fleet: the boats of a battleship game, how they are read from options and moves, and how chance lays them out."""
+"""Fleet: the boats of a battleship game, read from options and moves, or placed at random."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -12,37 +12,37 @@ from botdrome.games.game import BadOption, IllegalMove
 from botdrome.games.reading import shown
 
 Rows = tuple[str, ...]
-"""A board, a text for each row from the top."""
+"""A board as one text per row, from the top."""
 Square = int
-"""Row by row, from 0."""
+"""The number of a square, row by row, from 0."""
 Mask = int
-"""A bit for each of some squares."""
+"""A set of squares, one bit each."""
 
 WATER, HIT, MISS = ".", "X", "0"
 Squares = str
-"""A board, row by row in one text."""
+"""A board as one text, row by row."""
 Sea = tuple[Squares, ...]
-"""Seat by seat."""
+"""One board per seat."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
 LENGTHS = "2345678"
 RESTARTS = 50
 
 
 class Boats(Struct, frozen=True):
-    """The boats that every player has."""
+    """The boats of each player."""
 
     names: tuple[str, ...]
-    """As the option and the view have them: A5 is boat A, five squares long."""
+    """As in the option and the view: A5 is boat A, five squares long."""
     lengths: Mapping[str, int]
     squares: int
-    """All that a fleet covers."""
+    """The number of squares of a fleet."""
     gone: Mapping[int, None]
-    """For `translate`: what is left of a board are letters that are neither a boat nor water."""
+    """A table for `translate` that deletes boats and water, so that only wrong letters remain."""
 
 
 @cache
 def boats_in(text: str) -> Boats:
-    """The boats of "A5 B4", or BadOption."""
+    """Return the boats in a text such as "A5 B4". Raise BadOption if it is wrong."""
     names = tuple(text.split())
     lengths: dict[str, int] = {}
     for name in names:
@@ -57,9 +57,9 @@ def boats_in(text: str) -> Boats:
 
 
 def check_room(boats: Boats, width: int, height: int) -> None:
-    """BadOption where the boats are too long or too many for the board.
+    """Raise BadOption if the boats are too long or too many for the board.
 
-    While they cover at most half of it, each of them fits between the others: see `_packed`.
+    Boats that cover at most half of the board always fit: see `_packed`.
     """
     for name, length in zip(boats.names, boats.lengths.values(), strict=True):
         if length > max(width, height):
@@ -69,7 +69,7 @@ def check_room(boats: Boats, width: int, height: int) -> None:
 
 
 def squares_from(raw: Any, width: int, height: int) -> str:
-    """The squares of a board that a bot sent as one text or as a list of rows, or IllegalMove."""
+    """Return the squares of a board sent as one text or as a list of rows. Raise IllegalMove if the size is wrong."""
     if isinstance(raw, str):
         if len(raw) != width * height:
             raise IllegalMove(f"a board has {width * height} squares ({height} rows of {width}), not {len(raw)}")
@@ -85,7 +85,7 @@ def squares_from(raw: Any, width: int, height: int) -> str:
 
 
 def check_fleet(squares: str, boats: Boats, width: int) -> None:
-    """IllegalMove unless every boat is there as one straight run, and nothing else."""
+    """Raise IllegalMove unless the board has every boat as one straight run, and nothing else."""
     if strange := squares.translate(boats.gone):
         square = squares.index(strange[0])
         raise IllegalMove(f"{shown(strange[0])} at {_place(square, width)} is neither a boat nor water, which is '.'")
@@ -107,7 +107,7 @@ def _place(square: Square, width: int) -> str:
 
 @cache
 def cutter(width: int, height: int) -> Callable[[str], Rows]:
-    """What cuts the squares of a board into its rows, all at once."""
+    """Return a function that cuts the squares of a board into rows."""
     return itemgetter(*[slice(at, at + width) for at in range(0, width * height, width)])
 
 
@@ -117,16 +117,16 @@ def rows_of(squares: str, width: int) -> Rows:
 
 @cache
 def berths(width: int, height: int, length: int) -> dict[Mask, tuple[Square, ...]]:
-    """Every place where a boat of this length can lie, across and then down."""
+    """Return every place for a boat of this length, across first and then down."""
     across = [range(width * y + x, width * y + x + length) for y in range(height) for x in range(width - length + 1)]
     down = [range(first, first + width * length, width) for first in range(width * (height - length + 1))]
     return {sum(1 << square for square in berth): tuple(berth) for berth in (*across, *down)}
 
 
 def random_fleet(width: int, height: int, boats: Sequence[str], chance: Chance) -> Rows:
-    """Boat by boat, the longest first, each in any berth that the others left free.
+    """Place the boats at random, the longest first, each on free squares.
 
-    Chance may wall a boat out: then all begin again, and after some attempts they are packed row by row.
+    If a boat finds no room, start again. After some attempts, pack the boats row by row.
     """
     by_length = sorted(boats, key=lambda name: -int(name[1]))
     for _ in range(RESTARTS):
@@ -151,10 +151,10 @@ def _scattered(width: int, height: int, boats: Iterable[str], chance: Chance) ->
 
 
 def _packed(width: int, height: int, boats: Iterable[str]) -> Rows:
-    """Each boat in the first line along the longer side that has room for it.
+    """Put each boat on the first line along the longer side that has room for it.
 
-    Two lines that follow each other hold more than one line's squares together, or the boats of the later one would lie in the
-    earlier: so boats that cover at most half of the board never need more lines than there are.
+    Two consecutive lines together hold more squares than one line is long, or the later boats would be on the earlier line.
+    So boats that cover at most half of the board never need more lines than it has.
     """
     long, lines = max(width, height), [""] * min(width, height)
     for name in boats:
@@ -165,7 +165,7 @@ def _packed(width: int, height: int, boats: Iterable[str]) -> Rows:
 
 
 def struck(fleets: Sea, boards: Sea, target: int, at: int) -> tuple[Sea, Sea, bool]:
-    """The fleets and the boards after a shot at a fresh square, and whether it hit."""
+    """Return the fleets and the boards after a shot at a new square, and whether it hit."""
     fleet, board = fleets[target], boards[target]
     square = fleet[at]
     hit = square != WATER

@@ -1,4 +1,4 @@
-"""Game: a position, with the rules that lead on from it."""
+"""Game: a position and its rules."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -11,72 +11,72 @@ Seat = int
 Move = TypeVar("Move")
 View = dict[str, Any]
 Raw = Any
-"""A move as a bot sent it: any JSON value."""
+"""A move as the bot sent it: any JSON value."""
 
 
 class IllegalMove(Exception):
-    """Raised by `parse`, with words for the bot's author."""
+    """Raised by `parse`, with a message for the bot's author."""
 
 
 class BadOption(Exception):
-    """Raised for an option that a game does not have or cannot take, with words that name it."""
+    """An option that the game lacks, or a value that it cannot take. The message names the option."""
 
 
 class Game(msgspec.Struct, Generic[Move], frozen=True):
-    """One position. Immutable: `play` returns the next one and leaves this one as it was.
+    """One position. It is immutable: `play` returns a new one.
 
-    Fields that carry a description are the options of the game; the others are the state of play.
-    `Gomoku(size=19)` is a set-up; `.start(2, chance)` its first position.
+    Fields with a description are the options of the game; the others are the state of play.
+    `Gomoku(size=19)` is a set-up; `.start(2, chance)` returns its first position.
     """
 
     name: ClassVar[str]
     players: ClassVar[range]
     rules: ClassVar[int] = 1
-    """The version of the rules: it rises when the same moves may lead elsewhere."""
+    """The version of the rules. It rises when the same moves may lead to another position."""
     counts_departures: ClassVar[bool] = False
-    """True: the scores account for a seat that is out. False: such a seat ranks below all that stayed."""
+    """True: the scores account for seats that are out. False: such seats rank below all that stayed."""
 
     def by_rules(self, version: int) -> "Game[Any]":
-        """The same set-up under an earlier version of the rules, for replays; BadOption where that is no longer known."""
+        """Return the set-up under an earlier version of the rules, for replays. Raise BadOption if that version is unknown."""
         if version != self.rules:
             raise BadOption(f"it was played by version {version} of the rules of {self.name}, and this is {self.rules}")
         return self
 
     def check(self, players: int) -> None:
-        """BadOption where the options do not fit together. It costs next to nothing: nothing is drawn."""
+        """Raise BadOption if the options do not fit together. This is cheap: it draws nothing."""
 
     def start(self, players: int, chance: Chance) -> Self:
-        """The first position, or BadOption where the options do not fit together."""
+        """Return the first position. Raise BadOption if the options do not fit together."""
         raise NotImplementedError
 
     @property
     def to_move(self) -> Collection[Seat]:
-        """One: a turn game; several: simultaneous; none and not over: it plays on by itself."""
+        """The seats that move: one in a turn game, several at once, or none if the next step needs no move."""
         raise NotImplementedError
 
     @property
     def secret(self) -> bool:
-        """True: what is moved now must not be shown to the others."""
+        """True if the current moves must not be shown to the other seats."""
         return False
 
     def parse(self, seat: Seat, raw: Raw) -> Move:
-        """The move that `raw` stands for, or IllegalMove."""
+        """Return the move in `raw`. Raise IllegalMove if there is none."""
         raise NotImplementedError
 
     def play(self, moves: Mapping[Seat, Move], chance: Chance) -> Self:
-        """The next position. Never fails; an absent seat let its chance pass."""
+        """Return the next position. It never fails; a seat without a move passes."""
         raise NotImplementedError
 
     def without(self, seat: Seat) -> Self:
-        """The position when a seat is out of the match: unless the rules say otherwise, it passes from now on."""
+        """Return the position after a seat is out of the match. By default the seat passes from now on."""
         return self
 
     def decided(self, absent: Collection[Seat]) -> bool:
-        """True: no seat that is present has anything left to play for. The match asks while seats are absent."""
+        """Return True if no present seat has anything left to play for. The match asks this while seats are absent."""
         return False
 
     def amend(self, options: Mapping[str, Any]) -> Self:
-        """The position with other options from the next round on, where the rules allow it."""
+        """Return the position with other options from the next round on. Raise BadOption if the rules do not allow it."""
         raise BadOption(f"the options of {self.name} cannot be changed during a game")
 
     @property
@@ -85,13 +85,13 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
 
     @property
     def scores(self) -> Sequence[float]:
-        """Seat by seat; more is better, equal is a tie."""
+        """One score per seat; more is better, equal is a tie."""
         raise NotImplementedError
 
     def view(self, seat: Seat | None) -> View:
-        """All that this seat (None: the public) may know, ready for JSON."""
+        """Return everything that this seat (None: the public) may know, ready for JSON."""
         raise NotImplementedError
 
     def moves(self, seat: Seat) -> Iterable[Raw]:
-        """Legal moves as a bot would send them, where they can be listed."""
+        """Return the legal moves as a bot would send them, if they can be listed."""
         raise NotImplementedError

@@ -22,13 +22,13 @@ WINS = ((1.0, 0.0), (0.0, 1.0))
 
 @cache
 def points(size: int) -> tuple[Point, ...]:
-    """Where each cell is."""
+    """Return the column and row of each cell."""
     return tuple((x, y) for y in range(size) for x in range(size))
 
 
 @cache
 def stretches(size: int, win_length: int) -> tuple[tuple[slice, ...], ...]:
-    """For each cell, the parts of a board's string in which a stone there may complete a row: at most one in each direction."""
+    """Return, for each cell, the slices of the board in which a stone there may complete a row: at most one per direction."""
     return tuple(tuple(_stretches_through(x, y, size, win_length)) for x, y in points(size))
 
 
@@ -53,12 +53,12 @@ class Gomoku(Game[Point], frozen=True):
     win_length: Annotated[int, Meta(description="how many stones in a row win; more do too", ge=3, le=25)] = 5
 
     cells: str = ""
-    """A character for each cell, row by row."""
+    """One character per cell, row by row."""
     history: History[Point] = field(default_factory=History)
     to_move: tuple[Seat, ...] = TURNS[0]
     scores: tuple[float, ...] = (0.0, 0.0)
     line: tuple[Point, ...] | None = None
-    """The row that won."""
+    """The winning row."""
 
     def check(self, players: int) -> None:
         if self.win_length > self.size:
@@ -124,7 +124,7 @@ class Gomoku(Game[Point], frozen=True):
 
 
 def _line(winning: str, marks: str, where: tuple[Point, ...]) -> tuple[Point, ...]:
-    """All stones of the row that won, also where it is longer than it need be."""
+    """Return all stones of the winning row, which may be longer than `win_length`."""
     before, _, after = marks.partition(winning)
     more = len(after) - len(after.lstrip(winning))
     return where[len(before) : len(before) + len(winning) + more]

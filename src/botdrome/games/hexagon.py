@@ -1,7 +1,7 @@
-"""A hexagonal board: where its hexes are, the six ways out of each, and how things spread on it.
+"""A hexagonal board: its hexes, their neighbours, and flood fill.
 
 The board is an array of rows whose axes run along two sides from the top left corner. With n hexes a side it has 2n - 1
-rows; the upper ones are shorter at their end, the lower ones begin with places that are not on the board.
+rows. The upper rows are shorter at their end; the lower rows begin with places that are not on the board.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,17 +13,17 @@ STEPS: dict[str, Hex] = {"UL": (-1, -1), "UR": (-1, 0), "R": (0, 1), "DR": (1, 1
 
 
 def columns(side: int, row: int) -> range:
-    """The columns that are on the board in this row."""
+    """Return the columns of this row that are on the board."""
     return range(max(0, row - side + 1), min(2 * side - 1, side + row))
 
 
 def within(side: int) -> list[Hex]:
-    """Row by row, the hexes inside the border."""
+    """Return the hexes inside the border, row by row."""
     return [(row, column) for row in range(1, 2 * side - 2) for column in columns(side, row)[1:-1]]
 
 
 def opposite(spot: Hex, side: int) -> Hex:
-    """The hex on the other side of the centre."""
+    """Return the hex on the other side of the centre."""
     return 2 * side - 2 - spot[0], 2 * side - 2 - spot[1]
 
 
@@ -33,7 +33,7 @@ def around(spot: Hex) -> Iterator[Hex]:
 
 
 def bits(spots: Iterable[Hex], width: int) -> int:
-    """Hexes as a number with a bit for each; `width` is the number of rows of the board."""
+    """Return the hexes as a bit set; `width` is the number of rows of the board."""
     number = 0
     for row, column in spots:
         number |= 1 << row * width + column
@@ -41,9 +41,9 @@ def bits(spots: Iterable[Hex], width: int) -> int:
 
 
 def rings(start: int, ground: int, width: int) -> Iterator[int]:
-    """`start`, then what is one step away from it over the ground, then two, and so on; all of them as bits.
+    """Yield `start`, then the hexes one step away over the ground, then two steps, and so on; all as bit sets.
 
-    No hex of the ground may lie on the border of the board: there a step leads into the next row.
+    The ground must not touch the border of the board: a step from there would lead into the next row.
     """
     ring = reached = start
     while ring:

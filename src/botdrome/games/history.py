@@ -1,4 +1,4 @@
-"""History: what was played so far, in order."""
+"""History: the moves played so far, in order."""
 
 from typing import Any, Generic, TypeVar
 
@@ -8,10 +8,10 @@ T = TypeVar("T")
 
 
 class History(Struct, Generic[T], frozen=True, eq=False):
-    """Immutable as seen from outside; to add to it costs the same however long it is.
+    """An immutable sequence. Appending takes the same time at any length.
 
-    Histories that grow out of one another share one tape, of which each knows only its own beginning. The first that goes on
-    from the end of the tape writes there; any other takes a copy of its part first.
+    Histories that grow out of one another share one list, and each knows its own length. The first to append at the end of
+    the list writes there; any other copies its part first.
     """
 
     _tape: list[T] = field(default_factory=list)

@@ -9,7 +9,7 @@ from botdrome.games.game import Game, IllegalMove, Raw, Seat, View
 from botdrome.games.reading import entries, shown, whole_within
 
 Space = int
-"""Row by row, from 0 to 8."""
+"""The number of a space, row by row, from 0 to 8."""
 Rows = tuple[tuple[str, ...], ...]
 
 MARKS = ("X", "O")
@@ -26,7 +26,7 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
 
     board: Rows = EMPTY
     taken: tuple[int, int] = (0, 0)
-    """The spaces of either seat, a bit each."""
+    """The spaces of each seat, as bits."""
     to_move: tuple[Seat, ...] = TURNS[0]
     scores: tuple[float, ...] = (0.0, 0.0)
 
@@ -66,7 +66,7 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
 
 @cache
 def _marked(crosses: int, noughts: int, seat: Seat) -> NoughtsAndCrosses:
-    """The position after a mark of this seat. There are 5,478 in all: each is made once, and shared by all matches."""
+    """Return the position after a mark of this seat. All 5,478 positions are made once and shared by all matches."""
     cells = [MARKS[0] if crosses >> space & 1 else MARKS[1] if noughts >> space & 1 else "" for space in range(9)]
     board, taken = tuple(tuple(cells[row : row + 3]) for row in (0, 3, 6)), (crosses, noughts)
     if taken[seat] in WON:

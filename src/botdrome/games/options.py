@@ -1,4 +1,4 @@
-"""The options of a game: the fields that carry a description, read and checked in one place."""
+"""The options of a game: the fields with a description, read and checked in one place."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -14,7 +14,7 @@ G = TypeVar("G", bound=Game[Any])
 
 
 class Option(Struct, frozen=True):
-    """One option: how it is called, what it means, and what it is when nobody says."""
+    """One option: its name, meaning and default."""
 
     name: str
     description: str
@@ -22,7 +22,7 @@ class Option(Struct, frozen=True):
 
 
 def options_of(game: Game[Any] | type[Game[Any]]) -> dict[str, Option]:
-    """The options in the order in which the game declares them."""
+    """Return the options in the order in which the game declares them."""
     return _declared(game if isinstance(game, type) else type(game))
 
 
@@ -43,18 +43,18 @@ def _description(kind: Any) -> str | None:
 
 
 def options_in(game: Game[Any]) -> dict[str, Any]:
-    """The values of the options, ready for JSON."""
+    """Return the values of the options, ready for JSON."""
     return {name: msgspec.to_builtins(getattr(game, name)) for name in options_of(game)}
 
 
 def unusual(game: Game[Any]) -> dict[str, Any]:
-    """The options that are not what they are when nobody says, ready for JSON."""
+    """Return the options that differ from their defaults, ready for JSON."""
     known = options_of(game)
     return {name: value for name, value in options_in(game).items() if getattr(game, name) != known[name].default}
 
 
 def with_options(game: G, given: Mapping[str, Any]) -> G:
-    """The same set-up with some options changed; text is read as what the option wants. Or BadOption."""
+    """Return the set-up with some options changed. Text is converted to the option's type. Raise BadOption if that fails."""
     if not given:
         return game
     known = options_of(game)
@@ -70,6 +70,6 @@ def with_options(game: G, given: Mapping[str, Any]) -> G:
 
 
 def _plainly(message: str) -> str:
-    """`Expected int >= 5 - at $.size` the other way round: the name first."""
+    """Put the name first in a message such as `Expected int >= 5 - at $.size`."""
     words, _, place = message.rpartition(" - at ")
     return f"{place.strip('`').removeprefix('$.')}: {words.lower()}" if words else message

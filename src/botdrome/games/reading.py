@@ -1,4 +1,4 @@
-"""Reading what bots send: values out of JSON, or IllegalMove with words that help."""
+"""Read bots' JSON values; raise IllegalMove with a helpful message if they are wrong."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,23 +8,23 @@ import msgspec
 from botdrome.games.game import IllegalMove
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What is raised where bytes are no JSON: brackets without end are none either."""
+"""The exceptions raised for bytes that are not JSON, including endless brackets."""
 
 
 DEEPEST = 100
-"""Brackets within brackets in a message. What is read is also recorded, repeated and played again, each time inside of something
-else and with another stack below: what can just be read could not be written, and its match not be told of."""
+"""The deepest nesting of a message. The server also records and repeats messages inside other JSON, with less stack left,
+so a value that can just be read might not be written again."""
 
 
 def not_too_deep(message: bytes, value: Any) -> Any:
-    """The value that was read from a message; DecodeError where it is nested more than anybody needs."""
+    """Return the value of a message. Raise DecodeError if it is nested too deeply."""
     if len(message) > 2 * DEEPEST and message.count(b"[") + message.count(b"{") > DEEPEST and _depth_passes(value):
         raise msgspec.DecodeError(f"it is nested more than {DEEPEST} deep")
     return value
 
 
 def _depth_passes(value: Any) -> bool:
-    """Level by level, for what is nested deeply must not be followed by calls within calls."""
+    """Check the depth level by level: recursion would overflow on deep values."""
     level = [value]
     for _ in range(DEEPEST):
         level = [item for each in level for item in _items(each)]
@@ -38,7 +38,7 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def shown(value: Any) -> str:
-    """A value as an error message quotes it: never longer than a line."""
+    """Return a value as an error message quotes it, at most one line long."""
     try:
         text = repr(value)
     except ValueError:
@@ -61,7 +61,7 @@ def entry(raw: dict[str, Any], key: str) -> Any:
 
 
 def entries(raw: Any, *keys: str) -> list[Any]:
-    """What an object has under these keys, all of which it must have."""
+    """Return an object's values for these keys. Raise IllegalMove if one is missing."""
     try:
         return [raw[key] for key in keys]
     except (KeyError, TypeError, IndexError):
@@ -70,7 +70,7 @@ def entries(raw: Any, *keys: str) -> list[Any]:
 
 
 def whole(value: Any, what: str) -> int:
-    """A whole number; 1.0 counts as 1, true does not."""
+    """Return a whole number; 1.0 counts as 1, true does not."""
     if type(value) is int:
         return value
     if isinstance(value, float) and value.is_integer():
@@ -79,7 +79,7 @@ def whole(value: Any, what: str) -> int:
 
 
 def whole_within(value: Any, what: str, low: int, high: int) -> int:
-    """A whole number from low to high, both included."""
+    """Return a whole number from low to high, both included."""
     number = value if type(value) is int else whole(value, what)
     if low <= number <= high:
         return number
