@@ -11,7 +11,8 @@ from botdrome.wire.standing import Standing
 
 
 def standing(match: Match, now: Milliseconds) -> Standing:
-    left = None if match.deadline is None else _announced(match, match.deadline - now)
+    due = match.deadline
+    left = None if due is None else _announced(match, due - now)
     return Standing(now, left, match.strikes, match.players, match.board)
 
 

@@ -86,9 +86,9 @@ class Table:
         if self._break is not None:
             self.note(player, message, BETWEEN_BOARDS)
             return BETWEEN_BOARDS
-        now, due = self.now(), self.match.deadline
-        if due is not None and now > due:
-            self._note_lateness(now - due)
+        now = self.now()
+        if self._metronome is not None:
+            self._note_lateness(now)
         step = self.match.steps
         news = self.match.submit(player, raw, now)
         verdict = self._records.move(player, now, message, news, step)
@@ -230,8 +230,8 @@ class Table:
         if self.match.result is not None or self._break is not None:
             return
         now, due = self.now(), self.match.deadline
-        if due is not None and now >= due:
-            self._note_lateness(now - due)
+        if self._metronome is not None:
+            self._note_lateness(now)
         awaited = set() if self.match.terms.pace.beat or self.match.resting else set(self.match.awaited)
         step = self.match.steps
         news = self.match.wake(now)
@@ -239,12 +239,12 @@ class Table:
             self._records.silence(awaited & self._seated.keys(), now, due, step)
         self._publish(news, now) if news else self._let_look(now)
 
-    def _note_lateness(self, late: Milliseconds) -> None:
-        if self.match.terms.pace.beat:
-            metrics.LATENESS.observe(late / 1000)
+    def _note_lateness(self, now: Milliseconds) -> None:
+        if (due := self.match.deadline) is not None and now >= due:
+            metrics.LATENESS.observe((now - due) / 1000)
 
     def _end(self, news: News, now: Milliseconds) -> None:
-        """Store the result before anybody is told of it. FlightRecord records end here."""
+        """Store the result before anybody is told of it. Flight records end here."""
         if self._timer is not None:
             self._timer.cancel()
         self._last = news, now, monotonic()
