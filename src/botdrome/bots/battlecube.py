@@ -8,7 +8,7 @@ from botdrome.games.game import Raw, View
 
 
 def random(view: View, chance: Chance) -> Raw:
-    """For each tick any step that stays in the cube, or nothing, or a bomb anywhere in the cube, all with the same chance."""
+    """Choose at random, for each tick: a step inside the cube, no action, or a bomb anywhere in the cube."""
     edge, cell = view["edge"], own_cell(view)
     plan: list[Raw] = []
     for _ in range(view["tasks"]):
@@ -26,7 +26,7 @@ def random(view: View, chance: Chance) -> Raw:
 
 
 def survivor(view: View, chance: Chance) -> Raw:
-    """Keeps off bombs and out of everybody's reach; where it can stay, it sometimes bombs what the others stand on or go to."""
+    """Avoid bombs and cells that others can reach; if it can stay, sometimes bomb the cells that others are on or may enter."""
     edge, cell = view["edge"], own_cell(view)
     others = [(player["x"], player["y"], player["z"]) for player in view["players"] if player["seat"] != view["you"]]
     bombs = {(x, y, z) for x, y, z in view["bombs"]}
@@ -44,12 +44,12 @@ def survivor(view: View, chance: Chance) -> Raw:
 
 
 def _dares(others: list[Cell], chance: Chance) -> bool:
-    """Throwing means standing still, and every other may have thought of that: the more there are, the less often."""
+    """Decide at random whether to throw a bomb. A thrower stands still, which is riskier the more opponents there are."""
     return bool(others) and chance.below(len(others) + 1) == 0
 
 
 def refuges_of(cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], ahead: int) -> dict[str, Cell]:
-    """The steps ("": none) to the cells that are best to be on: in reach of few in so many ticks, and with ways to go on."""
+    """Return the steps ("": stay) to the best cells: few others can reach them within `ahead` ticks, and they have exits."""
     options = {"": cell} | {direction: to for direction, to in ways_from(cell, edge) if to not in bombs}
     worth = {
         direction: (-sum(distance(to, other) <= ahead for other in others), min(2, len(exits(to, edge, bombs))))
@@ -60,7 +60,7 @@ def refuges_of(cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], ahea
 
 
 def _target(cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], chance: Chance) -> Cell | None:
-    """The cell of the one with the fewest ways out, or one of these; never beside the own cell."""
+    """Return the cell of the opponent with the fewest exits, or one of those exits; never a cell next to `cell`."""
     out = {other: exits(other, edge, bombs) for other in others}
     fewest = min(len(ways) for ways in out.values())
     victim = chance.choice([other for other in others if len(out[other]) == fewest])
@@ -73,7 +73,7 @@ def exits(cell: Cell, edge: int, bombs: set[Cell]) -> list[Cell]:
 
 
 def distance(one: Cell, other: Cell) -> int:
-    """In steps."""
+    """Return the distance in steps."""
     return abs(one[0] - other[0]) + abs(one[1] - other[1]) + abs(one[2] - other[2])
 
 
@@ -92,7 +92,7 @@ def own_cell(view: View) -> Cell:
 
 @lru_cache(maxsize=4096)
 def ways_from(cell: Cell, edge: int) -> tuple[tuple[str, Cell], ...]:
-    """The steps that stay in the cube, with the cells that they lead to."""
+    """Return the steps that stay in the cube, with the cells that they lead to."""
     x, y, z = cell
     ways = ((name, (x + right, y + down, z + back)) for name, (right, down, back) in STEPS.items())
     return tuple((name, to) for name, to in ways if min(to) >= 0 and max(to) < edge)

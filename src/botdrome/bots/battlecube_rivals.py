@@ -1,4 +1,4 @@
-"""What the others in a battlecube will do next: kinds of players, the odds of each action, and who is of which kind."""
+"""Predict the opponents in battlecube: kinds of players, the odds of their actions, and the kind of each seat."""
 
 from collections.abc import Callable, Iterator, Mapping
 from math import prod
@@ -9,38 +9,38 @@ from botdrome.games.battlecube_answer import STEPS, Cell
 from botdrome.games.game import Seat, View
 
 NEAR = 2
-"""A bomb so near to a player was meant for it: it may have made a step since."""
+"""A bomb at most this far from a player was aimed at it: the player may have moved one step since."""
 STRAY = 0.04
-"""How likely in each tick a bomb lands near you that was not meant for you."""
+"""The chance in each tick that a bomb not aimed at you lands near you."""
 LONG = 7
-"""More ticks without one say nothing more."""
+"""The number of ticks without a bomb after which more ticks add no information."""
 SLIGHT = 0.01
-"""Kinds less likely than this are not thought about."""
+"""Kinds less likely than this are ignored."""
 UNSEEN: View = {"did": "unseen"}
-"""The last doing of everybody in the first tick."""
+"""The last action of every seat in the first tick."""
 
 
 class Cube(NamedTuple):
     edge: int
     bombs: set[Cell]
     cells: dict[Seat, Cell]
-    """Where the players stand."""
+    """The cells of the players."""
     last: dict[Seat, View]
-    """What they did in the last tick."""
+    """The actions of the last tick."""
     tick: int
     is_duel: bool
-    """Whether there have never been more than two."""
+    """Whether the game never had more than two players."""
 
 
 class Odd(NamedTuple):
     odds: float
     cell: Cell
-    """Where the player will stand."""
+    """The cell that the player will stand on."""
     bomb: Cell | None = None
 
 
 Kind = Callable[[Cube, Seat, Seat], Iterator[Odd]]
-"""What the first seat will do, as far as it concerns the second."""
+"""Predicts the actions of the first seat, as far as they concern the second."""
 
 
 def cube_of(view: View) -> Cube:
@@ -51,11 +51,11 @@ def cube_of(view: View) -> Cube:
     return Cube(view["edge"], bombs, cells, last, view["tick"], is_duel)
 
 
-# The kinds
+# The kinds of players.
 
 
 def careful(cube: Cube, seat: Seat, you: Seat) -> Iterator[Odd]:
-    """Keeps out of everybody's reach; where it can stay, it may bomb the one with the fewest ways out, or one of these."""
+    """Stay out of others' reach; if it can stay, it may bomb the opponent with the fewest exits, or one of those exits."""
     cell, own = cube.cells[seat], cube.cells[you]
     others = [other for of, other in cube.cells.items() if of != seat]
     refuges = refuges_of(cell, cube.edge, others, cube.bombs, 1)
@@ -71,7 +71,7 @@ def careful(cube: Cube, seat: Seat, you: Seat) -> Iterator[Odd]:
 
 
 def aimless(cube: Cube, seat: Seat, _you: Seat) -> Iterator[Odd]:
-    """Does anything that stays in the cube; its bombs are everywhere and so nowhere."""
+    """Do anything that stays in the cube. Its bombs land anywhere, so they are ignored."""
     cell = cube.cells[seat]
     ways = ways_from(cell, cube.edge)
     yield from (Odd(1 / (len(ways) + 2), to) for _, to in ways)
@@ -79,31 +79,31 @@ def aimless(cube: Cube, seat: Seat, _you: Seat) -> Iterator[Odd]:
 
 
 def statue(cube: Cube, seat: Seat, _you: Seat) -> Iterator[Odd]:
-    """Stays where it is and harms nobody."""
+    """Never move and never throw."""
     yield Odd(1.0, cube.cells[seat])
 
 
 def sniper(cube: Cube, seat: Seat, you: Seat) -> Iterator[Odd]:
-    """Stays where it is and bombs the cell of another in every tick."""
+    """Never move, and bomb an opponent's cell in every tick."""
     at_you = 1 / (len(cube.cells) - 1)
     yield Odd(at_you, cube.cells[seat], cube.cells[you])
     yield Odd(1 - at_you, cube.cells[seat])
 
 
 def chaser(cube: Cube, seat: Seat, you: Seat) -> Iterator[Odd]:
-    """Steps towards you."""
+    """Step towards you."""
     cell, own = cube.cells[seat], cube.cells[you]
     nearer = [to for to in exits(cell, cube.edge, cube.bombs) if distance(to, own) < distance(cell, own)] or [cell]
     yield from (Odd(1 / len(nearer), to) for to in nearer)
 
 
-# Who is of which kind
+# The kind of each seat.
 
 Signs = tuple[float, float, float, float, float]
-"""How well what was seen fits each kind, in the order of these."""
+"""How well an observation fits each kind, in the order of KINDS."""
 
 KINDS: Mapping[Kind, float] = {careful: 0.6, aimless: 0.19, statue: 0.08, sniper: 0.07, chaser: 0.06}
-"""And how many of them there are, as long as nothing is known."""
+"""The kinds, with their shares before anything is known."""
 
 DOINGS: Mapping[str, Signs] = {
     "unseen": (1.0, 1.0, 1.0, 1.0, 1.0),
@@ -114,11 +114,11 @@ DOINGS: Mapping[str, Signs] = {
     "aimed": (0.3, 0.006, 0.01, 0.06, 0.002),
     "astray": (0.01, 0.12, 0.1, 0.01, 0.002),
 }
-"""How often each kind does what."""
+"""How often each kind performs each action."""
 
 
 def guessed(cube: Cube, seat: Seat, you: Seat) -> dict[Kind, float]:
-    """How likely the seat is of each kind, after what it did in the last tick and, in a duel, by the bombs that lie."""
+    """Return the probability of each kind, given the seat's last action and, in a duel, the bombs on the board."""
     doing = _doing(cube, seat, you)
     signs = [DOINGS[doing]]
     if cube.is_duel:
@@ -129,7 +129,7 @@ def guessed(cube: Cube, seat: Seat, you: Seat) -> dict[Kind, float]:
 
 
 def _doing(cube: Cube, seat: Seat, you: Seat) -> str:
-    """What the seat did in the last tick. A bomb is a hit on a cell where another stood, aimed near another, or astray."""
+    """Classify the seat's last action. A bomb is a hit (on a cell where another stood), aimed (near another) or astray."""
     doing = cube.last.get(seat, UNSEEN)
     if doing["did"] == "move":
         own = _before(cube, you)
@@ -144,14 +144,14 @@ def _doing(cube: Cube, seat: Seat, you: Seat) -> str:
 
 
 def _before(cube: Cube, seat: Seat) -> Cell:
-    """Where the seat stood before the last tick."""
+    """Return the cell of the seat before the last tick."""
     doing, (x, y, z) = cube.last.get(seat, UNSEEN), cube.cells[seat]
     right, down, back = STEPS[doing["direction"]] if doing["did"] == "move" else (0, 0, 0)
     return x - right, y - down, z - back
 
 
 def _bomb_signs(cube: Cube, seat: Seat, you: Seat, doing: str) -> Signs:
-    """Who throws at you leaves bombs near you; the longer there are none, the less it means you."""
+    """Weigh the bombs near you: a seat that throws at you leaves some; the longer there are none, the less likely it does."""
     cell, own = cube.cells[seat], cube.cells[you]
     if doing in ("hit", "aimed") or any(distance(bomb, own) < min(2 * NEAR, distance(bomb, cell)) for bomb in cube.bombs):
         return 1.0, min(1.0, STRAY * cube.tick), 1.0, 1.0, 1.0

@@ -1,4 +1,4 @@
-"""The stalker: a house bot for battlecube that weighs every step and every throw by what the others are likely to do."""
+"""The stalker: a house bot for battlecube that rates every step and every throw by the opponents' likely actions."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
@@ -11,11 +11,11 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, Seat, View
 
 MOST = 4
-"""Of many others only the nearest are thought about; all of them are kept away from."""
+"""The number of opponents that are predicted, nearest first. The bot keeps away from all of them."""
 ALIKE = 0.002
-"""Options that differ by less are equally good."""
+"""Options whose values differ by less count as equal."""
 WAYS = 6
-"""Out of a cell that is neither beside a wall nor beside a bomb."""
+"""The exits of a cell that is next to neither a wall nor a bomb."""
 OUTLOOK: Mapping[Kind, tuple[float, float]] = {
     careful: (0.79, 0.03),
     aimless: (0.97, 0.01),
@@ -23,24 +23,24 @@ OUTLOOK: Mapping[Kind, tuple[float, float]] = {
     sniper: (0.1, 0.0),
     chaser: (0.9, 0.01),
 }
-"""The chance to outlive each kind from a cell with all ways out, and what each way less takes off."""
+"""The chance to outlive each kind from a cell with all exits, and the loss for each missing exit."""
 CLOSE = 0.03
-"""What it takes off to be so close to an aimless one that it may come beside."""
+"""The loss for standing so close to an aimless player that it may come next to you."""
 TIE = 0.2
-"""What it is worth to fall together with another: a sniper can only be taken along."""
+"""The value of being eliminated together with another: a sniper can be beaten in no other way."""
 
 
 class Prospect(NamedTuple):
-    """What standing on a cell promises against one rival."""
+    """The value of standing on a cell against one rival."""
 
     chance: float
-    """To outlive it."""
+    """The chance to outlive the rival."""
     more: dict[Cell, float]
-    """By so much a bomb on a cell raises that."""
+    """How much a bomb on a cell raises that chance."""
 
 
 def stalker(view: View, chance: Chance) -> Raw:
-    """Does what best outlives all others; what it plans for later ticks it does where nobody looks for it."""
+    """Choose the action with the best chance to outlive all others. Given several tasks, first leave the cell that others see."""
     cube, you = cube_of(view), view["you"]
     own = own_cell(view)
     others = sorted((seat for seat in cube.cells if seat != you), key=lambda seat: distance(cube.cells[seat], own))
@@ -57,14 +57,14 @@ def stalker(view: View, chance: Chance) -> Raw:
 
 
 def _clear(cube: Cube, own: Cell, others: list[Cell]) -> list[tuple[str, Cell]]:
-    """The steps ("": none) to the cells that nobody else can step to; where there are none, that the fewest can step to."""
+    """Return the steps ("": stay) to the cells that the fewest opponents can enter, ideally none."""
     options = [("", own), *((way, to) for way, to in ways_from(own, cube.edge) if to not in cube.bombs)]
     reached = [sum(distance(to, other) <= 1 for other in others) for _, to in options]
     return [option for option, reach in zip(options, reached, strict=True) if reach == min(reached)]
 
 
 def _options(cube: Cube, way: str, to: Cell, rivals: list["Rival"]) -> Iterator[tuple[Raw, float]]:
-    """What may be done by going that way, with the chance to outlive all; who stays may bomb where the others may be."""
+    """Yield the tasks for this step, with the chance to outlive all. A bot that stays may bomb cells that others may enter."""
     ways = len(exits(to, cube.edge, cube.bombs))
     prospects = [rival.prospect(to, ways) for rival in rivals]
     yield {"task": "MOVE", "direction": way} if way else {"task": "NOOP"}, prod(prospect.chance for prospect in prospects)
@@ -74,7 +74,7 @@ def _options(cube: Cube, way: str, to: Cell, rivals: list["Rival"]) -> Iterator[
 
 
 class Rival:
-    """One of the others, and what it will probably do."""
+    """One opponent, and its likely actions."""
 
     def __init__(self, cube: Cube, seat: Seat, you: Seat) -> None:
         self.cell = cube.cells[seat]
@@ -85,7 +85,7 @@ class Rival:
         for kind, ends, hits in self.kinds:
             for to, odds in ends.items():
                 if to != cell:
-                    falls = hits.get(cell, 0.0) if to == self.cell else 0.0  # who throws stays
+                    falls = hits.get(cell, 0.0) if to == self.cell else 0.0  # a player that throws stays on its cell
                     then = _outlook(kind, distance(cell, to), ways)
                     chance += (odds - falls) * then
                     more[to] = more.get(to, 0.0) + (odds - falls) * (1.0 - then) + falls * TIE
@@ -93,7 +93,7 @@ class Rival:
 
 
 def _summed(doings: Iterable[Odd], weight: float) -> tuple[dict[Cell, float], dict[Cell, float]]:
-    """The odds of each cell to be stood on, and of each to be bombed."""
+    """Return the odds that each cell is entered, and that each cell is bombed."""
     ends, hits = dict[Cell, float](), dict[Cell, float]()
     for odds, to, bomb in doings:
         ends[to] = ends.get(to, 0.0) + weight * odds
@@ -107,11 +107,11 @@ def _outlook(kind: Kind, apart: int, ways: int) -> float:
     return best - less * (WAYS - ways) - (CLOSE if kind is aimless and apart <= 2 else 0.0)
 
 
-# Several ticks at once.
+# Plans of several ticks.
 
 
 def _plan(cube: Cube, own: Cell, others: list[Cell], tasks: int, chance: Chance) -> Raw:
-    """First away from where one was seen, then bombs on and around the cells of the others, the likeliest first."""
+    """Step away from the cell that others have seen, then bomb the cells of the others and around them, the likeliest first."""
     aims = [cell for other in others for cell in (other, *exits(other, cube.edge, cube.bombs))]
     aims.sort(key=lambda aim: aim not in others)
     cell, bombs, plan = own, set(cube.bombs), list[Raw]()
@@ -127,7 +127,7 @@ def _plan(cube: Cube, own: Cell, others: list[Cell], tasks: int, chance: Chance)
 
 
 def _away(cell: Cell, own: Cell, edge: int, others: list[Cell], bombs: set[Cell], ahead: int, chance: Chance) -> tuple[str, Cell]:
-    """A step to a refuge, if possible to one that is not beside the cell where one was seen."""
+    """Return a step to a refuge, if possible to one that is not next to the cell that others have seen."""
     refuges = list(refuges_of(cell, edge, others, bombs, ahead).items())
     farthest = max(distance(to, own) for _, to in refuges)
     return chance.choice([refuge for refuge in refuges if distance(refuge[1], own) == farthest])

@@ -1,7 +1,7 @@
-"""House bots for battleship, from one that does nothing to one that finds a fleet as fast as we know how.
+"""House bots for battleship, from one that does nothing to the strongest that we know.
 
-Most of them look at each board by itself, at how much its best squares promise and which they are; then the best of all boards is
-shot at.
+Most of them rate each board by itself: the value of its best squares, and which squares these are. They shoot at the best
+square of all boards.
 """
 
 from botdrome.bots.battleship_lookout import Lookout, fathom, follow, plot, reckon, trawl
@@ -14,12 +14,12 @@ SKIP: Raw = {"skip": True}
 
 
 def skipper(view: View, chance: Chance) -> Raw:
-    """A fleet by chance; then it skips every turn."""
+    """Place a random fleet, then skip every turn."""
     return _placed(view, chance) if view["phase"] == "placement" else SKIP
 
 
 def random(view: View, chance: Chance) -> Raw:
-    """A fleet by chance; then any square of any opponent that nobody has shot at."""
+    """Place a random fleet, then shoot at any square of any opponent that is still open."""
     if view["phase"] == "placement":
         return _placed(view, chance)
     you, width, height = view["you"], view["width"], view["height"]
@@ -29,7 +29,7 @@ def random(view: View, chance: Chance) -> Raw:
     untried = squares.count(".")
     if not untried:
         return SKIP
-    # What follows the square that was drawn is what is left when all up to it are split off.
+    # Draw an open square; the length of the text after it gives its position.
     rest = squares.split(".", chance.below(untried) + 1)[-1]
     row, x = divmod(len(squares) - len(rest) - 1, width)
     opponent, y = divmod(row, height)
@@ -37,27 +37,27 @@ def random(view: View, chance: Chance) -> Raw:
 
 
 def trawler(view: View, chance: Chance) -> Raw:
-    """A fleet by chance; then squares beside a hit or on every other square, all alike."""
+    """Place a random fleet, then shoot next to a hit or on every other square, all with the same chance."""
     return _shot(view, chance, trawl)
 
 
 def gunner(view: View, chance: Chance) -> Raw:
-    """A fleet by chance; then the end of the longest line of hits, or any of every other square."""
+    """Place a random fleet, then shoot at the end of the longest line of hits, or at every other square."""
     return _shot(view, chance, follow)
 
 
 def pilot(view: View, chance: Chance) -> Raw:
-    """A fleet by chance; then the end of the longest line of hits, or where there is most open water."""
+    """Place a random fleet, then shoot at the end of the longest line of hits, or at the most open water."""
     return _shot(view, chance, fathom)
 
 
 def plotter(view: View, chance: Chance) -> Raw:
-    """A fleet by chance; then the square that most places for boats go over, places with hits before others."""
+    """Place a random fleet, then shoot at the square that most boats could cover, places with hits first."""
     return _shot(view, chance, plot)
 
 
 def hunter(view: View, chance: Chance) -> Raw:
-    """A fleet where shots are rare; then the square where a hit is likeliest, by all ways to explain the hits."""
+    """Place a fleet where shots are rare, then shoot where a hit is likeliest, given all explanations of the hits."""
     if view["phase"] == "placement":
         return {"board": "".join(hidden_fleet(view["width"], view["height"], view["boats"], chance))}
     return _shot(view, chance, reckon)
@@ -68,7 +68,7 @@ def _placed(view: View, chance: Chance) -> Raw:
 
 
 def _shot(view: View, chance: Chance, lookout: Lookout) -> Raw:
-    """At one of the best squares of the boards that promise most."""
+    """Shoot at one of the best squares of the best boards."""
     if view["phase"] == "placement":
         return _placed(view, chance)
     boats, colour, you = tuple(view["boats"]), _colour(view["own"]), view["you"]
@@ -87,6 +87,6 @@ def _shot(view: View, chance: Chance, lookout: Lookout) -> Raw:
 
 
 def _colour(own: Rows | None) -> int:
-    """The colour of the squares to search on: drawn with the fleet, and the same for the whole game."""
+    """Return the colour of the squares to search on: it depends on the own fleet, so it stays the same for the whole game."""
     row, letters = next(((y, row) for y, row in enumerate(own or ()) if row.strip(".0")), (0, ""))
     return (row + len(letters) - len(letters.lstrip(".0"))) % 2

@@ -1,4 +1,4 @@
-"""Lookout: what a board promises to one who shoots at it, in ever better ways to tell."""
+"""Lookouts: functions that rate the squares of a board for the next shot, from the simplest to the best."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -7,34 +7,34 @@ from botdrome.bots.fleet_odds import CERTAIN, covers_near, odds
 from botdrome.games.fleet import Mask, Rows, Square
 
 Promise = tuple[float, Sequence[Square]]
-"""How much the best squares of a board promise, and which they are."""
+"""The value of the best squares of a board, and these squares."""
 Boats = tuple[str, ...]
 Lookout = Callable[[Rows, Boats, int], Promise]
-"""From a board, the boats, and the colour of the squares to search on, 0 or 1."""
+"""Takes a board, the boats, and the colour (0 or 1) of the squares to search on."""
 
 SLIGHT = 1 / 1024
-"""How much a square that is still to be hit adds to what a board promises otherwise."""
+"""How much each square that is still to be hit adds to the value of a board."""
 CROWD = 4
-"""So much more a berth counts for each hit in it,"""
+"""The factor by which each hit in a berth raises its weight,"""
 CROWDED = 5
-"""as long as they are not more than these."""
+"""for at most this many hits."""
 
 
 def trawl(board: Rows, boats: Boats, colour: int) -> Promise:
-    """Beside any hit or on every other square, all alike."""
+    """Rate squares next to any hit, or every other square, all the same."""
     chart, sea = chart_for(board, boats), sea_of(board)
     return 1.0 + _afloat(chart, sea), squares_in(_beside(chart, sea.hits) & _open(chart, sea) | _search(chart, sea, colour))
 
 
 def follow(board: Rows, boats: Boats, colour: int) -> Promise:
-    """At the end of the longest line of hits; without a hit on every other square."""
+    """Rate squares at the end of the longest line of hits; without a hit, every other square."""
     chart, sea = chart_for(board, boats), sea_of(board)
     length, squares = _line_ends(chart, sea)
     return length + _afloat(chart, sea), squares_in(squares or _search(chart, sea, colour))
 
 
 def fathom(board: Rows, boats: Boats, colour: int) -> Promise:
-    """At the end of the longest line of hits; without a hit where there is most open water in all four directions."""
+    """Rate squares at the end of the longest line of hits; without a hit, those with the most open water in all directions."""
     chart, sea = chart_for(board, boats), sea_of(board)
     length, squares = _line_ends(chart, sea)
     if squares:
@@ -44,7 +44,7 @@ def fathom(board: Rows, boats: Boats, colour: int) -> Promise:
 
 
 def plot(board: Rows, boats: Boats, _: int) -> Promise:
-    """Where most berths are, those with hits in them before others."""
+    """Rate each square by the berths over it; berths with hits come first."""
     chart, sea = chart_for(board, boats), sea_of(board)
     field = sum(chart.counts[length] * water.over for length, water in open_water(chart, sea.open).items())
     for hit in squares_in(sea.hits):
@@ -56,7 +56,7 @@ def plot(board: Rows, boats: Boats, _: int) -> Promise:
 
 
 def reckon(board: Rows, boats: Boats, _: int) -> Promise:
-    """Where a hit is likeliest."""
+    """Rate each square by the odds of a hit."""
     likely = odds(board, boats)
     best = max(likely)
     return best / CERTAIN, [square for square, odd in enumerate(likely) if odd == best]
@@ -80,13 +80,13 @@ def _beside(chart: Chart, squares: Mask) -> Mask:
 
 
 def _search(chart: Chart, sea: Sea, colour: int) -> Mask:
-    """Every other square, if another one beside it is open as well."""
+    """Return every other square that has an open neighbour."""
     open_ = _open(chart, sea)
     return open_ & chart.colours[colour] & _beside(chart, open_)
 
 
 def _line_ends(chart: Chart, sea: Sea) -> tuple[int, Mask]:
-    """The length of the longest line of hits that leads to open squares, and these squares."""
+    """Return the length of the longest line of hits that ends at open squares, and these squares."""
     open_, length, found = _open(chart, sea), 0, 0
     lines = dict.fromkeys((1, -1, chart.stride, -chart.stride), sea.hits)
     while ends := _union(_moved(line, step) & open_ for step, line in lines.items()):
@@ -107,7 +107,7 @@ def _union(masks: Iterable[Mask]) -> Mask:
 
 
 def _depths(chart: Chart, sea: Sea) -> list[int]:
-    """How many open squares there are in all four directions, as far as the longest boat reaches."""
+    """Return the number of open squares in all four directions, up to the length of the longest boat."""
     depths = 0
     for step in (1, -1, chart.stride, -chart.stride):
         line = sea.open

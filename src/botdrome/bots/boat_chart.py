@@ -1,7 +1,7 @@
-"""Chart: what a board's size and boats say before the first shot, and what a board says after some.
+"""Chart: tables for a board's size and boats, and the state of a board after some shots.
 
-Squares are counted row by row with one more at the end of each row, which is never open: so nothing that is shifted runs on in
-the next row. Where squares have numbers, all of them are in one large integer, `FIELD` bits for each: one addition adds all.
+Squares are numbered row by row, with one extra square at the end of each row that is never open. So shifted bits do not run
+into the next row. Numbers for all squares are in one large integer, `FIELD` bits each: one addition adds them all.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from botdrome.games.fleet import Mask, Rows, Square
 FIELD = 32
 FULL = (1 << FIELD) - 1
 Field = int
-"""A number for each square."""
+"""One number per square."""
 
 _OPEN = str.maketrans(".0X|", "\1\0\0\0")
 _HITS = str.maketrans(".0X|", "0010")
@@ -31,20 +31,20 @@ class Berth(Struct, frozen=True, gc=False):
 
 
 class Chart(Struct, frozen=True, eq=False):
-    """A board of some size for some boats; there is one only for each."""
+    """The tables for one board size and set of boats, shared by all games that use them."""
 
     width: int
     height: int
     counts: Mapping[int, int]
-    """How many boats there are of each length, the shortest first."""
+    """The number of boats of each length, shortest first."""
     berths: Mapping[int, Sequence[Berth]]
-    """By length, across and then down."""
+    """The berths of each length, across first and then down."""
     over: Sequence[Sequence[Berth]]
     """The berths over each square."""
     reach: Sequence[Mask]
     """All squares of the berths over each square."""
     colours: tuple[Mask, Mask]
-    """Every other square, as on a chequered board, and the rest."""
+    """The squares of each colour, as on a chessboard."""
 
     @property
     def stride(self) -> int:
@@ -93,13 +93,13 @@ def _union(berths: Sequence[Berth]) -> Mask:
 
 
 class Sea(Struct, frozen=True):
-    """What is known of one board."""
+    """The known state of one board."""
 
     hits: Mask
     misses: Mask
-    """And all that lies outside the board."""
+    """Including all squares outside the board."""
     open: Field
-    """1 for each square that nobody has shot at."""
+    """1 for each square that no player has shot at."""
 
 
 @lru_cache(256)
@@ -111,7 +111,7 @@ def sea_of(board: Rows) -> Sea:
 
 
 def numbers_in(field: Field, chart: Chart) -> list[int]:
-    """Square by square."""
+    """Return the number of each square."""
     return memoryview(field.to_bytes(chart.squares * FIELD // 8, "little")).cast("I").tolist()
 
 
@@ -125,15 +125,15 @@ def squares_in(mask: Mask) -> list[Square]:
 
 
 class OpenWater(Struct, frozen=True):
-    """The berths of one length of which nobody has shot at a square."""
+    """The berths of one length without any shots."""
 
     berths: int
     over: Field
-    """How many go over each square."""
+    """The number of berths over each square."""
 
 
 def open_water(chart: Chart, open_: Field) -> dict[int, OpenWater]:
-    """By length."""
+    """Return the open water for each length."""
     right, down = FIELD, FIELD * chart.stride
     waters = {}
     across, upright, reached = open_, open_, 1

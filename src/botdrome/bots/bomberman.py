@@ -7,7 +7,7 @@ from botdrome.games.game import Raw, View
 
 
 def random(view: View, chance: Chance) -> Raw:
-    """Any legal action: one is drawn until it can be done."""
+    """Choose any legal action: draw actions until one is legal."""
     user = view["users"][view["you"]]
     action = chance.below(6)
     while not _is_legal(view, user, action):

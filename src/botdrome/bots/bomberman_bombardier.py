@@ -1,4 +1,4 @@
-"""The bombardier: a house bot for Bomberman that lays traps, keeps out of those of others, and is the first in the middle."""
+"""The bombardier: a house bot for Bomberman that sets traps, avoids the traps of others, and is first in the middle."""
 
 from msgspec.structs import replace
 
@@ -13,17 +13,17 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 
 UPGRADE, RIVAL = 6, 2
-"""What they are worth, in crates."""
+"""Their values, in crates."""
 DANGER, GRIP = 6.0, 3.0
-"""What a place is worth less where one could be trapped, and more where one could trap a rival, in steps."""
+"""The loss for a place where it could be trapped, and the gain for one where it could trap a rival, in steps."""
 SOON = 30
-"""So many rounds before walls close in, the middle of the map becomes the goal."""
+"""The number of rounds before walls close in from which the bot goes to the middle of the map."""
 NARROW = 25
-"""When so few tiles are left, a place in the middle is worth a risk."""
+"""The number of remaining tiles from which a place in the middle is worth a risk."""
 
 
 def bombardier(view: View, chance: Chance) -> Raw:
-    """Stays alive if it can; traps rivals, opens crates, takes upgrades; holds the middle when walls close in."""
+    """Stay alive if possible; trap rivals, open crates, take upgrades; hold the middle when walls close in."""
     scene = scene_of(view)
     steps, feared = _safe_steps(scene)
     if scene.can_place and _is_worth_a_bomb(scene, view) and _may_place(scene, view, feared):
@@ -39,9 +39,10 @@ def bombardier(view: View, chance: Chance) -> Raw:
 
 
 def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
-    """The steps that one survives, and the bombs that are reckoned with: at best whatever the rivals do, else ever less of it.
+    """Return the steps that the bot survives, and the bombs of rivals that it assumes.
 
-    What an own bomb may do comes before what others may place: nobody should die by its own bomb.
+    Assume the worst actions of the rivals first, then fewer and fewer, until a step survives. The danger of the bot's own bomb
+    has priority over bombs that others may place.
     """
     steps = dict(steps_of(scene))
     crowd, threats = scene.tiles(scene.rivals), scene.threats
@@ -56,7 +57,7 @@ def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
 
 
 def _longest(scene: Scene, steps: dict[Action, Place]) -> dict[Action, Place]:
-    """If all is lost: the steps with which one lives longest. Many a game is won by one round."""
+    """Return the steps with the longest survival if none is safe. One more round often wins the game."""
     for horizon in range(scene.fuse, 0, -1):
         safe = refuges(scene, [], scene.tiles(scene.rivals), False, horizon)
         if survived := {action: place for action, place in steps.items() if scene.tile(place) & safe}:
@@ -69,14 +70,14 @@ def _is_narrow(scene: Scene) -> bool:
 
 
 def _may_place(scene: Scene, view: View, feared: list[Bomb]) -> bool:
-    """If one gets away, and the walls leave it at that: only the next ones that close are foreseen."""
+    """Return True if the bot escapes its own bomb and the walls. Only the next walls are predicted."""
     plan = closing_plan(scene.height, scene.width, view["closing"]["from"], view["rounds"])
     closings = [end for end, _ in plan if end is not None and 0 <= end - scene.round <= scene.fuse]
     return len(closings) < 2 and gets_away(scene, [scene.own, *feared])
 
 
 def _is_worth_a_bomb(scene: Scene, view: View) -> bool:
-    """For a rival that is trapped and for crates; with one to spare, for a rival that is pressed, too."""
+    """Return True for a trapped rival or for crates; with a spare bomb, also for a rival with few exits."""
     ways = ways_out(scene, scene.own)
     left = min(steps_left(scene, rival, ways) for rival in scene.rivals)
     burned = burned_by(scene, scene.own)
@@ -87,7 +88,7 @@ def _is_worth_a_bomb(scene: Scene, view: View) -> bool:
 
 
 def _goal(scene: Scene) -> Place:
-    """Where walls close in last, if they are about to; else a trap; else what is worth most for the way there."""
+    """Return the place where walls close in last, if they close soon; else a trap; else the best value for its distance."""
     reached = distances(scene, scene.own.at)
     if scene.closing_at is not None and scene.closing_at - scene.round <= SOON:
         return _innermost(scene, reached)
@@ -103,11 +104,11 @@ def _goal(scene: Scene) -> Place:
 
 def _innermost(scene: Scene, reached: dict[Place, int]) -> Place:
     rank = {place: number for number, group in enumerate(closing_groups(scene.height, scene.width)) for place in group}
-    return max(reached, key=rank.__getitem__)  # the nearest of equals: they are in the order of their distance
+    return max(reached, key=rank.__getitem__)  # sorted by distance, so the nearest wins a tie
 
 
 def _gain(scene: Scene, place: Place) -> int:
-    """What a bomb on this place would be worth."""
+    """Return the value of a bomb on this place."""
     burned = burned_by(scene, replace(scene.own, at=place))
     crates = sum(scene.rows[row][column] == CRATE for row, column in burned if (row, column) not in scene.doomed)
     return crates + RIVAL * len(set(scene.rivals).intersection(burned))

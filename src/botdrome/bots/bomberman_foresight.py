@@ -1,4 +1,4 @@
-"""What can be foreseen in Bomberman: which tiles burn when, and where one may stand to live on."""
+"""Predictions for Bomberman: the tiles that burn in each round, and the tiles on which a user survives."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -12,14 +12,14 @@ ALL: Tiles = -1
 
 
 def burned_by(scene: Scene, bomb: Bomb) -> list[Place]:
-    """What this bomb alone would burn on the map as it is."""
+    """Return the tiles that this bomb alone would burn on the current map."""
     return flames(scene.rows, bomb, scene.pierces)
 
 
 def forecast(scene: Scene, placed: Iterable[Bomb]) -> Iterator[tuple[Tiles, Tiles]]:
-    """Round by round, until the last bomb has gone off: what can be entered, and what is deadly at its end.
+    """Yield, for each round until the last bomb explodes, the tiles that can be entered and the tiles that are deadly.
 
-    As if nobody placed a bomb but those that are said to be placed now.
+    Assume that no bombs are placed except `placed`, which are placed now.
     """
     rows, lying = scene.rows, [*scene.lying, *placed]
     for now in range(scene.round, scene.round + scene.fuse + 1):
@@ -36,9 +36,9 @@ def forecast(scene: Scene, placed: Iterable[Bomb]) -> Iterator[tuple[Tiles, Tile
 
 
 def refuges(scene: Scene, placed: Iterable[Bomb], crowd: Tiles, spreading: bool, horizon: int | None = None) -> Tiles:
-    """Where one may stand after the moves of this round and live on without the tiles of a crowd, which may spread.
+    """Return the tiles on which a user survives after this round's moves, without the tiles of a crowd, which may spread.
 
-    With a horizon: and live for so many rounds, whatever comes then.
+    With a horizon, the user needs to survive only that many rounds.
     """
     rounds = []
     for can_enter, deadly in islice(forecast(scene, placed), horizon):
@@ -52,11 +52,11 @@ def refuges(scene: Scene, placed: Iterable[Bomb], crowd: Tiles, spreading: bool,
 
 
 def distances(scene: Scene, start: Place) -> dict[Place, int]:
-    """The places that can be reached as things are, each with the number of steps to it, the nearest first."""
+    """Return the places that can be reached on the current map, with their distances in steps, nearest first."""
     beside = neighbours(scene.height, scene.width)
     can_enter = scene.can_enter(scene.rows, scene.lying)
     found, reached = [start], {start: 0}
-    for place in found:  # grows on the way
+    for place in found:  # the loop body appends to this list
         for after in beside[place]:
             if after is not None and after not in reached and scene.tile(after) & can_enter:
                 reached[after] = reached[place] + 1

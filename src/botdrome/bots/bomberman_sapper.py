@@ -1,4 +1,4 @@
-"""The sapper: a house bot for Bomberman that looks ahead until the last bomb has gone off."""
+"""The sapper: a house bot for Bomberman that looks ahead until the last bomb has exploded."""
 
 from collections.abc import Iterator
 
@@ -13,14 +13,14 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 
 UPGRADE, RIVAL = 4, 2
-"""What they are worth, in crates."""
+"""Their values, in crates."""
 FAR = 1000
 SOON = 10
-"""So many rounds before walls close in, the middle of the map becomes the goal."""
+"""The number of rounds before walls close in from which the bot goes to the middle of the map."""
 
 
 def sapper(view: View, chance: Chance) -> Raw:
-    """Stays alive if it can; bombs crates and rivals where it can get away; takes upgrades."""
+    """Stay alive if possible; bomb crates and rivals if it can escape; take upgrades."""
     scene = scene_of(view)
     steps, feared = _safe_steps(scene)
     if scene.can_place and _gain(scene, scene.own.at) and _can_get_away(scene, [scene.own, *feared]):
@@ -29,12 +29,12 @@ def sapper(view: View, chance: Chance) -> Raw:
     nearest = min(way.get(place, FAR) for place in steps.values())
     best = [action for action, place in steps.items() if way.get(place, FAR) == nearest]
     if WAIT in steps and scene.tiles(steps[action] for action in best) & scene.with_neighbours(scene.tiles(scene.rivals)):
-        best.append(WAIT)  # lest two that want the same tile stop each other for ever
+        best.append(WAIT)  # two bots that want the same tile would block each other forever
     return {"action": WORDS[chance.choice(best)]}
 
 
 def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
-    """The steps that one survives, and the bombs that are reckoned with: at best whatever the rivals do, else ever less of it."""
+    """Return the steps that the bot survives, and the bombs of rivals that it assumes: the worst actions first, then fewer."""
     steps = dict(steps_of(scene))
     crowd, threats = scene.tiles(scene.rivals), scene.threats
     for feared, blocked, spreading in ((threats, crowd, True), (threats, crowd, False), ([], crowd, False), ([], 0, False)):
@@ -55,12 +55,12 @@ def steps_of(scene: Scene) -> Iterator[tuple[Action, Place]]:
 
 
 def _can_get_away(scene: Scene, placed: list[Bomb]) -> bool:
-    """From the first of the bombs that are placed."""
+    """Return True if a user on the first of these bombs can escape."""
     return bool(scene.tile(placed[0].at) & refuges(scene, placed, scene.tiles(scene.rivals), True))
 
 
 def _goal(scene: Scene) -> Place:
-    """The place that is worth most for the way there; when walls are about to close in, one where they do so last."""
+    """Return the place with the best value for its distance; if walls close soon, one where they close last."""
     reached = distances(scene, scene.own.at)
     if scene.closing_at is not None and scene.closing_at - scene.round <= SOON:
         innermost = closing_groups(scene.height, scene.width)[-1]
@@ -74,7 +74,7 @@ def _goal(scene: Scene) -> Place:
 
 
 def _gain(scene: Scene, place: Place) -> int:
-    """What a bomb on this place would be worth."""
+    """Return the value of a bomb on this place."""
     burned = burned_by(scene, replace(scene.own, at=place))
     crates = sum(scene.rows[row][column] == CRATE for row, column in burned if (row, column) not in scene.doomed)
     return crates + RIVAL * len(set(scene.rivals).intersection(burned))

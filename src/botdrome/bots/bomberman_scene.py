@@ -1,6 +1,6 @@
-"""The scene: a view of Bomberman as a bot that thinks ahead reads it.
+"""The scene: a view of Bomberman, prepared for bots that look ahead.
 
-Sets of tiles are whole numbers with a bit for each tile, row by row from the lowest.
+Sets of tiles are integers with one bit per tile, row by row from the lowest bit.
 """
 
 from collections.abc import Iterable
@@ -25,12 +25,12 @@ class Scene(Struct, frozen=True):
     left_edge: Tiles
     lying: list[Bomb]
     doomed: set[Place]
-    """What each of them would burn by itself as things are."""
+    """The places that each of these bombs would burn by itself on the current map."""
     upgrades: list[Place]
     closing_at: int | None
     closing: list[Place]
     own: Bomb
-    """The bomb that one would place now; its place is where one stands."""
+    """The bomb that the bot could place now, on its own place."""
     can_place: bool
     rivals: list[Place]
     threats: list[Bomb]
@@ -47,7 +47,7 @@ class Scene(Struct, frozen=True):
         return int(free, 2) & ~self.tiles(bomb.at for bomb in lying)
 
     def with_neighbours(self, tiles: Tiles) -> Tiles:
-        """May hold bits that are off the map."""
+        """Return the tiles and their neighbours. The result may hold bits off the map."""
         right_edge = self.left_edge << self.width - 1
         beside = (tiles & ~self.left_edge) >> 1 | (tiles & ~right_edge) << 1
         return tiles | beside | tiles >> self.width | tiles << self.width

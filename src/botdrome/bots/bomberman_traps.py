@@ -1,4 +1,4 @@
-"""Traps in Bomberman: bombs from which users do not get away."""
+"""Traps in Bomberman: bombs from which users cannot escape."""
 
 from collections.abc import Iterable
 
@@ -10,38 +10,38 @@ from botdrome.games.bomberman_map import Place, neighbours
 from botdrome.games.bomberman_things import Bomb
 
 Ways = tuple[Tiles, Tiles]
-"""What can be entered, and where one may stand after the moves of this round and live on."""
+"""The tiles that can be entered, and the tiles on which a user survives after this round's moves."""
 
 CLOSE = 8
-"""Tiles; rivals farther off are no danger yet, and no prey."""
+"""The distance in tiles up to which a rival is a danger or a target."""
 MOST = 2
-"""So many rivals are watched at a time, the nearest."""
+"""The number of rivals that are watched, nearest first."""
 REACH = 5
-"""Traps are looked for in so many steps, and for rivals in so many tiles."""
+"""The largest distance of a trap in steps, and of its rivals in tiles."""
 GRIP = (1.0, 0.4, 0.15, 0.0, 0.0, 0.0)
-"""What a bomb is worth that leaves a rival so many steps to live on; none: it is trapped."""
+"""The value of a bomb that leaves a rival 0, 1, 2, ... safe steps. With 0 the rival is trapped."""
 
 
 def ways_out(scene: Scene, bomb: Bomb) -> Ways:
-    """If this bomb is placed now and nobody else does anything."""
+    """Return the ways out if this bomb is placed now and nobody else acts."""
     stands = scene.tile(bomb.at)
     return scene.can_enter(scene.rows, [*scene.lying, bomb]), refuges(scene, [bomb], stands, False)
 
 
 def steps_left(scene: Scene, place: Place, ways: Ways) -> int:
-    """How many steps save a user on this place; to stay is one of them."""
+    """Return the number of steps that save a user on this place, including staying."""
     can_enter, safe = ways
     tile = scene.tile(place)
     return ((tile | scene.with_neighbours(tile) & can_enter) & safe).bit_count()
 
 
 def gets_away(scene: Scene, placed: list[Bomb]) -> bool:
-    """Whether one lives on that stands on the first of the bombs that are placed, whatever steps the rivals make."""
+    """Return True if a user on the first of these bombs survives any moves of the rivals."""
     return bool(scene.tile(placed[0].at) & refuges(scene, placed, scene.tiles(scene.rivals), True))
 
 
 def dangers(scene: Scene) -> Tiles:
-    """Where one could be trapped by a bomb in the next round."""
+    """Return the tiles where a bomb in the next round could trap the bot."""
     found = 0
     for bomb in sorted(scene.threats, key=lambda bomb: tiles_between(bomb.at, scene.own.at))[:MOST]:
         if tiles_between(bomb.at, scene.own.at) <= CLOSE:
@@ -52,7 +52,7 @@ def dangers(scene: Scene) -> Tiles:
 
 
 def grips(scene: Scene, places: Iterable[Place]) -> dict[Place, float]:
-    """How well a bomb in the next round would hold the rivals, by the place that it is placed on."""
+    """Return how well a bomb on each place in the next round would restrict the rivals."""
     watched = sorted(scene.rivals, key=lambda rival: tiles_between(rival, scene.own.at))[:MOST]
     close = [rival for rival in watched if tiles_between(rival, scene.own.at) <= CLOSE]
     return {place: _grip(scene, replace(scene.own, at=place), close) for place in places} if close else {}
@@ -70,14 +70,14 @@ def _grip(scene: Scene, bomb: Bomb, rivals: list[Place]) -> float:
 
 
 def _next_places(scene: Scene, place: Place, taken: Place) -> list[Place]:
-    """Where a user may be after one step, to stay included."""
+    """Return the places of a user after one step, including its current place."""
     can_enter = scene.can_enter(scene.rows, scene.lying) & ~scene.tile(taken)
     beside = neighbours(scene.height, scene.width)[place]
     return [place, *(after for after in beside if after is not None and scene.tile(after) & can_enter)]
 
 
 def trap(scene: Scene, reached: dict[Place, int]) -> Place | None:
-    """The nearest place where a bomb would trap a rival that does not move."""
+    """Return the nearest place where a bomb would trap a rival that does not move."""
     for place, steps in reached.items():
         if steps > REACH:
             break
@@ -95,5 +95,5 @@ def _holds(scene: Scene, bomb: Bomb, rivals: list[Place]) -> bool:
 
 
 def tiles_between(one: Place, other: Place) -> int:
-    """As if there were no walls."""
+    """Return the distance, ignoring walls."""
     return abs(one[0] - other[0]) + abs(one[1] - other[1])

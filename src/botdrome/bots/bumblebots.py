@@ -10,13 +10,13 @@ from botdrome.games.hexagon import STEPS, Hex, around, bits, rings
 
 WAYS = [(direction, down, right) for direction, (down, right) in STEPS.items()]
 FAR = 1000
-"""Further than any way."""
+"""A distance longer than any path."""
 Errand = tuple[bool, int, Hex, str]
-"""Whether a rival is nearer, how far it is, to which flower, for which drone. The smaller, the better."""
+"""Whether a rival is nearer, the distance, the flower and the drone. Smaller is better."""
 
 
 def random(view: View, chance: Chance) -> Raw:
-    """Each drone any way that is open to it; one that looks ten times and finds none stays."""
+    """Send each drone in a random open direction; a drone that finds none in ten tries stays."""
     seat, board, orders = view["you"], view["board"], {}
     for drone, state in view["drones"][seat].items():
         row, column = state["position"]
@@ -31,12 +31,12 @@ def random(view: View, chance: Chance) -> Raw:
 
 
 def forager(view: View, chance: Chance) -> Raw:
-    """A drone for each flower, by the shortest ways; those left over spread out and wait for the next flower."""
+    """Send a drone to each flower by the shortest paths; the other drones spread out and wait for the next flower."""
     return _Foray(view, chance).orders()
 
 
 class _Foray:
-    """One tick of the forager: what it sees, and where its drones go. Sets of hexes are bits of a number."""
+    """One tick of the forager: the board, and the targets of its drones. Sets of hexes are bit sets."""
 
     def __init__(self, view: View, chance: Chance) -> None:
         seat = view["you"]
@@ -75,11 +75,11 @@ class _Foray:
         return self.chance.choice([near for near in (spot, *around(spot)) if self._bits([near]) & ahead] or [spot])
 
     def _trail(self, flower: Hex, free: int) -> list[int]:
-        """What is 0, 1, 2, ... steps away from a flower."""
+        """Return the hexes 0, 1, 2, ... steps away from a flower."""
         return list(rings(self._bits([flower]), free, self.width))
 
     def _approach(self, spot: Hex, trail: Sequence[int]) -> tuple[int, int]:
-        """How far a drone at this spot has to go along the trail, and the hexes to which it may go first."""
+        """Return the distance of a drone along the trail, and the hexes that it may enter first."""
         if self._bits([spot]) & trail[0]:
             return 0, trail[0]
         near = self._bits(around(spot))
@@ -89,17 +89,17 @@ class _Foray:
         return FAR, 0
 
     def _post(self, spot: Hex, others: Iterable[Hex]) -> Hex:
-        """This hex or one beside it: from where, with the others at theirs, it is least far to wherever a flower may come."""
+        """Return this hex or a neighbour: the one that, with the others' places, is nearest to all possible flowers."""
         posts = self._bits(others)
         choice = [spot, *(near for near in around(spot) if self._bits([near]) & self.free)]
         return min(choice, key=lambda hex_: self._remoteness(posts | self._bits([hex_])))
 
     def _remoteness(self, posts: int) -> int:
-        """The ways from the posts to all the empty hexes, added up."""
+        """Return the sum of the distances from the posts to all empty hexes."""
         return sum(far * (ring & self.meadow).bit_count() for far, ring in enumerate(rings(posts, self.ground, self.width)))
 
     def _taken(self, spot: Hex) -> Hex:
-        """The spot, which is from now on no longer free."""
+        """Return the spot, and mark it as taken."""
         self.free &= ~self._bits([spot])
         return spot
 

@@ -1,9 +1,9 @@
-"""Odds: how likely a boat lies on each square of a board of which only hits and misses are known.
+"""Odds: the chance that a boat lies on each square of a board, given its hits and misses.
 
-No one says which boat was hit, so the hits are explained in every way there is: hit by hit, each in turn is given a boat that
-covers it and perhaps others. Ways that have come to the same hits left and the same boats left go on as one, so there are some
-hundreds of steps and not millions. Each way counts by how many whole fleets agree with it: boats that it has no use for may lie
-anywhere in the open. That two boats may want the same open square is left out of account.
+The game does not tell which boat was hit, so the search tries every explanation. It assigns to each hit in turn a boat that
+covers it and perhaps other hits. Explanations with the same remaining hits and boats are merged, so there are hundreds of
+steps instead of millions. The weight of an explanation is the number of fleets that agree with it; unused boats may lie
+anywhere in open water. Overlaps of boats in open water are ignored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,22 +17,22 @@ from botdrome.bots.boat_chart import FULL, Chart, Field, OpenWater, Sea, chart_f
 from botdrome.games.fleet import Mask, Rows
 
 CERTAIN = 1 << 24
-"""The odds of a square on which a boat must lie."""
+"""The odds of a square that must hold a boat."""
 EFFORT = 5000
-"""About so many steps are taken at most to explain the hits: of more ways than that allows, the likeliest go on."""
+"""The approximate limit of search steps. Beyond it only the likeliest explanations are continued."""
 NARROW = 4
-"""But so many go on in any case."""
+"""The number of explanations that are continued in any case."""
 UNEXPLAINED = 0.2
-"""What a way still counts for each hit that it has no boat for, where there is none otherwise."""
+"""The factor for each unexplained hit, if no full explanation exists."""
 NO_ROOM = 0.01
-"""How many berths in the open a length has that has none: such a boat must explain some hit."""
+"""The berth count for a length without open berths: such a boat must explain some hit."""
 DIGIT = 5
-"""Bits for the number of boats of one length: there are 23 boats at most."""
+"""Bits for the number of boats of one length: there are at most 23 boats."""
 MOST = (1 << DIGIT) - 1
 
 State = int
-"""The hits that are not explained yet, above them the boats that are left, a digit for each length, and above these the squares
-that boats may still take up beside the hits."""
+"""The unexplained hits in the low bits; above them the remaining boats, one digit per length; above these the number of open
+squares that boats may still cover."""
 
 
 class Cover(Struct, frozen=True, gc=False):
@@ -42,30 +42,30 @@ class Cover(Struct, frozen=True, gc=False):
     length: int
     berths: int
     over: Field
-    """How many of them go over each square."""
+    """The number of these berths over each square."""
 
 
 Boat = tuple[State, int, int, float, int]
-"""What a cover takes from a state, its squares beside the hits, the place of its digit, its weight, and its number among all."""
+"""The cover's change to a state, its squares without hits, the position of its digit, its weight, and its index."""
 Choices = dict[Mask, dict[Mask, list[Boat]]]
-"""By the first of the hits that they cover, and by all of them."""
+"""By the first hit that they cover, then by all hits that they cover."""
 Step = tuple[State, State, float, float, int]
-"""From a state to a state: the weight of the ways up to there, the weight of this step alone, and the number of the cover."""
+"""The state before and after, the weight of the explanations before, the weight of this step, and the index of the cover."""
 
 
 class Ways(Struct, frozen=True):
-    """What came of explaining the hits, all by weight."""
+    """The explanations of the hits, as sums of weights."""
 
     weight: float
     shares: Sequence[float]
-    """Cover by cover: the ways that it is in."""
+    """For each cover, the explanations that use it."""
     left: Sequence[float]
-    """Length by length: the boats that nothing needed."""
+    """For each length, the boats that no hit needed."""
 
 
 @lru_cache(64)
 def odds(board: Rows, boats: tuple[str, ...]) -> list[int]:
-    """Square by square, with one more at the end of each row; 0 where somebody has shot."""
+    """Return the odds of each square, with one extra square at the end of each row; 0 for squares already shot at."""
     chart, sea = chart_for(board, boats), sea_of(board)
     waters = open_water(chart, sea.open)
     covers = [cover for square in squares_in(sea.hits) for cover in covers_near(chart, sea, square)]
@@ -82,14 +82,14 @@ def odds(board: Rows, boats: tuple[str, ...]) -> list[int]:
 
 
 def covers_near(chart: Chart, sea: Sea, first: int) -> list[Cover]:
-    """The covers whose first hit this is."""
+    """Return the covers whose first hit is `first`."""
     reach = chart.reach[first]
     return _covers(chart, first, sea.hits & reach, sea.misses & reach)
 
 
 @lru_cache(1 << 12)
 def _covers(chart: Chart, first: int, hits: Mask, misses: Mask) -> list[Cover]:
-    """Of all that is known only what is in reach counts, and little of that changes from shot to shot: so it is kept."""
+    """Return the covers for the hits and misses in reach. These rarely change from shot to shot, so the result is cached."""
     lowest = 1 << first
     found: dict[tuple[Mask, int], list[int]] = {}
     for berth in chart.over[first]:
@@ -103,7 +103,7 @@ def _covers(chart: Chart, first: int, hits: Mask, misses: Mask) -> list[Cover]:
 
 
 def _explained(chart: Chart, sea: Sea, waters: Mapping[int, OpenWater], covers: Sequence[Cover]) -> Ways:
-    """In full, or where that cannot be, with hits that stay unexplained."""
+    """Explain all hits; if that is impossible, leave some unexplained."""
     digits = {length: chart.squares + DIGIT * place for place, length in enumerate(chart.counts)}
     always = chart.squares + DIGIT * len(digits)
     start = sea.hits + sum(count << digits[length] for length, count in chart.counts.items()) + (1 << always)
@@ -130,7 +130,7 @@ def _boats(hits: Mask, covers: Sequence[Cover], digits: Mapping[int, int], water
 
 
 def _ways(start: State, hits: Mask, boats: Choices, covers: int, digits: Mapping[int, int]) -> Ways:
-    """There, collecting the steps, and back, to see which of them lead to an end."""
+    """Search forward to collect the steps, then backward to find those that lead to an end."""
     slack = max(digits.values()) + 2 * DIGIT
     steps, ends = _steps(start, hits, boats, slack, max(NARROW, EFFORT // (covers + 1)))
     onward = dict.fromkeys(ends, 1.0)
@@ -145,7 +145,7 @@ def _ways(start: State, hits: Mask, boats: Choices, covers: int, digits: Mapping
 
 
 def _steps(start: State, hits: Mask, boats: Choices, slack: int, beam: int) -> tuple[list[Step], dict[State, float]]:
-    """Every step from the start on, in order, and the states at the end with their weights."""
+    """Return every step from the start, in order, and the final states with their weights."""
     states: dict[Mask, dict[State, float]] = {hit: {} for hit in boats}
     states[0] = {}
     states[hits & -hits][start] = 1.0

@@ -8,23 +8,23 @@ from botdrome.games.game import Raw, View
 from botdrome.games.gomoku import FREE, MARKS, Point, points, stretches
 
 TRIES = 6
-"""So many cells of the largest board can be had from the 64 bits of one draw."""
+"""The number of cells of the largest board that the 64 bits of one draw provide."""
 
 Promise = int
-"""What a stone would make, in one number that can be added up over the lines through it: its company (stones with which it may
-yet form a row), and these. A four is a cell that would win next; a three, a line where one more stone would make two fours."""
+"""The value of a stone as one number, which can be added over the lines through it. It counts the stones that it may form a row
+with, and these threats: a four is a cell that would win next; a three is a line where one more stone would make two fours."""
 THREE, FOUR, WIN = 10**6, 10**7, 10**9
 
 Kind = int
 NOTHING, TWO_THREES, FOUR_AND_THREE, TWO_FOURS, ROW = range(5)
 MAKING = (0, 10**6, 5 * 10**8, 10**9, 10**10)
-"""What each kind is worth to the one who makes it."""
+"""The value of each kind for the player that makes it."""
 BREAKING = (0, 5 * 10**5, 5 * 10**7, 10**8, 5 * 10**9)
-"""What it is worth to keep the other from it."""
+"""The value of preventing each kind."""
 
 
 def random(view: View, chance: Chance) -> Raw:
-    """Any free cell."""
+    """Choose any free cell."""
     size, board, draw = view["size"], view["board"], chance.bits()
     for _ in range(TRIES):
         draw, cell = divmod(draw, size * size)
@@ -35,7 +35,7 @@ def random(view: View, chance: Chance) -> Raw:
 
 
 def threat(view: View, chance: Chance) -> Raw:
-    """Looks one stone ahead: wins or keeps the other from it, makes and breaks fours and threes, stays with the stones."""
+    """Look one stone ahead: win or prevent a win, make and block fours and threes, stay near other stones."""
     size, board = view["size"], "".join(view["board"])
     worth = dict(_worths(board, size, view["winLength"], view["you"]))
     best = max(worth.values())
@@ -51,7 +51,7 @@ def _free(cells: str) -> Iterator[int]:
 
 
 def _worths(cells: str, size: int, win_length: int, you: int) -> Iterator[tuple[int, float]]:
-    """Each free cell, and what a stone there is worth to you."""
+    """Yield each free cell, and the value of a stone there."""
     lines, centre = _lines(size, win_length), _nearness_to_centre(size)
     for cell in _free(cells):
         mine = theirs = 0
@@ -64,14 +64,14 @@ def _worths(cells: str, size: int, win_length: int, you: int) -> Iterator[tuple[
 
 @cache
 def _lines(size: int, win_length: int) -> tuple[tuple[tuple[slice, int], ...], ...]:
-    """The lines through each cell, and where on them it lies."""
+    """Return the lines through each cell, and its position on them."""
     through = stretches(size, win_length)
     return tuple(tuple((line, (cell - line.start) // line.step) for line in through[cell]) for cell in range(size * size))
 
 
 @cache
 def _nearness_to_centre(size: int) -> tuple[float, ...]:
-    """From 0 to less than 1: it decides between cells that are worth the same."""
+    """Return a value from 0 to less than 1 per cell, which breaks ties between equal cells."""
     middle = (size - 1) / 2
     return tuple(1 - (abs(x - middle) + abs(y - middle) + 1) / size for x, y in points(size))
 
@@ -89,12 +89,12 @@ def _kind(promise: Promise) -> Kind:
 
 @lru_cache(maxsize=2**17)
 def _promises(line: str, at: int, win_length: int) -> tuple[Promise, ...]:
-    """For each seat, what its stone at this place would make of the line."""
+    """Return, for each seat, the threats that its stone at this place would make on the line."""
     return tuple(_promise(line[:at] + mark + line[at + 1 :], mark, win_length) for mark in MARKS)
 
 
 def _promise(line: str, mark: str, win_length: int) -> Promise:
-    """`line` has the stone already, and is so short that every row on it would go through the stone."""
+    """Rate `line`, which already has the stone and is so short that every row on it includes the stone."""
     gaps = _gaps(line, mark, win_length)
     company = sum((win_length - len(missing)) ** 2 for missing in gaps)
     fours = {cell for missing in gaps if len(missing) == 1 for cell in missing}
@@ -104,7 +104,7 @@ def _promise(line: str, mark: str, win_length: int) -> Promise:
 
 
 def _gaps(line: str, mark: str, win_length: int) -> list[tuple[int, ...]]:
-    """For each row that may yet come about on the line, the cells that it lacks."""
+    """Return the missing cells of each row that is still possible on the line."""
     windows = ((start, line[start : start + win_length]) for start in range(len(line) - win_length + 1))
     return [
         tuple(start + gap for gap in _free(window))

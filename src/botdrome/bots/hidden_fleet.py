@@ -1,4 +1,4 @@
-"""Hidden fleet: boats by chance, but where those who shoot by the odds come late."""
+"""Hidden fleet: a random fleet on squares that a player who shoots by the odds tries late."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,13 +8,13 @@ from botdrome.games.chance import Chance
 from botdrome.games.fleet import WATER, Rows, random_fleet
 
 DRAFTS = 16
-"""So many fleets are drawn, and one is taken: more would hide better from those who do not know, and worse from those who do."""
+"""The number of random fleets to choose from. More drafts hide better from most players, but are easier to predict."""
 CONTACT = 0.07
-"""What two squares of different boats side by side cost, in first shots that hit: they are found together."""
+"""The cost of two adjacent squares of different boats, in hits of a first shot: such boats are found together."""
 
 
 def hidden_fleet(width: int, height: int, boats: Sequence[str], chance: Chance) -> Rows:
-    """Of some drafts the one that lies where hits are least likely, with its boats apart."""
+    """Draw some fleets and return the one on the least likely squares, with its boats apart."""
     blank = (WATER * width,) * height
     likely = odds(blank, tuple(boats))
     drafts = [random_fleet(width, height, boats, chance) for _ in range(DRAFTS)]
@@ -28,7 +28,7 @@ def _exposure(fleet: Rows, likely: Sequence[int]) -> float:
 
 
 def _contacts(fleet: Rows) -> int:
-    """How many pairs of squares that touch belong to two boats."""
+    """Return the number of adjacent squares that belong to different boats."""
     columns = ["".join(column) for column in zip(*fleet, strict=True)]
     pairs = [pair for line in (*fleet, *columns) for pair in pairwise(line)]
     return sum([one != other and WATER not in (one, other) for one, other in pairs])

@@ -1,4 +1,4 @@
-"""House bots by game and name, and what they are shown."""
+"""House bots by game and name, and their views."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -19,9 +19,9 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import Game, Raw, Seat, View
 
 HouseBot = Callable[[View, Chance], Raw]
-"""A plain function: from what its player may know, and chance, to a move."""
+"""A function from a player's view and chance to a move."""
 MOST_LISTED = 1000
-"""Legal moves among which a bot chooses that knows nothing of its game."""
+"""The largest number of legal moves shown to a bot that does not know the game."""
 
 HOUSE: dict[str, dict[str, HouseBot]] = {
     "noughts-and-crosses": {"random": noughts_and_crosses.random, "perfect": noughts_and_crosses.perfect},
@@ -50,7 +50,7 @@ HOUSE: dict[str, dict[str, HouseBot]] = {
 
 
 def house_bots(game: str) -> dict[str, HouseBot]:
-    """The weakest first. A game without bots of its own has one that plays any legal move."""
+    """Return the house bots of a game, weakest first. A game without its own bots has one that plays any legal move."""
     return HOUSE.get(game, {"random": any_legal_move})
 
 
@@ -59,12 +59,12 @@ def any_legal_move(view: View, chance: Chance) -> Raw:
 
 
 def house_view(position: Game[Any], seat: Seat) -> View:
-    """What a house bot is shown: the seat's view, with its legal moves if the game has no bots of its own."""
+    """Return the view for a house bot: the seat's view, with the legal moves if the game has no bots of its own."""
     view = position.view(seat)
     return view if position.name in HOUSE else view | {"legal": list(islice(position.moves(seat), MOST_LISTED))}
 
 
 def seated(bot: HouseBot, seed: int) -> Callable[[View], Raw]:
-    """The bot with its own chance, for one match."""
+    """Return the bot with its own chance, for one match."""
     chance = Chance(seed)
     return lambda view: bot(view, chance)

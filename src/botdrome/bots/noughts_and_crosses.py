@@ -8,7 +8,7 @@ from botdrome.games.noughts_and_crosses import FULL, WON
 
 
 def random(view: View, chance: Chance) -> Raw:
-    """Any free space. One draw is good for many tries: each takes a digit of base nine from it."""
+    """Choose any free space. One draw gives many tries: each takes one digit in base nine."""
     board, digits = view["board"], 0
     while True:
         digits, space = divmod(digits or chance.bits(), 9)
@@ -18,7 +18,7 @@ def random(view: View, chance: Chance) -> Raw:
 
 
 def perfect(view: View, chance: Chance) -> Raw:
-    """Never loses; among equally good spaces, any."""
+    """Never lose; choose at random among equally good spaces."""
     own = view["marks"][view["you"]]
     marks = [mark for row in view["board"] for mark in row]
     mine = sum(1 << space for space, mark in enumerate(marks) if mark == own)
@@ -32,7 +32,7 @@ def perfect(view: View, chance: Chance) -> Raw:
 
 @cache
 def _outlook(mine: int, theirs: int) -> int:
-    """What the side to move can reach: 1 a win, 0 a draw, -1 a loss; a quicker win is not worth more."""
+    """Return the best result for the side to move: 1 a win, 0 a draw, -1 a loss. A quicker win is not worth more."""
     if theirs in WON:
         return -1
     if mine | theirs == FULL:

@@ -1,4 +1,4 @@
-"""Play a match at full speed, with bots that are plain functions."""
+"""Play a match at full speed, with bots that are functions."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,10 +7,10 @@ from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
 
 Bot = Callable[[View], Raw]
-"""From what a player may know to its move."""
+"""A function from a player's view to its move."""
 
 TRIES = 3
-"""Attempts of a player whose moves are refused, before its time is up."""
+"""The number of illegal moves of a player in one step before it misses the step."""
 
 
 def simulate(match: Match, bots: Sequence[Bot]) -> Match:
