@@ -1,4 +1,4 @@
-"""The formats on offer: a game and the terms on which it is played, one row each."""
+"""The available formats: each is a game and its terms."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ FORMATS: dict[str, Format] = {
 
 
 def restored(data: bytes) -> tuple[Record, Game[Any]]:
-    """The record in a match file and its game, set up as it was; BadRecord with the line and the reason."""
+    """Return the record in a match file, and its game set up as it was. Raise BadRecord with the line and the reason."""
     record = read(data)
     row = FORMATS.get(record.setup.game)
     if row is None:

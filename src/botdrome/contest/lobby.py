@@ -1,4 +1,4 @@
-"""Lobby: who waits for whom. Longest wait first, never against oneself."""
+"""Lobby: match waiting players, longest wait first, never against themselves."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,13 +14,13 @@ from botdrome.contest.schedule import moved_on
 from botdrome.match.terms import PACES, PaceName
 
 Ticket = int
-"""Rises with every arrival."""
+"""A number that rises with every arrival."""
 Names = tuple[str, ...]
-"""Those who meet, in the order of their seats."""
+"""The names of a table, in the order of their seats."""
 
 
 class Wish(Struct, frozen=True):
-    """What a bot wants to play. Only equal wishes meet, whatever opponent they name.
+    """The match that a bot wants to play. Only bots with equal wishes meet; the opponent they name is not part of the wish.
 
     One exception: a bot at the usual pace that takes any opponent plays at the pace of a player that names it.
     """
@@ -32,16 +32,16 @@ class Wish(Struct, frozen=True):
     contest: str | None = None
     pace: PaceName = "usual"
     invite: str | None = None
-    """A word on which players have agreed, so that they meet nobody else."""
+    """A code word that players have agreed on, so that they meet only each other."""
 
     @property
     def open_to_house(self) -> bool:
-        """Whether a house bot may play where nobody else comes."""
+        """Whether a house bot may play if no other player comes."""
         return self.contest is None and self.invite is None
 
 
 def in_a_wish(options: Mapping[str, Any]) -> str:
-    """JSON with sorted keys."""
+    """Return the options as JSON with sorted keys."""
     return msgspec.json.encode(options, order="sorted").decode()
 
 
@@ -50,9 +50,9 @@ class Seeker(Struct, frozen=True):
     name: str
     wish: Wish
     opponent: str | None = None
-    """The only name that it wants to meet; None: any."""
+    """The only name that it wants to meet; None for any."""
     by_lot: bool = False
-    """At its table chance decides who begins; otherwise whoever waits longest does."""
+    """True: the first seat is drawn at random. False: the player that has waited longest begins."""
 
     def accepts(self, other: "Seeker") -> bool:
         if self.name == other.name or self.opponent not in (None, other.name):
@@ -60,30 +60,30 @@ class Seeker(Struct, frozen=True):
         return self.wish == other.wish or self.sets_pace_for(other) or other.sets_pace_for(self)
 
     def sets_pace_for(self, other: "Seeker") -> bool:
-        """Whether it names the other one, which wants the same at the usual pace."""
+        """Return True if it names the other, which has the same wish at the usual pace."""
         return self.opponent == other.name and other.wish == replace(self.wish, pace="usual") != self.wish
 
 
 Pool = dict[tuple[str, str | None], dict[Ticket, Seeker]]
-"""The seekers with one wish, by their names and the opponents that they name."""
+"""The seekers with one wish, by name and named opponent."""
 _arrival = attrgetter("ticket")
 BOOKS = 1000
-"""Contests that are kept at hand, though nobody may wait or play there now."""
+"""The number of contest books above which unused ones are dropped."""
 TRIED = 1000
-"""So many companies are looked at for a table of more than two."""
+"""The largest number of groups tried for a table of more than two."""
 
 
 class ContestBook:
-    """Who has met whom in a contest, and who sat first."""
+    """The matches of a contest so far: each group of players, and the player in the first seat."""
 
     def __init__(self, each_way: int, ended: Mapping[Names, int], running: Mapping[Names, int] | None = None) -> None:
-        """`ended` and `running`: how often players have met so far, in matches that are stored as such."""
+        """`ended` and `running` count the stored matches of each group of players."""
         self._each_way = each_way
         self._met: Counter[tuple[str, frozenset[str]]] = Counter()
         self._ended: Counter[tuple[str, frozenset[str]]] = Counter()
-        """How many of these matches are stored as ended."""
+        """The matches of `_met` that are stored as ended."""
         self._names: defaultdict[int, set[str]] = defaultdict(set)
-        """Those who came, by how many are at their tables."""
+        """All players that have entered, by the number of seats at their tables."""
         for names, times in [*ended.items(), *(running or {}).items()]:
             self.note(names, times)
             self._names[len(names)].update(names)
@@ -94,35 +94,35 @@ class ContestBook:
         self._names[players].add(name)
 
     def order(self, names: Names) -> Names | None:
-        """How these are to sit: as they are if they may, else moved on; None: they have met often enough."""
+        """Return the names in an allowed seating, rotated if necessary; None if they have no matches left."""
         rows = (moved_on(names, by) for by in range(len(names)))
         company = frozenset(names)
         return next((row for row in rows if self._met[row[0], company] < self._each_way), None)
 
     def note(self, names: Names, times: int = 1) -> None:
-        """A match was matched, or (times -1) came to nothing."""
+        """Count a new match, or (times -1) remove one that was cancelled."""
         self._met[names[0], frozenset(names)] += times
 
     def end(self, names: Names, times: int = 1) -> None:
-        """A match is stored as ended."""
+        """Count a match that is stored as ended."""
         self._ended[names[0], frozenset(names)] += times
 
     @property
     def idle(self) -> bool:
-        """Whether no match runs: then the store knows as much."""
+        """True if no match is running, so that the store holds the same data."""
         return self._met == self._ended
 
     def complete_for(self, name: str, players: int = 2) -> bool:
-        """Whether it has met all others that ever came, at every table that they can form, and there are enough of them.
+        """Return True if the player has finished all matches with every group of other entrants, and there are enough of them.
 
-        Matches that run, or whose end is not stored yet, do not count.
+        Running matches, and matches whose end is not stored yet, do not count.
         """
         others = sorted(self._names[players] - {name})
         companies = combinations(others, players - 1)
         return len(others) >= players - 1 and all(self._done((name, *company)) for company in companies)
 
     def unplayed(self) -> Iterator[tuple[Names, int]]:
-        """Those who have still to meet, and how often; of very many groups not all are looked at."""
+        """Yield the groups with matches left, and how many. Only the first groups are examined if there are very many."""
         for players, names in sorted(self._names.items()):
             for company in islice(combinations(sorted(names), players), TRIED):
                 together = frozenset(company)
@@ -150,7 +150,7 @@ class Lobby:
             self._forget_books((game, contest))
 
     def _forget_books(self, latest: tuple[str, str]) -> None:
-        """Anybody can name a contest: the books of those in which nobody waits or plays are not kept."""
+        """Drop the books of contests without waiting players or matches: any client can name a contest, so books add up."""
         used = {(wish.game, wish.contest) for wish in self._pools} | {latest}
         self._books = {key: book for key, book in self._books.items() if key in used or not book.idle}
         self._most_books = max(BOOKS, 2 * len(self._books))
@@ -159,7 +159,7 @@ class Lobby:
         return self._books.get((wish.game, wish.contest)) if wish.contest else None
 
     def seek(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
-        """Those who now play, in the order of their seats, the newcomer among them; None: it waits."""
+        """Return the players of a new table in the order of their seats, including the newcomer; None if it has to wait."""
         if book := self.book(newcomer.wish):
             book.enter(newcomer.name, newcomer.wish.players)
         table = self._table_for(newcomer)
@@ -173,37 +173,37 @@ class Lobby:
         return table
 
     def public(self) -> list[Seeker]:
-        """Those who wait and have agreed with nobody, the longest wait first."""
+        """Return the waiting players without an invite, longest wait first."""
         groups = (group for wish, pool in self._pools.items() if wish.invite is None for group in pool.values())
         return sorted((seeker for group in groups for seeker in group.values()), key=_arrival)
 
     def unplayed(self) -> Iterator[tuple[tuple[str, str], Names, int]]:
-        """What is left to play in contests in which somebody waits or plays: game and contest, names, and how often."""
+        """Yield the matches left in active contests: game and contest, names, and the number of matches."""
         used = {(wish.game, wish.contest) for wish in self._pools}
         for contest, book in self._books.items():
             if contest in used or not book.idle:
                 yield from ((contest, names, left) for names, left in book.unplayed())
 
     def waiting(self, wish: Wish) -> list[Seeker]:
-        """Those who take any opponent, of each name the first, the longest wait first."""
+        """Return the first waiting player of each name that takes any opponent, longest wait first."""
         pool = self._pools.get(wish, {})
         heads = [next(iter(group.values())) for (_, opponent), group in pool.items() if opponent is None]
         return sorted(heads, key=_arrival)
 
     def waiting_in(self, game: str, contest: str, names: Names) -> list[Seeker]:
-        """Those of these names who wait in a contest."""
+        """Return the waiting players with these names in a contest."""
         pools = (pool for wish, pool in self._pools.items() if (wish.game, wish.contest) == (game, contest))
         groups = (group for pool in pools for (name, _), group in pool.items() if name in names)
         return [seeker for group in groups for seeker in group.values()]
 
     def named(self, game: str, name: str) -> Seeker | None:
-        """The bot that waits under this name for any opponent, at the usual pace and in no contest; its options do not matter."""
+        """Return the bot of this name that waits for any opponent, at the usual pace and outside contests, with any options."""
         wishes = (wish for wish in self._pools if wish.game == game and wish.open_to_house and wish.pace == "usual")
         groups = (self._pools[wish].get((name, None)) for wish in wishes)
         return next((next(iter(group.values())) for group in groups if group), None)
 
     def leave(self, seeker: Seeker) -> None:
-        """It waits no longer."""
+        """Remove a waiting player."""
         pool = self._pools.get(seeker.wish, {})
         key = (seeker.name, seeker.opponent)
         group = pool.get(key, {})
@@ -223,21 +223,21 @@ class Lobby:
         return None
 
     def _companies(self, newcomer: Seeker, others: int) -> Iterable[tuple[Seeker, ...]]:
-        """Those who may sit together with the newcomer, the longest wait first; of very many not all are looked at.
+        """Return the groups that may sit with the newcomer, longest wait first, at most TRIED of them.
 
-        Whoever wants to meet one name alone sits at no table of more than two.
+        A player that names an opponent only plays at tables of two.
         """
         waiting = [seeker for seeker in self._waiting_for(newcomer) if seeker.opponent is None]
         return islice(combinations(waiting, others), TRIED)
 
     def _waiting_for(self, newcomer: Seeker) -> Iterator[Seeker]:
-        """Those with whom the newcomer may sit, the longest wait first; of each name the first alone."""
+        """Yield the players that may sit with the newcomer, longest wait first; only the first of each name."""
         heads = [next(iter(group.values())) for pool in self._pools_for(newcomer.wish) for group in pool.values()]
         heads.sort(key=_arrival)
         return (head for head in heads if head.accepts(newcomer) and newcomer.accepts(head))
 
     def _pools_for(self, wish: Wish) -> Iterator[Pool]:
-        """The pool of the wish; and those of the same wish at other paces, where a player may have named the other."""
+        """Yield the pool of the wish, and those of the same wish at other paces, whose players may name each other."""
         if wish.contest is not None:
             return iter([self._pools.get(wish, {})])
         paces = (replace(wish, pace=pace) for pace in (PACES if wish.pace == "usual" else (wish.pace, "usual")))
@@ -245,12 +245,12 @@ class Lobby:
 
 
 def table_wish(seekers: Sequence[Seeker]) -> Wish:
-    """The wish of those who meet: at the pace of a player that named another."""
+    """Return the wish of a table, at the pace of the player that named another."""
     return next((seeker.wish for seeker in seekers if seeker.wish.pace != "usual"), seekers[0].wish)
 
 
 def _seated(table: tuple[Seeker, ...], book: ContestBook | None) -> tuple[Seeker, ...] | None:
-    """The table in the order that the contest still allows; None: it allows none."""
+    """Return the table in a seating that the contest allows; None if there is none."""
     if book is None:
         return table
     order = book.order(tuple(seeker.name for seeker in table))

@@ -1,4 +1,4 @@
-"""Pairing: two by two out of a crowd, rather with anybody else than the last opponent."""
+"""Pairing: form pairs of players, avoiding the last opponent."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,9 +6,9 @@ Pair = tuple[str, str]
 
 
 def paired(names: Sequence[str], last: Mapping[str, str | None]) -> tuple[list[Pair], list[str]]:
-    """Pairs of which neither was the other's last opponent, and those who are left over.
+    """Return pairs that did not just play each other, and the players that are left over.
 
-    Who has just met stands side by side, and everybody is paired with somebody half a row away.
+    Recent opponents are put next to each other in a row; then each player is paired with the one half a row away.
     """
     row = _side_by_side(names, last)
     half = len(row) // 2

@@ -6,11 +6,11 @@ from msgspec import Struct
 
 Z95 = 1.959963984540054
 CERTAIN = 1e-9
-"""A share nearer to 0 or 1 than this counts as 0 or 1."""
+"""A share closer to 0 or 1 than this counts as 0 or 1."""
 
 
 class EloDifference(Struct, frozen=True):
-    """Against the mean of the opponents, with the interval that holds the truth in 95 of 100 cases."""
+    """The Elo difference to the mean of the opponents, with its 95 % confidence interval."""
 
     points: float
     low: float
@@ -18,14 +18,14 @@ class EloDifference(Struct, frozen=True):
 
 
 def elo_points(share: float) -> float:
-    """The difference at which this share of the points is to be expected."""
+    """Return the Elo difference at which this share of the points is expected."""
     if share < CERTAIN:
         return -inf
     return inf if share > 1 - CERTAIN else 400 * log10(share / (1 - share))
 
 
 def elo_difference(wins: int, draws: int, losses: int) -> EloDifference:
-    """Wilson's interval, narrowed by what draws take out of the variance: it is sound after one game, and at 0 and 1."""
+    """Compute Wilson's interval, narrowed by the lower variance of draws. It holds after one game, and at 0 and 1."""
     games = wins + draws + losses
     if games == 0:
         return EloDifference(0.0, -inf, inf)
@@ -38,7 +38,7 @@ def elo_difference(wins: int, draws: int, losses: int) -> EloDifference:
 
 
 def _spread(share: float, drawn: float) -> float:
-    """The variance of one game's points: a draw is half a point for certain."""
+    """Return the variance of one game's points; a draw has none."""
     return max(0.0, share * (1 - share) - drawn / 4)
 
 
@@ -49,11 +49,11 @@ K = 30
 
 
 def expected(own: float, other: float) -> float:
-    """The share of the points that the ratings predict."""
+    """Return the share of the points that the ratings predict."""
     return 1 / (1 + 10 ** ((other - own) / 400))
 
 
 def updated(own: float, other: float, share: float) -> tuple[float, float]:
-    """Both ratings after a game in which the first had this share of the point: 1, 0, or 0.5 for a draw."""
+    """Return both ratings after a game in which the first had this share of the point: 1, 0, or 0.5 for a draw."""
     gain = K * (share - expected(own, other))
     return own + gain, other - gain

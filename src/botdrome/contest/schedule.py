@@ -1,4 +1,4 @@
-"""Schedule: who meets whom, at which seats, with which seed."""
+"""Schedule: the matches of a contest, with their seats and seeds."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Fixture(Struct, frozen=True):
-    """One match to play: the entrants by their seats, and the seed."""
+    """One match to play: the entrants by seat, and the seed."""
 
     number: int
     entrants: tuple[int, ...]
@@ -18,12 +18,12 @@ class Fixture(Struct, frozen=True):
 
 
 def meetings(entrants: int, seats: int) -> list[tuple[int, ...]]:
-    """Every choice of entrants for one table."""
+    """Return every group of entrants for one table."""
     return list(combinations(range(entrants), seats))
 
 
 def fixtures(entrants: int, seats: int, matches: int, seed: int) -> Iterator[Fixture]:
-    """Every meeting `matches` times, the seats moved on by one each time; each seed is played once per seating."""
+    """Yield each meeting `matches` times, rotating the seats; each seed is played once per seating."""
     number = 0
     for played in range(matches):
         for meeting in meetings(entrants, seats):

@@ -1,4 +1,4 @@
-"""Standings: what the results of many matches make of each entrant."""
+"""Standings: the results of many matches, summed up per entrant."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,16 @@ from botdrome.match.events import Result
 
 
 class Tally(Struct):
-    """One entrant's matches."""
+    """The totals of one entrant."""
 
     entrant: int
     wins: int = 0
     draws: int = 0
     losses: int = 0
     points: float = 0.0
-    """1 for a win; a shared first place shares the point."""
+    """1 point for a win; players that share first place share the point."""
     beat: int = 0
-    """Opponents left behind, met level, and not reached: what the rating counts."""
+    """`beat`, `level` and `beaten_by` count opponents ranked below, equal and above; the rating uses them."""
     level: int = 0
     beaten_by: int = 0
     causes: Counter[str] = field(default_factory=Counter)
@@ -48,7 +48,7 @@ class Tally(Struct):
 
 
 class Standings:
-    """Counts matches as they come in."""
+    """Totals that are updated match by match."""
 
     def __init__(self, entrants: int) -> None:
         self.tallies = [Tally(entrant) for entrant in range(entrants)]
@@ -61,5 +61,5 @@ class Standings:
             self.tallies[entrant].add(result.places[seat], others, result.causes[seat])
 
     def ranked(self) -> list[Tally]:
-        """The best first."""
+        """Return the standings, best first."""
         return sorted(self.tallies, key=lambda tally: (-tally.points, -tally.wins, tally.losses, tally.entrant))

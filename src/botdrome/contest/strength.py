@@ -1,8 +1,8 @@
-"""Strength: the ratings of all players of a game, from the results between pairs of them, with 95 % intervals.
+"""Strength: the ratings of all players of a game, from the results of pairs, with 95 % confidence intervals.
 
-Bradley-Terry on half points with a weak prior (a standard deviation of 600 Elo), as in the simulations of our statistics. A
-block of the variance is one match. The larger of two half-widths counts: the sandwich, which holds where results are not as
-the model says, and the model's own, which holds for players that won or lost everything.
+The model is Bradley-Terry on half points with a weak prior (a standard deviation of 600 Elo). A block of the variance is one
+match. The margin is the larger of two half-widths: the sandwich estimate holds where results deviate from the model; the
+model's own estimate holds for players that won or lost everything.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,14 +14,14 @@ from msgspec import Struct
 from botdrome.contest.rating import Z95
 
 POINTS = 400 / log(10)
-"""Elo points of one unit of strength."""
+"""Elo points per unit of strength."""
 MEAN = 1500.0
-"""The rating that is the mean of all who have met, directly or through others."""
+"""The mean rating of each group of connected players."""
 PRIOR = (POINTS / 600) ** 2
 LARGEST = 300
-"""Players of a group from which on no intervals are computed: the time grows with the third power."""
+"""The group size from which no intervals are computed: the time grows with the cube of the size."""
 STEPS, PRECISION = 50, 1e-6
-"""Of all that is solved step by step."""
+"""The largest number of iterations, and the precision at which they stop."""
 
 Score = tuple[int, int, int]
 """Wins of the first player, draws, wins of the second."""
@@ -29,13 +29,13 @@ Scores = Mapping[tuple[str, str], Score]
 
 
 class Strength(Struct, frozen=True):
-    """A player's rating. Ratings of different groups cannot be compared: their players have never met."""
+    """A player's rating. Ratings of different groups are not comparable, since their players have never met."""
 
     rating: float
     margin: float | None
-    """Half of the width of the interval; None: there is none yet."""
+    """Half of the interval's width; None if there is no interval yet."""
     group: int
-    """0 for the largest."""
+    """The number of the group; 0 is the largest."""
 
 
 class Point(Struct, frozen=True):
@@ -59,7 +59,7 @@ def strengths(scores: Scores) -> dict[str, Strength]:
 
 
 def groups(scores: Scores) -> list[list[str]]:
-    """Those who have met, directly or through others; the largest group first."""
+    """Return the groups of players that have met, directly or through others, largest first."""
     group_of: dict[str, list[str]] = {}
     for one, two in scores:
         small, large = sorted((group_of.setdefault(one, [one]), group_of.setdefault(two, [two])), key=len)
@@ -71,7 +71,7 @@ def groups(scores: Scores) -> list[list[str]]:
 
 
 def performance(results: Iterable[tuple[float, Score]]) -> Point:
-    """The rating of a player by its results against opponents with these ratings."""
+    """Return the rating of a player from its results against opponents with these ratings."""
     met = [((rating - MEAN) / POINTS, score) for rating, score in results]
     value = 0.0
     for _ in range(STEPS):
@@ -90,14 +90,14 @@ def performance(results: Iterable[tuple[float, Score]]) -> Point:
 
 
 def margin(games: int, sandwich: float, model: float) -> float | None:
-    """Half of the width of the interval, from both variances."""
+    """Return half of the interval's width, from both variances."""
     if games < 2:
         return None
     return POINTS * max(student(games - 1) * sqrt(sandwich), Z95 * sqrt(model))
 
 
 def student(freedom: int) -> float:
-    """Student's t at 0.975: exact for 1 and 2 degrees of freedom, else by Cornish and Fisher's series."""
+    """Return Student's t at 0.975: exact for 1 and 2 degrees of freedom, else by the Cornish-Fisher series."""
     if freedom == 1:
         return tan(pi * 0.475)
     if freedom == 2:
@@ -117,18 +117,18 @@ def expected(difference: float) -> float:
 
 
 def _spread(score: Score, p: float) -> float:
-    """The sum of the squares by which matches differ from what was expected."""
+    """Return the sum of squared deviations of the matches from the expected result."""
     wins, draws, losses = score
     return wins * (1 - p) ** 2 + draws * (0.5 - p) ** 2 + losses * p * p
 
 
 def _few(games: int) -> float:
-    """By how much a few matches make the spread look too small."""
+    """Return the small-sample correction of the spread."""
     return sqrt(games / (games - 1)) if games > 1 else 1.0
 
 
 class _Group:
-    """Players who have met."""
+    """Players that have met, directly or through others."""
 
     def __init__(self, players: int, pairs: Sequence[tuple[int, int, Score]]) -> None:
         self._players, self._pairs = players, pairs
@@ -138,7 +138,7 @@ class _Group:
             self._games[two] += sum(score)
 
     def fitted(self) -> list[float]:
-        """Newton's method; each step by conjugate gradients, because most pairs have never met."""
+        """Return the fitted strengths by Newton's method. Conjugate gradients solve each step, since few pairs have met."""
         values = [0.0] * self._players
         for _ in range(STEPS):
             slopes, weights = self._slopes(values)
@@ -151,7 +151,7 @@ class _Group:
         return values
 
     def _slopes(self, values: Sequence[float]) -> tuple[list[float], list[float]]:
-        """The gradient, and the weight of each pair in the second derivative."""
+        """Return the gradient, and the weight of each pair in the second derivative."""
         slopes, weights = [-PRIOR * value for value in values], []
         for one, two, (wins, draws, losses) in self._pairs:
             p, times = expected(values[one] - values[two]), wins + draws + losses
@@ -162,7 +162,7 @@ class _Group:
         return slopes, weights
 
     def _solved(self, weights: Sequence[float], right: Sequence[float]) -> list[float]:
-        """H x = right."""
+        """Solve H x = right."""
         x, rest = [0.0] * self._players, list(right)
         diagonal = self._times(weights, None)
         ready = [a / b for a, b in zip(rest, diagonal, strict=True)]
@@ -181,7 +181,7 @@ class _Group:
         return x
 
     def _times(self, weights: Sequence[float], x: Sequence[float] | None) -> list[float]:
-        """H x; None: the diagonal of H."""
+        """Return H x; with None, the diagonal of H."""
         product = [PRIOR] * self._players if x is None else [PRIOR * value for value in x]
         for (one, two, _), weight in zip(self._pairs, weights, strict=True):
             difference = 1.0 if x is None else x[one] - x[two]
@@ -215,7 +215,7 @@ class _Group:
 
 
 def _inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Of a matrix that is symmetric and positive definite: by the columns of its inverted Cholesky factor."""
+    """Invert a symmetric positive definite matrix, by the columns of its inverted Cholesky factor."""
     size, rows = len(matrix), _cholesky(matrix)
     columns = []
     for at in range(size):
@@ -239,5 +239,5 @@ def _cholesky(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def _dot(one: Sequence[float], two: Sequence[float]) -> float:
-    """As far as the shorter goes."""
+    """Return the dot product over the length of the shorter vector."""
     return float(sum(map(mul, one, two)))

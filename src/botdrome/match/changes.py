@@ -1,8 +1,8 @@
-"""Changes: how one JSON value becomes another, written as JSON itself.
+"""Changes between two JSON values, written as JSON.
 
-`[value]` puts a value in place of the old one, and `[]` removes it. An object leads into an object or an array: each of its keys
-is a key or an index there, with the change of the value that is found under it. An index at the end of an array appends to it;
-the key `length` says how many items an array keeps. Keys whose values stay the same are left out.
+`[value]` replaces the old value, and `[]` removes it. An object changes an object or an array: each of its keys is a key or an
+index there, with the change of that value. An index at the end of an array appends to it. The key `length` gives the number of
+items that an array keeps. Keys with unchanged values are omitted.
 """
 
 from typing import Any
@@ -15,13 +15,13 @@ _ENCODE = msgspec.json.Encoder().encode
 
 
 def change_between(old: Any, new: Any) -> Change | None:
-    """The change that makes `new` of `old`, both as JSON is decoded; None: they are the same."""
+    """Return the change from `old` to `new`, both decoded from JSON; None if they are equal."""
     if type(old) is not type(new):
         return [new]
     if not isinstance(old, dict | list):
         return None if old == new else [new]
     text = _ENCODE(new)
-    if text == _ENCODE(old):  # far quicker than to look at each item; and `==` takes true for 1
+    if text == _ENCODE(old):  # much faster than comparing items, and `==` treats true as 1
         return None
     parts = _in_object(old, new) if isinstance(old, dict) else _in_array(old, new)
     return parts if len(_ENCODE(parts)) <= len(text) + 2 else [new]
@@ -34,7 +34,7 @@ def _in_object(old: dict[str, Any], new: dict[str, Any]) -> Change:
         if change is not None:
             parts[key] = change
     kept = [key for key in old if key in new]
-    return parts if kept == list(new)[: len(kept)] else [new]  # keys keep their order: renderers may go by it
+    return parts if kept == list(new)[: len(kept)] else [new]  # keep the order of keys: renderers may rely on it
 
 
 def _in_array(old: list[Any], new: list[Any]) -> Change:

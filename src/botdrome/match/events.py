@@ -1,4 +1,4 @@
-"""What a match tells its audience. Events name players; positions and what is in them come through views alone."""
+"""Events of a match. Events name players; positions are only shown through views."""
 
 from functools import cache
 from typing import Any, Literal
@@ -8,12 +8,12 @@ from msgspec import Struct
 from botdrome.games.game import Raw, Seat
 
 Player = int
-"""A place in the match's list of players. On the first board it is the seat too; on later boards the seats move on."""
+"""An index in the match's list of players. On the first board it is also the seat; on later boards the seats rotate."""
 
 Cause = Literal[
     "complete", "illegal moves", "timeout", "disconnect", "resigned", "crash", "flood", "unreadable", "expelled", "aborted"
 ]  # fmt: skip
-"""Why a match ended for a player: `complete` is the rules, all else the discipline."""
+"""Why a match ended for a player: `complete` is an end by the rules, the others are not."""
 
 
 class Event(Struct, frozen=True, tag_field="event"):
@@ -21,31 +21,31 @@ class Event(Struct, frozen=True, tag_field="event"):
 
 
 class Began(Event, frozen=True, tag="began"):
-    """A board starts. `order` says which player has which seat."""
+    """A board starts. `order` lists the players by seat."""
 
     board: int
     order: tuple[Player, ...]
 
 
 class Played(Event, frozen=True, tag="played"):
-    """A step was played, with the moves as they were sent, unless they are secret."""
+    """A step was played. The moves are shown as they were sent, unless they are secret."""
 
     step: int
     moves: dict[Player, Raw]
 
 
 class Refused(Event, frozen=True, tag="refused"):
-    """To one player alone: a move was not taken."""
+    """A move was refused. Only its player sees this."""
 
     player: Player
     why: str
     move: Raw
     strikes: int
-    """How many illegal moves that makes; 0 where they are free."""
+    """The player's illegal moves so far; 0 if they have no penalty."""
 
 
 class Late(Event, frozen=True, tag="late"):
-    """To one player alone: a move came after its time."""
+    """A move came too late. Only its player sees this."""
 
     player: Player
     by: int
@@ -53,7 +53,7 @@ class Late(Event, frozen=True, tag="late"):
 
 
 class Out(Event, frozen=True, tag="out"):
-    """A player is out, of this board or of the match."""
+    """A player is out of this board or of the match."""
 
     player: Player
     cause: Cause
@@ -61,25 +61,25 @@ class Out(Event, frozen=True, tag="out"):
 
 
 class Left(Event, frozen=True, tag="left"):
-    """A player is gone, and its seat stays."""
+    """A player has disconnected, and its seat stays."""
 
     player: Player
 
 
 class Returned(Event, frozen=True, tag="returned"):
-    """A player that was gone is back."""
+    """A disconnected player is back."""
 
     player: Player
 
 
 class Amended(Event, frozen=True, tag="amended"):
-    """The set-up changes with the next round."""
+    """The options change with the next round."""
 
     options: dict[str, Any]
 
 
 class BoardResult(Struct, frozen=True):
-    """How one board ended, player by player."""
+    """The result of one board, by player."""
 
     scores: tuple[float, ...]
     places: tuple[int, ...]
@@ -92,12 +92,12 @@ class BoardEnded(Event, frozen=True, tag="board ended"):
 
 
 class Result(Struct, frozen=True):
-    """How a match ended: who won, and apart from that why, player by player."""
+    """The result of a match, by player: the places, and separately the reasons."""
 
     places: tuple[int, ...]
-    """1 for the winner; players that tie share a place."""
+    """1 for the winner; tied players share a place."""
     scores: tuple[float, ...]
-    """The scores of the game; where there are several boards, the boards won, a half for a shared one."""
+    """The scores of the game; with several boards, the boards won, where a shared board counts a half."""
     causes: tuple[Cause, ...]
     boards: tuple[BoardResult, ...]
 
@@ -115,11 +115,11 @@ class Ended(Event, frozen=True, tag="ended"):
 
 
 def meant_for(event: Event) -> Seat | None:
-    """The one player that may see the event; None: everybody."""
+    """Return the only player that may see the event; None if everybody may."""
     return event.player if isinstance(event, (Refused, Late)) else None
 
 
 @cache
 def rotated(players: int, by: int) -> tuple[int, ...]:
-    """The numbers of all players, moved on by so many places: the players by seat on board `by`."""
+    """Return the players by seat on board `by`: all numbers rotated by that many places."""
     return tuple((number + by) % players for number in range(players))

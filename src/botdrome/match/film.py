@@ -1,7 +1,7 @@
-"""Film: a match that has been played, as the frames that a viewer shows.
+"""Film: a finished match as the frames that a viewer shows.
 
-A frame is a moment: its time, the event, and the public view of the position that the event left. Most frames carry only what has
-changed in the view since the frame before; every 64th carries the whole view, so that a viewer can start there.
+A frame has a time, an event, and the public view of the position after it. Most frames carry only the changes of the view
+since the previous frame. Every 64th frame carries the whole view, so that a viewer can start there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ from botdrome.match.terms import Milliseconds, Terms
 
 VERSION = 1
 SNAPSHOTS = 64
-"""Of so many frames one carries the whole view."""
+"""One of this many frames carries the whole view."""
 
 FilmEvent = Began | Played | Refused | Late | Out | Left | Returned | Amended | BoardEnded | Ended
 
@@ -42,7 +42,7 @@ _ENCODE, _DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
 
 
 class FilmPlayer(Struct, frozen=True):
-    """A player, with what is known of it."""
+    """A player and its known properties."""
 
     name: str
     owner: str | UnsetType = UNSET
@@ -56,39 +56,39 @@ class FilmHeader(Struct, frozen=True):
     film: int
     """The version of the format."""
     match: str | None
-    """The id of the match on its server; None: the film was made from a file."""
+    """The id of the match on its server; None if the film was made from a file."""
     game: str
     players: tuple[FilmPlayer, ...]
     contest: str | None
     started: Milliseconds | None
-    """Milliseconds since 1970, where that is known."""
+    """Milliseconds since 1970, if known."""
     options: dict[str, Any]
     terms: Terms
     result: Result | None
-    """None: the match still ran when its file was written."""
+    """None if the match was still running when its file was written."""
 
 
 class FilmFrame(Struct, frozen=True):
-    """Each further line. Without `view` and `change` the view is that of the frame before."""
+    """Each further line. Without `view` and `change` the view is the same as in the previous frame."""
 
     t: Milliseconds
     event: FilmEvent
     view: dict[str, Any] | UnsetType = UNSET
     change: dict[str, Any] | UnsetType = UNSET
-    """What has changed since the frame before, as `match/changes.py` writes it."""
+    """The changes since the previous frame, in the format of `match/changes.py`."""
     thought: dict[Player, Milliseconds] | UnsetType = UNSET
-    """How long the players took for the moves of a step that was played."""
+    """How long each player took for its move in a played step."""
 
 
 def header_of(record: Record) -> FilmHeader:
-    """All that a match file says before the match begins."""
+    """Return everything that a match file says before the match begins."""
     setup = record.setup
     players = tuple(FilmPlayer(name) for name in setup.names)
     return FilmHeader(VERSION, None, setup.game, players, None, None, setup.options, setup.terms, record.result)
 
 
 def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
-    """The frames of a match; BadRecord where its file does not lead on."""
+    """Yield the frames of a match. Raise BadRecord if its file is inconsistent."""
     number, before, stopwatch = 0, None, Stopwatch(record.setup.terms.pace.pause)
     for line, (t, news) in zip((None, *record.lines), replay(record, game), strict=True):
         stopwatch.hear(line)
@@ -105,7 +105,7 @@ def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
 
 
 class Stopwatch:
-    """How long the players take for their moves, step by step."""
+    """Measures how long the players take for their moves, step by step."""
 
     def __init__(self, pause: Milliseconds) -> None:
         self._pause = pause
@@ -113,12 +113,12 @@ class Stopwatch:
         self._taken: dict[Player, Milliseconds] = {}
 
     def hear(self, line: InputLine | None) -> None:
-        """Until a step closes, the last move of a player counts."""
+        """Record a move. Only the last move of a player in a step counts."""
         if line is not None and line.do == "move" and line.by is not None:
             self._taken[line.by] = max(0, line.t - self._opened)
 
     def see(self, t: Milliseconds, event: Event) -> dict[Player, Milliseconds]:
-        """The times of a step that was played; empty for any other event. A move that was refused or late is none of it."""
+        """Return the times of a played step; empty for any other event. Refused and late moves do not count."""
         if isinstance(event, (Refused, Late)):
             self._taken.pop(event.player, None)
         elif isinstance(event, Began):
@@ -130,12 +130,12 @@ class Stopwatch:
 
 
 def _shown(event: Event, position: Game[Any]) -> Any:
-    """An event as everybody may see it when the match is over."""
+    """Return an event as everybody may see it after the match."""
     return replace(event, move=None) if isinstance(event, Refused) and position.secret else event
 
 
 def film_lines(header: FilmHeader, frames: Iterable[FilmFrame]) -> Iterator[bytes]:
-    """A film as JSON lines."""
+    """Yield a film as JSON lines."""
     yield _ENCODE(header) + b"\n"
     for frame in frames:
         yield _ENCODE(frame) + b"\n"

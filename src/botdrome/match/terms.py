@@ -1,4 +1,4 @@
-"""Terms: how long a step lasts and what a fault costs. Every difference in discipline is a value here."""
+"""Terms: the time limits of a step, and the penalties for faults. All differences between formats are values here."""
 
 from typing import Literal
 
@@ -7,33 +7,33 @@ from msgspec.structs import replace
 
 Milliseconds = int
 PaceName = Literal["usual", "slow", "stepped"]
-"""usual: the terms of the game as they are. slow and stepped are for people: see `paced`."""
+"""usual: the unchanged terms of the game. slow and stepped are for people: see `paced`."""
 
 PACES: tuple[PaceName, ...] = ("usual", "slow", "stepped")
 
 SLOW_TICK, FIRST_TICK = 2_000, 10_000
-"""Milliseconds of a tick at the slow pace; the first one is longer, for a look at the board."""
+"""The length of a tick at the slow pace, in ms. The first tick is longer, so that people can look at the board."""
 LONG_LIMIT = 300_000
-"""Milliseconds for a move that people make."""
+"""The time limit of a person's move, in ms."""
 RETURN_LIMIT = 60_000
-"""Milliseconds within which a person whose connection was lost may come back before its move is late."""
+"""The time in which a disconnected person may reconnect before its move is late, in ms."""
 SLOW_PATIENCE = 3
-"""Moves in a row that a person may miss where a late move is a pass."""
+"""The number of moves in a row that a person may miss if a late move is a pass."""
 
 
 class Pace(Struct, frozen=True):
-    """How long a step lasts."""
+    """The time limits of a step."""
 
     limit: Milliseconds | None = 5000
-    """None: there is no limit."""
+    """None for no limit."""
     grace: int = 0
-    """Percent on top of the limit that are not announced."""
+    """Extra time in percent of the limit that is not announced."""
     first: Milliseconds | None = None
-    """The limit of the first step, where it differs."""
+    """The limit of the first step, if it differs."""
     beat: bool = False
-    """True: every step lasts just its limit and takes what has come by then. False: it ends with the last answer."""
+    """True: every step lasts exactly its limit and uses the moves received by then. False: it ends with the last answer."""
     pause: Milliseconds = 0
-    """Rest after each step."""
+    """The pause after each step."""
 
     def allowed(self, step: int) -> Milliseconds | None:
         limit = self.first if step == 0 and self.first is not None else self.limit
@@ -41,39 +41,39 @@ class Pace(Struct, frozen=True):
 
 
 class Terms(Struct, frozen=True):
-    """What a fault costs."""
+    """The penalties for faults."""
 
     pace: Pace = Pace()
     strikes: int | None = None
-    """A seat is out of the board with this many illegal moves; None: they are free."""
+    """The number of illegal moves that puts a seat out of the board; None for no penalty."""
     hasty: Literal["free", "illegal"] = "free"
-    """What a move out of turn counts as."""
+    """How a move out of turn counts."""
     late: Literal["out", "pass"] = "out"
     patience: int | None = None
-    """Where late means pass: so many passes in a row put a seat out; None: any number."""
+    """The number of passes in a row that puts a seat out, if a late move is a pass; None for no limit."""
     gone: Literal["out", "pass", "wait"] = "out"
-    """out: of the whole match; pass: the seat stays and passes; wait: the same, and it may come back."""
+    """out: the seat leaves the match; pass: it stays and passes; wait: it passes, and the player may reconnect."""
     absence: Milliseconds = 0
-    """How long a step waits for seats that are gone: once, until they come back and go again."""
+    """How long a step waits for disconnected players: once per disconnection."""
     reunion: Milliseconds = 0
-    """How long a match that all players have left waits for one of them to come back; 0: it ends at once."""
+    """How long a match without connected players waits for one to reconnect; 0: it ends at once."""
     early_end: bool = False
-    """True: the match ends as soon as those who are present have nothing left to play for (`Game.decided`)."""
+    """True: the match ends as soon as the present players have nothing left to play for (`Game.decided`)."""
     boards: int = 1
-    """So many boards are played by the same players, the seats moved on by one each time."""
+    """The number of boards that the same players play. The seats rotate by one each time."""
 
 
 def offline(terms: Terms) -> Terms:
-    """The same terms for bots that run here: no beat to wait for, time to start up, and no end of patience."""
+    """Return the terms for local bots: no beat, time to start up, and a limit of missed moves."""
     limit = terms.pace.limit
     pace = replace(terms.pace, beat=False, first=None if limit is None else max(limit, 10_000))
     return replace(terms, pace=pace, patience=terms.patience or (10 if terms.late == "pass" else None))
 
 
 def paced(terms: Terms, name: PaceName) -> Terms:
-    """The same terms at a pace for people: minutes for a move, illegal moves are free, and a lost player may come back.
+    """Return the terms for people: minutes for a move, no penalty for illegal moves, and players may reconnect.
 
-    At the slow pace a beat stays a beat and waits longer. At the stepped pace a step ends with the last answer.
+    The slow pace keeps the beat but makes it longer. At the stepped pace a step ends with the last answer.
     """
     if name == "usual":
         return terms
