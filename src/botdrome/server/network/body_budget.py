@@ -1,11 +1,11 @@
-"""Memory for the bodies of requests that are not complete."""
+"""Memory limit for incomplete request bodies."""
 
 from botdrome.server.workers.limits import SharedSlots
 
 UNIT = 16 << 10
-"""Bytes that are counted at a time. Smaller bodies are not counted: the connections are."""
+"""Bytes counted at a time. Smaller bodies are not counted, since the number of connections is limited."""
 TOTAL = 64 << 20
-"""Bytes for all connections. One address can have half."""
+"""Bytes for all connections. One address can use half of it."""
 
 
 def body_units() -> SharedSlots:
@@ -13,7 +13,7 @@ def body_units() -> SharedSlots:
 
 
 class BodyBudget:
-    """One connection's part of the memory."""
+    """The share of one connection."""
 
     __slots__ = ("_owner", "_size", "_taken", "_units")
 
@@ -22,7 +22,7 @@ class BodyBudget:
         self._size = self._taken = 0
 
     def add(self, size: int, owner: str) -> bool:
-        """False: no memory is left."""
+        """Reserve memory. Return False if none is left."""
         self._size, self._owner = self._size + size, owner
         while self._size > UNIT * (self._taken + 1):
             if not self._units.take(owner):

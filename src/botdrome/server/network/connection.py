@@ -1,4 +1,4 @@
-"""Connection: what a session can do to its client, whatever the transport."""
+"""The connection to a client, independent of the transport."""
 
 from typing import Protocol
 
@@ -6,11 +6,11 @@ from botdrome.server.network.traffic import Traffic
 from botdrome.wire.framing.websocket import GOING, INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER
 
 __all__ = ("GOING", "INTERNAL", "MALFORMED", "NORMAL", "POLICY", "TRY_LATER", "Connection", "Receiver")
-"""Connections close with the codes of WebSockets. Other transports have no room for a code."""
+"""WebSocket close codes. Other transports do not send them."""
 
 
 class Connection(Protocol):
-    """Nothing here waits or raises. A client that reads too slowly is dropped."""
+    """The connection to a client. No method waits or raises. A client that reads too slowly is dropped."""
 
     @property
     def address(self) -> str:
@@ -25,9 +25,9 @@ class Connection(Protocol):
 
 
 class Receiver(Protocol):
-    """Gets the messages of one client."""
+    """Receives the messages of one client."""
 
     def received(self, message: bytes) -> None: ...
 
     def lost(self) -> None:
-        """The connection is gone."""
+        """Handle the loss of the connection."""

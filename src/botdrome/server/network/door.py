@@ -22,9 +22,9 @@ from botdrome.wire.safe_headers import plain_answer
 log = structlog.get_logger()
 
 RESERVED = 8
-"""Of all connections, one in so many is kept for players."""
+"""One in this many connections is reserved for players."""
 TELL_AGAIN = 60.0
-"""Seconds between two lines in the log about refused connections."""
+"""Seconds between two log lines about refused connections."""
 LONGEST_HEAD = 16 << 10
 HEAD_LIMIT = 10.0
 """Seconds for the head of the first request."""
@@ -34,7 +34,7 @@ UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
 FORWARDED = re.compile(rb"\r\nx-forwarded-for:([^\r]*)", re.IGNORECASE)
 HEAD_TOO_LONG = BadHandshake(f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large")
 BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
-"""Of a request whose target is not known yet."""
+"""The start of a request whose target is not complete yet."""
 
 
 class MakeHttp(Protocol):
@@ -44,34 +44,34 @@ class MakeHttp(Protocol):
 
 
 class Welcome(NamedTuple):
-    """How a WebSocket is opened that is not a bot's."""
+    """Options for opening a WebSocket that does not belong to a bot."""
 
     make_session: MakeSession
     longest: int
-    """Bytes of one message."""
+    """Maximum bytes per message."""
     kind: type[Socket]
     open_to_all: bool = False
-    """Whether pages of any origin may open it. A bot's is: its login is a credential of its own."""
+    """Whether pages of any origin may open it. Bot connections allow this, since a bot logs in with its own credential."""
     player: bool = True
-    """Whether it may have one of the connections that are reserved for players."""
+    """Whether it may use the connections reserved for players."""
     subprotocol: bytes | None = None
-    """The subprotocol of the answer; None: the first that the client offers."""
+    """The subprotocol of the answer; None: the first one the client offers."""
     refusal: Callable[[str], bytes] | None = None
-    """Returns the answer that refuses a client at this address, or nothing."""
+    """Return the answer that refuses a client at this address; empty: the client is accepted."""
 
 
 Reception = Callable[[str, bytes], MakeSession | Welcome | bytes]
-"""Opens a WebSocket, given the target and the head of its request; bytes: the answer that refuses it."""
+"""Open a WebSocket, given the target and the head of its request. Bytes are the answer that refuses it."""
 
 
 def address_of(transport: asyncio.BaseTransport) -> str:
-    """Where the other side is; nothing: it is gone already."""
+    """Return the address of the client; empty if it has already disconnected."""
     peer = transport.get_extra_info("peername")
     return str(peer[0]) if peer else ""
 
 
 class Crowd:
-    """How many are inside, and from where."""
+    """The open connections, counted in total and per address."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -80,11 +80,11 @@ class Crowd:
         self._by_address: dict[str, int] = {}
         self._inside = 0
         self.heads, self.farewells = Patience(HEAD_LIMIT), Patience(FAREWELL)
-        """For those who are not counted yet, and those who were told to go."""
+        """The timeout for connections that are not counted yet, and for those being closed."""
         metrics.CONNECTIONS.set_function(lambda: self._inside)
 
     def admit(self, address: str, player: bool = True) -> str:
-        """Why somebody cannot come in; nothing: it is in. Some connections are kept for players."""
+        """Count a connection and return an empty text, or return the reason to refuse it."""
         if self._inside >= (self._most if player else self._most - self._most // RESERVED):
             self._report(player)
             return "too many connections"
@@ -131,7 +131,7 @@ class Door(asyncio.Protocol):
         self._reception, self._make_http, self._crowd, self._settings = reception, make_http, crowd, settings
         self._origins = origins
         self._seen = b""
-        """What came of a head that is not whole."""
+        """The received part of an incomplete head."""
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -149,7 +149,7 @@ class Door(asyncio.Protocol):
             return
         seen = self._seen + data if self._seen else data
         if seen[:1] in (b"\r", b"\n"):
-            seen = seen.lstrip(b"\r\n")  # empty lines before a request do no harm
+            seen = seen.lstrip(b"\r\n")  # empty lines before a request are allowed
         end = seen.find(EMPTY_LINE)
         if end < 0 and len(seen) <= LONGEST_HEAD and _may_tell_more(seen):
             self._seen = seen
@@ -159,8 +159,8 @@ class Door(asyncio.Protocol):
             self._receive(transport, seen, end)
 
     def _receive(self, transport: asyncio.Transport, seen: bytes, end: int) -> None:
-        """`end` is that of the head; negative: it is not here, and it does not matter."""
-        head = seen if end < 0 else seen[:end]  # what follows is a body, or the next request
+        """Handle the first request. `end` is the end of its head; negative: not received, and not needed."""
+        head = seen if end < 0 else seen[:end]  # a body or the next request follows
         words = head.partition(b"\r\n")[0].split(b" ")
         target = words[1] if len(words) > 1 else b""
         if not wants_websocket(head):
@@ -202,7 +202,7 @@ class Door(asyncio.Protocol):
         return None
 
     def _refuse(self, transport: asyncio.Transport, answer: bytes) -> None:
-        """What still comes is thrown away, so that the answer can be read."""
+        """Send the answer and discard further input, so that the client can read the answer."""
         transport.write(answer)
         self._crowd.farewells.begin(transport)
         end_writing(transport)
@@ -213,8 +213,10 @@ def wants_websocket(head: bytes) -> bool:
 
 
 def _may_tell_more(head: bytes) -> bool:
-    """Only a GET can be a WebSocket: of all else no more than the target need be waited for. Where lines end in another way
-    than they have to, the empty one never comes."""
+    """Return whether the rest of the head is needed to choose the protocol.
+
+    Only a GET can open a WebSocket; for other methods the target is enough. A head with wrong line ends has no empty line.
+    """
     return (head[:4] == b"GET "[: len(head)] and b"\n\n" not in head) or BEGINNING.fullmatch(head) is not None
 
 

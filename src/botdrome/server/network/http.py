@@ -1,9 +1,9 @@
-"""HTTP/1.1 for all requests: those of bots that poll go to a plain function, all others to the pages' application.
+"""HTTP/1.1 connections. Requests of polling bots go to a plain function, all others to the ASGI application.
 
-Theory of operation. A connection is read request by request, and one is answered after the other; bytes that follow stay in the
-buffer meanwhile. A request that asks for a WebSocket goes back to the door with all that is not read yet.
+Theory of operation. A connection answers one request after the other; later bytes stay in the buffer meanwhile. A request
+for a WebSocket goes back to the door, together with all unread bytes.
 
-Most requests of bots are plain, complete and alone in what is received: they skip the reader (see `http_request.py`).
+Most requests of bots are plain and arrive complete and alone. They skip the reader (see `http_request.py`).
 """
 
 import asyncio
@@ -35,14 +35,14 @@ log = structlog.get_logger()
 FAREWELL = 5.0
 """Seconds for the client to read the last answer."""
 LOOK = 5.0
-"""Seconds between two checks of a connection for timeouts."""
+"""Seconds between two timeout checks of a connection."""
 LONGEST_HELD = 16 << 10
-"""Bytes of later requests that are read while one is answered."""
+"""Bytes of later requests that are buffered while one is answered."""
 
 
 class HttpConnection(asyncio.Protocol):
     def __init__(self, site: HttpSite, target: bytes) -> None:
-        """`target`: of the first request."""
+        """`target` is that of the first request."""
         self._site, self._service = site, site.find(target)
         self._bucket: Bucket | None = None
         self._budget = BodyBudget(site.body_units)
@@ -53,11 +53,11 @@ class HttpConnection(asyncio.Protocol):
         self._inside = False
         self._reader = RequestReader(site.longest_body, site.streams, self._go_on)
         self._since = 0.0
-        """When the request began that is being read, the last one ended, or the client ceased to read."""
+        """The start of the current wait: for the rest of a request, for the next request, or for the client to read."""
         self._exchange: Exchange | None = None
-        """The request that is being answered."""
+        """The request being answered."""
         self._resumed: asyncio.Event | None = None
-        """Set when the client reads on; None: it reads."""
+        """Set when the client reads again; None: the client is reading."""
         self._advancing = self._held = self._deaf = False
 
     # Called by the transport.
@@ -90,7 +90,7 @@ class HttpConnection(asyncio.Protocol):
             acknowledge(self._transport.get_extra_info("socket"))
 
     def eof_received(self) -> bool:
-        """A client whose answer is due may still read it; one that waits for something that may happen counts as gone."""
+        """A client may still read an answer in progress. A client that waits for an event counts as disconnected."""
         exchange = self._exchange
         if exchange is None or exchange.on_lost is not None:
             return False
@@ -153,7 +153,7 @@ class HttpConnection(asyncio.Protocol):
         return request is not None
 
     def _read_on(self) -> None:
-        """Read the body of the request that is being answered, if it is still coming."""
+        """Read more of the body of the request being answered, if it is incomplete."""
         if self._reader.streaming and self._exchange is not None:
             try:
                 self._reader.read_stream()
@@ -162,7 +162,7 @@ class HttpConnection(asyncio.Protocol):
                     self._transport.abort()
 
     def _advance(self) -> None:
-        """Read requests until one has to wait for its answer."""
+        """Read requests until one is not answered at once."""
         if self._advancing:
             return
         self._advancing = True
@@ -215,7 +215,7 @@ class HttpConnection(asyncio.Protocol):
             service.handle(exchange)
             self._read_on()
         except Exception:
-            log.exception("a request could not be answered")
+            log.exception("request handler failed")
             exchange.answer(service.refuse(500, "INTERNAL_ERROR", "the server has made a mistake"))
         return None
 
@@ -256,7 +256,7 @@ class HttpConnection(asyncio.Protocol):
             self._close()
 
     def _close(self) -> None:
-        """Read and drop what still comes, so that the client can read the last answer."""
+        """Discard further input, so that the client can read the last answer."""
         transport = self._transport
         assert transport is not None
         self._deaf = True
@@ -270,7 +270,7 @@ class HttpConnection(asyncio.Protocol):
         self._timer = self._loop.call_later(FAREWELL, transport.abort)
 
     def _hand_over(self) -> None:
-        """Give the connection back to the door, with all that is not read."""
+        """Give the connection back to the door, with all unread bytes."""
         transport = self._transport
         assert transport is not None
         self._let_go()
@@ -283,7 +283,7 @@ class HttpConnection(asyncio.Protocol):
 
 
 def _origin_form(target: bytes) -> bytes:
-    """Return the path and query of `http://host/path?query`, which proxies are sent."""
+    """Return the path and query of `http://host/path?query`, the form sent to proxies."""
     try:
         url = httptools.parse_url(target)
     except httptools.HttpParserInvalidURLError:

@@ -1,4 +1,4 @@
-"""One request over HTTP and its answer, and the services that answer."""
+"""An HTTP request with its answer, and the services that answer requests."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,11 +28,11 @@ class HttpLimits(Struct, frozen=True):
     idle: float = 75.0
     """Seconds between two requests."""
     reading: float = 60.0
-    """Seconds for the client to read some of an answer."""
+    """Seconds for the client to read a part of an answer."""
     rate: float = 0.0
-    """Requests a second on one connection in the long run; 0: no limit."""
+    """Requests per second on one connection, on average; 0: no limit."""
     burst: int = 0
-    """Requests at once."""
+    """Requests in one burst."""
 
 
 class HttpResponse(Struct, frozen=True):
@@ -41,10 +41,10 @@ class HttpResponse(Struct, frozen=True):
     content_type: str = "application/json; charset=UTF-8"
     headers: ResponseHeaders = ()
     rest: bytes = b""
-    """The end of the body: a part that many answers share is copied only once for each."""
+    """The end of the body. A part shared by many answers is copied only once for each."""
 
     def packed(self, head_only: bool = False, connection: str = "") -> bytes:
-        """As bytes; `connection` is the header of that name."""
+        """Return the response as bytes. `connection` is the value of the Connection header."""
         head, body, rest = _head(self.status, self.content_type, self.headers, connection), self.body, self.rest
         length = len(body) + len(rest)
         if head_only or self.status == NO_CONTENT:
@@ -54,7 +54,7 @@ class HttpResponse(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def _head(status: int, content_type: str, headers: ResponseHeaders, connection: str) -> bytes:
-    """All of it up to the length of the body."""
+    """Return the head up to the Content-Length value."""
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
     lines += [f"{name}: {value}" for name, value in (*headers, *SAFE_HEADERS)]
     lines += [f"Content-Type: {content_type}"] if content_type else []
@@ -63,20 +63,20 @@ def _head(status: int, content_type: str, headers: ResponseHeaders, connection: 
 
 
 class Exchange(Struct, eq=False):
-    """One request, and the way back for its answer."""
+    """A request, and the connection that takes its answer."""
 
     request: HttpRequest
     target: bytes
     address: str
     connection: "AnswerSink | None"
-    """None: it is answered, or the client is gone."""
+    """None: the request is answered, or the client has disconnected."""
     keep: bool = True
     """Whether the connection stays open."""
     on_lost: Callable[[], None] | None = None
-    """Called when the client leaves before it is answered."""
+    """Called when the client disconnects before the answer."""
 
     def answer(self, response: HttpResponse) -> None:
-        """Now or later. A second answer is ignored."""
+        """Send the answer. A second answer is ignored."""
         said = ("" if self.request.version == "1.1" else "keep-alive") if self.keep else "close"
         self.send(response.packed(self.request.method == "HEAD", said))
 
@@ -89,7 +89,7 @@ class Exchange(Struct, eq=False):
             connection.send(self, data, last)
 
     def lose(self) -> None:
-        """The client is gone."""
+        """Handle a disconnect of the client."""
         forget, self.connection, self.on_lost = self.on_lost, None, None
         if forget is not None:
             forget()
@@ -112,7 +112,7 @@ class HttpService(Protocol):
 
     limits: HttpLimits
     player: bool
-    """Whether its clients may have connections that are reserved for players."""
+    """Whether its clients may use the connections reserved for players."""
 
     def longest_body(self, target: bytes) -> int: ...
 
@@ -120,28 +120,28 @@ class HttpService(Protocol):
         """Whether requests are handled before their bodies are complete."""
 
     def refusal(self, request: HttpRequest) -> HttpResponse | None:
-        """Return the answer to a request that ends the connection, if this is one."""
+        """Return the answer to a request that must be refused and ends the connection, or None."""
 
     def handle(self, exchange: Exchange) -> None: ...
 
     def refuse(self, status: int, word: str, sentence: str) -> HttpResponse:
-        """Return the answer to bytes that are no request, or to a request that cannot be answered."""
+        """Return the answer to a malformed request, or to one that cannot be answered."""
 
 
 class DirectService(HttpService, Protocol):
-    """Answers by a plain function, without the application."""
+    """Answers by a plain function, without the ASGI application."""
 
     def serves(self, target: bytes) -> bool: ...
 
 
 class HttpSite(Struct, frozen=True):
-    """What all connections of a port share."""
+    """The state shared by all connections of a port."""
 
     find: Callable[[bytes], HttpService]
-    """By the target of a request."""
+    """Return the service for the target of a request."""
     crowd: Crowd
     door: Callable[[], asyncio.Protocol]
-    """Takes the connection when a request asks for a WebSocket."""
+    """Take over a connection whose request asks for a WebSocket."""
     body_units: SharedSlots
 
     def longest_body(self, target: bytes) -> int:

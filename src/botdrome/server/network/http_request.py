@@ -1,8 +1,7 @@
-"""HTTP requests: from the bytes of a connection to whole requests, one at a time.
+"""Parsing of HTTP requests from the bytes of a connection, one at a time.
 
-`RequestReader` gives httptools no byte beyond the present request, so the bytes that follow stay untouched: they are the next
-request, or a WebSocket that the door opens. `plain_request` reads the ordinary requests that bots repeat thousands of times; it
-parses the same headers once.
+`RequestReader` passes httptools no byte beyond the current request: later bytes are the next request, or a WebSocket that the
+door opens. `plain_request` parses the simple requests that bots repeat thousands of times, and caches their headers.
 """
 
 import asyncio
@@ -18,23 +17,23 @@ from botdrome.server.network.door import LONGEST_HEAD, wants_websocket
 EMPTY_LINE = b"\r\n\r\n"
 LINE = re.compile(rb"(GET|POST) (/[\w/.?&=%+~,:@-]*) HTTP/1\.1\r\n")
 LONGEST_CACHED = 1024
-"""Bytes of the headers of a plain request."""
+"""Maximum bytes of the headers of a plain request."""
 UNUSUAL = {b"expect", b"transfer-encoding", b"upgrade"}
-"""Headers of requests that are not plain."""
+"""Headers that make a request not plain."""
 FORWARDED_FOR = b"x-forwarded-for"
 UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
 LINE_ENDS = re.compile(rb"[\r\n]*")
 MOST_LINE_ENDS = 64
-"""Bytes of line ends before a request: some clients send one after a body."""
+"""Maximum bytes of line ends before a request. Some clients send one after a body."""
 MOST_PIECES = 1000
-"""Chunks of a body."""
+"""Maximum chunks of a body."""
 MOST_FIELDS = 100
-"""Lines of a head. Each takes some hundred bytes of memory."""
+"""Maximum lines of a head. Each uses a few hundred bytes of memory."""
 NO_REQUEST = 400, "BAD_REQUEST", "this is no HTTP/1.1 request"
 
 
 class RequestHeaders(dict[bytes, bytes]):
-    """By lower-case names. The last of several lines counts, but each proxy may add a line of its own."""
+    """Headers by lower-case name. The last of several lines counts, except that each proxy may add its own line."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[bytes, bytes]] = []
@@ -56,13 +55,13 @@ class HttpRequest(Struct, frozen=True):
     """Whether the connection stays open after the answer."""
     version: str = "1.1"
     whole: bool = True
-    """False: the body is longer than the limit, and this is its beginning."""
+    """False: the body exceeds the limit and is truncated."""
     stream: "BodyStream | None" = None
-    """The body, if it is handed over while it comes."""
+    """The body, if the request is handled while the body arrives."""
 
 
 class BodyStream:
-    """A body that is handed over while it comes."""
+    """A body that is delivered while it arrives."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -83,7 +82,7 @@ class BodyStream:
 
 
 class BadHttpRequest(Exception):
-    """The rest of the connection cannot be read as requests: status, word and sentence of the answer."""
+    """The connection cannot be parsed any further. Arguments: status, word and sentence of the answer."""
 
     def __init__(self, status: int, word: str, sentence: str) -> None:
         super().__init__(word)
@@ -91,11 +90,11 @@ class BadHttpRequest(Exception):
 
 
 class WebSocketRequested(Exception):
-    """The next request, which is still unread, asks for a WebSocket."""
+    """The next, still unread request asks for a WebSocket."""
 
 
 def plain_request(data: bytes) -> HttpRequest | None:
-    """Return the one request in these bytes; None: it is not plain, not complete or not alone, and RequestReader reads it."""
+    """Return the only request in these bytes; None: not plain, not complete or not alone, so RequestReader must parse it."""
     line = LINE.match(data)
     if line is None:
         return None
@@ -111,7 +110,7 @@ def plain_request(data: bytes) -> HttpRequest | None:
 
 @lru_cache(maxsize=1024)
 def _read_headers(lines: bytes) -> tuple[RequestHeaders, int, bool] | None:
-    """Return the headers with the length of the body and whether the connection stays open."""
+    """Return the headers, the length of the body, and whether the connection stays open."""
     if not lines.endswith(b"\r\n") or lines.count(b"\n") != lines.count(b"\r\n"):
         return None
     headers = RequestHeaders()
@@ -134,16 +133,16 @@ def stays_open(version: bytes, headers: RequestHeaders) -> bool:
 
 class RequestReader:
     def __init__(self, longest_body: Callable[[bytes], int], streams: Callable[[bytes], bool], go_on: Callable[[], None]) -> None:
-        """By the target: bytes of the longest body, and whether it is handed over while it comes.
+        """For each target, the functions return the maximum bytes of the body, and whether it is delivered while it arrives.
 
         `go_on` tells a client that expects 100 Continue to send its body.
         """
         self.begun = False
-        """Whether unread bytes are here, or a part of a request."""
+        """Whether there are unread bytes or a part of a request."""
         self.in_head = False
         self._longest_body, self._streams, self._go_on = longest_body, streams, go_on
         self._buffer, self._at = b"", 0
-        """Received bytes, and how many of them are read."""
+        """Received bytes, and the number already read."""
         self._parser = httptools.HttpRequestParser(self)
         self._begin()
 
@@ -153,9 +152,9 @@ class RequestReader:
         self._headers = RequestHeaders()
         self._body: list[bytes] = []
         self._size = self._limit = 0
-        """Bytes of the body: received, and permitted."""
+        """Bytes of the body: received, and allowed."""
         self._awaited: int | None = None
-        """Bytes of the body that are still to come; None: it is chunked."""
+        """Bytes of the body still to be received; None: the body is chunked."""
         self._stream: BodyStream | None = None
         self._complete = False
         self._skipped = 0
@@ -173,7 +172,7 @@ class RequestReader:
         return self._buffer[self._at :]
 
     def read(self) -> HttpRequest | None:
-        """Return the next request; None: it is not complete. Raise BadHttpRequest or WebSocketRequested."""
+        """Return the next request, or None if it is incomplete. Raise BadHttpRequest or WebSocketRequested."""
         too_long = False
         while self._at < len(self._buffer) and not self._complete and not too_long:
             if not (self._read_body() if self._words else self._read_head()):
@@ -190,11 +189,11 @@ class RequestReader:
 
     @property
     def streaming(self) -> bool:
-        """Whether the request that was read last has a body that is still coming."""
+        """Whether the body of the last request is still arriving."""
         return self._stream is not None
 
     def read_stream(self) -> None:
-        """Hand over what is here of that body; of one that is longer than its limit, no more than that shows."""
+        """Deliver the received part of that body. Of a body above its limit, deliver just enough to show that."""
         stream = self._stream
         assert stream is not None
         while self._at < len(self._buffer) and not self._complete and self._size <= self._limit and self._read_body():
@@ -207,7 +206,7 @@ class RequestReader:
         self.begun = self._at < len(self._buffer)
 
     def _announced(self) -> HttpRequest:
-        """Return a request whose body is still coming."""
+        """Return a request whose body is still arriving."""
         self._stream = BodyStream()
         method, target, version = self._words
         keep, number = stays_open(version, self._headers), self._parser.get_http_version()
@@ -234,12 +233,12 @@ class RequestReader:
             return False
         head = buffer[start:end]
         words = head[: head.index(b"\r\n")].split(b" ", 2)
-        if len(words) < 3 or words[0].strip() == b"PRI":  # so begins HTTP/2
+        if len(words) < 3 or words[0].strip() == b"PRI":  # the HTTP/2 preface
             raise BadHttpRequest(*NO_REQUEST)
         if UPGRADE.search(head):
             if wants_websocket(head):
                 raise WebSocketRequested
-            head = UPGRADE.sub(b"\r\nX-Not-For-Us:", head)  # no other upgrade is on offer: then the request is an ordinary one
+            head = UPGRADE.sub(b"\r\nX-Not-For-Us:", head)  # other upgrades are ignored, as HTTP allows
         self._parse(head)
         self._words, self._at, self._limit = words, end, self._longest_body(words[1])
         if not self._complete:
@@ -261,7 +260,7 @@ class RequestReader:
             self._go_on()
 
     def _read_body(self) -> bool:
-        """A chunked body ends with an empty line, so that bytes up to one, or without one, are not beyond it."""
+        """Parse up to the next empty line only: a chunked body ends with one, so none of the next request is read."""
         buffer, start = self._buffer, self._at
         if self._awaited is not None:
             end = min(len(buffer), start + self._awaited)

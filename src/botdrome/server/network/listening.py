@@ -1,4 +1,4 @@
-"""Listening: ports that are opened as the settings say, with TLS where they say so."""
+"""Listening sockets, with TLS if the settings configure it."""
 
 import asyncio
 import errno
@@ -20,7 +20,7 @@ MakeProtocol = Callable[[], asyncio.BaseProtocol]
 OpenOn = Callable[..., Coroutine[Any, Any, asyncio.Server]]
 LOCALHOST = ["127.0.0.1", "::1"]
 ATTEMPTS = 20
-"""To find a port that is free on all addresses of a host."""
+"""Attempts to find a port that is free on all addresses of a host."""
 QUIET, BETWEEN, TIMES = 60, 15, 4
 """TCP keep-alive detects dead peers within two minutes: seconds until the first probe and between probes, and their number."""
 OPTIONS = {
@@ -30,7 +30,7 @@ OPTIONS = {
     "TCP_KEEPCNT": TIMES,
     "TCP_USER_TIMEOUT": (QUIET + BETWEEN * TIMES) * 1000,
 }
-"""Each system knows some of these. The last one is for connections with unsent data."""
+"""Each operating system supports some of these. The last one is for connections with unsent data."""
 
 
 async def listen(
@@ -52,7 +52,7 @@ async def listen(
 
 
 def _means_localhost(host: str) -> bool:
-    """Many clients take localhost for [::1] first, so it is served together with 127.0.0.1 where the machine has it."""
+    """Whether to serve [::1] together with 127.0.0.1. Many clients resolve localhost to [::1] first."""
     return host in (LOCALHOST[0], "localhost") and _has_ipv6()
 
 
@@ -81,7 +81,7 @@ def _has_ipv6() -> bool:
 
 
 async def _on_one_port(open_on: OpenOn) -> asyncio.Server:
-    """The system, asked for any free port, would choose one for each address."""
+    """Listen on the same free port on all addresses. The system would choose a different one for each address."""
     for _ in range(ATTEMPTS):
         try:
             return await open_on(port=_free_port())
@@ -92,21 +92,21 @@ async def _on_one_port(open_on: OpenOn) -> asyncio.Server:
 
 
 async def _addresses(host: str) -> set[str]:
-    """All that a host has; for the empty one the wildcards of IPv4 and IPv6."""
+    """Return all addresses of a host; for the empty host, the wildcards of IPv4 and IPv6."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     return {str(entry[4][0]) for entry in found}
 
 
 def _free_port() -> int:
-    """On one address, and most likely on the others too."""
+    """Return a port that is free on one address, and most likely on the others."""
     with socket.socket() as probe:
         probe.bind(("", 0))
         return int(probe.getsockname()[1])
 
 
 def _explained(error: OSError | ValueError, settings: Settings, key: str, port: int) -> BadSetting:
-    """A name that is none, or an address that this machine does not have, is not the port's fault."""
+    """Return the error that names the wrong setting: the host, if it is unknown or not local, or else the port."""
     if isinstance(error, ValueError | socket.gaierror):
         reason = error.strerror if isinstance(error, socket.gaierror) else "not the name of a host"
         return BadSetting(f"host: cannot listen on {settings.host!r}: {reason}")
@@ -116,7 +116,7 @@ def _explained(error: OSError | ValueError, settings: Settings, key: str, port: 
 
 
 def secured(settings: Settings) -> ssl.SSLContext | None:
-    """TLS with the certificate and the key of the settings; None: there is neither."""
+    """Return a TLS context with the certificate and key of the settings, or None if neither is set."""
     cert, key = settings.tls.cert, settings.tls.key
     if not cert and not key:
         return None
@@ -151,7 +151,7 @@ def _reason(error: ssl.SSLError) -> str:
 
 @contextmanager
 def tolerated(usual: bool) -> Iterator[None]:
-    """Go on without a port that another program has, if it is only the protocol's usual one."""
+    """Continue without a port that another program uses, if it is only the default port of the protocol."""
     try:
         yield
     except BadSetting as problem:
@@ -161,7 +161,7 @@ def tolerated(usual: bool) -> Iterator[None]:
 
 
 def keep_alive(server: asyncio.Server) -> None:
-    """Set it on the listening sockets: connections inherit it."""
+    """Enable TCP keep-alive on the listening sockets. Connections inherit it."""
     for listening in server.sockets:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in OPTIONS.items():

@@ -1,4 +1,4 @@
-"""Loop watch: how long the event loop is held up at a time, as the metrics and the log show it."""
+"""Loop watch: measures how long the event loop is blocked, for the metrics and the log."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,15 +11,15 @@ from botdrome.server import metrics
 log = structlog.get_logger()
 
 PERIOD = 0.01
-"""Seconds between two looks: a block is seen as up to that much shorter than it was."""
+"""Seconds between two checks. A block may be measured as shorter by up to this time."""
 WINDOW = 60.0
-"""Seconds over which the longest block is remembered, and between two warnings."""
+"""Seconds for which the longest block is kept, and between two warnings."""
 WORTH_LOGGING = 0.1
 """Seconds."""
 
 
 class LoopWatch:
-    """A timer that notes how late it is."""
+    """A timer that measures its own lateness."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now, self._loop = now, asyncio.get_running_loop()
@@ -48,7 +48,7 @@ class LoopWatch:
             log.warning("the event loop was blocked", milliseconds=round(late * 1000))
 
     def longest(self) -> float:
-        """The longest block in the last minute or two."""
+        """Return the longest block of the last one to two minutes."""
         self._turn_window(self._now())
         return max(self._longest, self._longest_before)
 

@@ -1,4 +1,4 @@
-"""The open files that the system allows: every connection is one."""
+"""The limit of open files. Each connection uses one."""
 
 import sys
 
@@ -7,13 +7,13 @@ import structlog
 log = structlog.get_logger()
 
 UNLIMITED = 1 << 20
-"""Where the system sets no limit."""
+"""The limit on systems that set none."""
 OWN = 128
-"""Files that are not connections of clients: the store, workers, listening sockets, calls to bots."""
+"""Files reserved for the store, workers, listening sockets and calls to bots."""
 
 
 def for_clients() -> int:
-    """How many clients may be connected, with the limit raised as far as the system allows."""
+    """Raise the limit as far as the system allows, and return the maximum number of clients."""
     return max(OWN, _raised() - OWN)
 
 
@@ -25,7 +25,7 @@ def _raised() -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError) as problem:  # macOS allows less than it names
+    except (OSError, ValueError) as problem:  # macOS allows less than it reports
         log.warning("the limit of open files cannot be raised", limit=soft, wanted=hard, problem=str(problem))
         return soft
     return UNLIMITED if hard == resource.RLIM_INFINITY else hard

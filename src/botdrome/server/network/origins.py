@@ -1,10 +1,12 @@
-"""Origins: which web pages may use this server, and under which names it may be reached.
+"""Origins: checks which web pages may use this server, and which host names it answers to.
 
-Theory of operation. A browser sends requests on behalf of any page that its user has open. Two of their fields cannot be
-forged by a page. `Origin` says where the page came from: a foreign page may send nothing that changes something, unless
-it shows a credential of its own. `Host` says under which name the browser reached us: a page can have its own name lead
-to 127.0.0.1 (DNS rebinding) and then counts as ours, so names that we do not know are refused. Addresses cannot be
-rebound, and clients that are no browsers send no Origin.
+Theory of operation. A browser sends requests on behalf of any open page. A page cannot forge two of their headers:
+
+- `Origin` names the site of the page. A foreign page may not change anything, unless it sends its own credential.
+- `Host` is the name by which the browser reached the server. With DNS rebinding, a page points its own name to 127.0.0.1
+  and then counts as same-origin. So the server refuses unknown names. IP addresses cannot be rebound.
+
+Clients other than browsers send no Origin.
 """
 
 import re
@@ -30,23 +32,23 @@ AN_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 USUAL_PORTS = {"http": ":80", "https": ":443"}
 REMEMBERED = 1024
 SHOWN = 100
-"""Characters of a name that a refusal repeats."""
+"""Maximum characters of a name quoted in a refusal."""
 LOGS_RATE, LOGS_BURST = 1 / 60, 10
-"""Refusals that are logged a second, in the long run, and at once."""
+"""Refusals logged per second on average, and in one burst."""
 LOOKING_UP = 1.0
-"""Seconds to find out the full name of this machine."""
+"""Timeout in seconds for looking up the full name of this machine."""
 
 
 class Refusal(Struct, frozen=True):
     status: int
     reason: str
-    """As HTTP calls that status."""
+    """The HTTP reason phrase."""
     words: str
 
 
 class Origins:
     def __init__(self, settings: Settings) -> None:
-        """BadSetting where `public_url` or `origins` cannot be read."""
+        """Raise BadSetting if `public_url` or `origins` is invalid."""
         own = tuple(_urls(settings.network.public_url))
         self._listed = {*own, *_origins(settings.network.origins)}
         self._names = {"localhost", settings.host.lower(), *machine_names(), *(host_in(url.partition("://")[2]) for url in own)}
@@ -55,7 +57,7 @@ class Origins:
         self._logged = Bucket(LOGS_RATE, LOGS_BURST)
 
     def refusal(self, host: bytes | None, origin: bytes | None, open_to_all: bool) -> Refusal | None:
-        """Why a request with these fields (None: without) is refused. `open_to_all`: to any page, whatever its origin."""
+        """Return why a request with these headers is refused, or None. `open_to_all` accepts pages of any origin."""
         if host and not self._knows(host):
             words = f"this server is not known as {shown(host)}; its operator can set network.public_url to the clients' URL"
             return self._refuse(Refusal(421, "Misdirected Request", words))
@@ -68,19 +70,19 @@ class Origins:
         return self._refuse(Refusal(403, "Forbidden", words))
 
     def refusal_in(self, head: bytes, open_to_all: bool) -> Refusal | None:
-        """The same for the head of a request, in bytes."""
+        """Return the same for the head of a request."""
         host, origin = HOST.search(head), ORIGIN.search(head)
         return self.refusal(host and host[1].rstrip(), origin and origin[1].rstrip(), open_to_all)
 
     def host_refusal(self, host: bytes | None) -> str:
-        """Why a request for this host is refused; empty: it is not."""
+        """Return why a request for this host is refused; empty: it is accepted."""
         if not host or self._knows(host):
             return ""
         refusal = self.refusal(host, None, True)
         return refusal.words if refusal else ""
 
     def trusts(self, origin: bytes, host: bytes | None) -> bool:
-        """Whether it is our own origin, a loopback one or a listed one."""
+        """Whether this is the server's own origin, a loopback origin or a listed one."""
         return self._trusts(origin, host or b"")
 
     def _refuse(self, refusal: Refusal) -> Refusal:
@@ -103,7 +105,7 @@ class Origins:
 
 
 def host_in(place: str) -> str:
-    """The host of HOST, HOST:PORT, [HOST] or [HOST]:PORT. Clients of socket.io on Node write ::1:PORT as well."""
+    """Return the host of HOST, HOST:PORT, [HOST] or [HOST]:PORT. Node clients of socket.io also write ::1:PORT."""
     if place.startswith("["):
         return place[1:].partition("]")[0]
     name, colon, port = place.rpartition(":")
@@ -112,7 +114,7 @@ def host_in(place: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether no browser looks this host up: it is an IPv6 address, or ends in a number."""
+    """Whether browsers use this host without a DNS lookup: an IPv6 address, or a name that ends in a number."""
     if host.rpartition(".")[2].isdecimal():
         return True
     try:
@@ -132,7 +134,7 @@ def is_loopback(host: str) -> bool:
 
 
 def plain_origin(text: str) -> str:
-    """In small letters, without a port that goes without saying."""
+    """Return the origin in lower case, without a default port."""
     origin = text.lower().removesuffix("/")
     return origin.removesuffix(USUAL_PORTS.get(origin.partition(":")[0], "/"))
 
@@ -143,7 +145,7 @@ def shown(field: bytes) -> str:
 
 @cache
 def machine_names() -> frozenset[str]:
-    """The names of this machine. The full one may have to be asked from a name server that does not answer."""
+    """Return the names of this machine. The lookup of the full name has a timeout."""
     name, found = socket.gethostname().lower(), list[str]()
     thread = Thread(target=lambda: found.append(socket.getfqdn().lower()), daemon=True)
     thread.start()

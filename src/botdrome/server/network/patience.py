@@ -1,17 +1,17 @@
-"""Patience: how long others are waited for, with one timer for all of them instead of one each."""
+"""Connection timeouts of equal length, with one timer for all connections."""
 
 import asyncio
 
 
 class Patience:
-    """Whoever is waited for too long is cut off."""
+    """Aborts connections that take too long."""
 
     __slots__ = ("_awaited", "_looking", "_seconds")
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._awaited: dict[asyncio.Transport, float] = {}
-        """Since when, the longest first."""
+        """The start of each wait, oldest first."""
         self._looking = False
         """Whether the timer runs."""
 
@@ -26,7 +26,7 @@ class Patience:
         self._awaited.pop(transport, None)
 
     def _look(self) -> None:
-        """Of those who have time left only the first is looked at: there may be thousands."""
+        """Abort overdue connections. The loop stops at the first that has time left, since there may be thousands."""
         loop = asyncio.get_running_loop()
         now, overdue = loop.time(), list[asyncio.Transport]()
         self._looking = False

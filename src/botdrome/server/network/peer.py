@@ -1,7 +1,7 @@
-"""Peer: one TCP connection, between the network and the protocol that is spoken on it.
+"""Peer: a layer between the transport of a TCP connection and its protocol, for fair shares and proxies.
 
-To the network it is a protocol, and to the protocol a transport. It says for whom the server works while its input is read, and
-holds the input while the budget of the client is used up (see `shares.py`).
+It is a protocol to asyncio, and a transport to the protocol. It records which client the server is working for, and holds
+input while the budget of the client is used up (see `shares.py`).
 """
 
 import asyncio
@@ -22,26 +22,26 @@ from botdrome.wire.framing.proxy_header import BadHeader, may_be_header, read_he
 log = structlog.get_logger()
 
 PIECE = 64 << 10
-"""Bytes of held input that are served at a time. While more than that is held, nothing is read."""
+"""Bytes of held input served at a time. Reading pauses while more than this is held."""
 
 HEADER_WAIT = 3.0
-"""Seconds for which a proxy is waited for to say something: where it says nothing first, it sends no header."""
+"""Seconds to wait for a PROXY header. A proxy that sends nothing in this time sends no header."""
 
 PEER: ContextVar["Peer | None"] = ContextVar("peer", default=None)
-"""The client whose input is being served. Work that it starts inherits it."""
+"""The client whose input is being served. Tasks started for it inherit the variable."""
 
 
 class Peer(asyncio.Transport):
-    """Not compiled, since compiled protocols want a child of asyncio's transport."""
+    """A connection and its share of the loop. Not compiled, since compiled protocols need a subclass of asyncio.Transport."""
 
     def __init__(self, make: MakeProtocol, shares: Shares, proxies: Proxies) -> None:
         super().__init__()
         self._make, self._shares, self._proxies = make, shares, proxies
         self._from: tuple[Any, ...] | None = None
-        """Where the client is, and its port."""
+        """The address and port of the client."""
         self._begun = False
         self._first = b""
-        """Of a connection from a proxy, what may be a header."""
+        """The first bytes from a proxy, which may be a PROXY header."""
         self._waiting: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
         self._protocol: asyncio.Protocol
@@ -49,20 +49,20 @@ class Peer(asyncio.Transport):
         self._sharer: Sharer
         self._source = ""
         self._held = b""
-        """Input that waits for its turn."""
+        """Input that waits for its turn to be served."""
         self._in_line = False
-        """The turn will come."""
+        """Whether the connection is queued for a turn."""
         self._deaf = False
-        """The protocol wants no input now."""
+        """Whether the protocol has paused reading."""
         self._full = False
-        """Too much is held: nothing is read."""
+        """Whether reading is paused because too much input is held."""
         self._ended = False
-        """The client has said, after the held input, that this is all."""
+        """Whether the client sent EOF after the held input."""
 
     later = 0.0
 
     def let_wait(self, work: Held) -> bool:
-        """Whether work for this client has to wait for its turn: then it is served when that comes."""
+        """Queue work if the client's budget is used up. Return whether it was queued."""
         waits = self._shares.must_wait(self._sharer, monotonic())
         if waits:
             self._shares.hold(self._sharer, work)
@@ -71,14 +71,14 @@ class Peer(asyncio.Transport):
         return waits
 
     def charge(self, seconds: float) -> None:
-        """So much was done for this client."""
+        """Charge loop time to the client's budget."""
         self._sharer.budget.left -= seconds
 
     def bill(self, account: str) -> None:
-        """The client has logged in: it no longer shares its turns with the guests of its address."""
+        """Charge the account after a login, so that the client no longer shares turns with the guests of its address."""
         self._sharer = self._shares.sharer(self._source, account)
 
-    # What the network does.
+    # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -93,18 +93,18 @@ class Peer(asyncio.Transport):
         return str(self._from[0]) if self._from else ""
 
     def adopt(self, address: str) -> None:
-        """The client is not where it seemed to be."""
+        """Set the address of a client behind a proxy."""
         self._from = (address, *(self._from or ("", 0))[1:])
         self._source = source_of(address)[0]
         self._sharer = self._shares.sharer(self._source)
         self._enter()
 
     def client_of(self, forwarded: str) -> str:
-        """Where the client of a request with this `X-Forwarded-For` is."""
+        """Return the address of the client of a request with this `X-Forwarded-For`."""
         return self._proxies.client_of(self.address, forwarded)
 
     def _begin(self) -> None:
-        """Now it is known where the client is."""
+        """Start the protocol, once the address of the client is known."""
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
@@ -121,7 +121,7 @@ class Peer(asyncio.Transport):
         try:
             found = read_header(self._first) if may_be_header(self._first) else ("", 0, 0)
         except BadHeader as problem:
-            log.warning("a proxy has sent a bad PROXY header", address=self.address, problem=str(problem))
+            log.warning("a proxy sent an invalid PROXY header", address=self.address, problem=str(problem))
             return self._transport.abort()
         if found is None:
             return None
@@ -137,7 +137,7 @@ class Peer(asyncio.Transport):
         began, sharer = monotonic(), self._sharer
         if self._held or self._shares.must_wait(sharer, began):
             return self._hold(data)
-        if PEER.get() is not self:  # nearly always it is: each connection has a context of its own
+        if PEER.get() is not self:  # rare, since each connection has its own context
             self._enter()
         self._receive(data)
         sharer.budget.left -= monotonic() - began
@@ -185,7 +185,7 @@ class Peer(asyncio.Transport):
             self._shares.hold(self._sharer, self)
 
     def serve_held(self) -> bool:
-        """Serve a piece of the held input; whether there is more to serve."""
+        """Serve a piece of the held input. Return whether there is more."""
         self._in_line = not self._deaf and self._serve_piece()
         return self._in_line
 
@@ -196,7 +196,7 @@ class Peer(asyncio.Transport):
             try:
                 self._receive(piece)
             except Exception:
-                log.exception("a connection has failed")
+                log.exception("a connection failed")
                 self._held = b""
                 self._transport.abort()
         if self._held:
@@ -209,7 +209,7 @@ class Peer(asyncio.Transport):
             self._transport.close()
         return False
 
-    # What the protocol does.
+    # Called by the protocol.
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
         self._protocol = cast(asyncio.Protocol, protocol)
@@ -265,5 +265,5 @@ class Peer(asyncio.Transport):
 
 
 def sharing(make: MakeProtocol, shares: Shares, proxies: Proxies) -> MakeProtocol:
-    """The protocols that this makes, for clients that share the loop."""
+    """Wrap each protocol that `make` returns in a peer."""
     return cast(MakeProtocol, partial(Peer, make, shares, proxies))

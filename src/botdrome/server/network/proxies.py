@@ -1,4 +1,4 @@
-"""Proxies: whose word is taken about where a client is."""
+"""Proxies trusted to report the address of a client."""
 
 from ipaddress import IPv6Address, ip_address, ip_network
 
@@ -6,7 +6,7 @@ from botdrome.server.settings import BadSetting, Settings
 
 
 class Proxies:
-    """The networks of the setting `network.trusted_proxies`. What anybody else says about its address is ignored."""
+    """The networks of the setting `network.trusted_proxies`. Addresses reported by other hosts are ignored."""
 
     def __init__(self, settings: Settings) -> None:
         try:
@@ -25,7 +25,7 @@ class Proxies:
         return any(plain in network for network in self._networks)
 
     def client_of(self, address: str, forwarded: str) -> str:
-        """Where the client of a request is, by `X-Forwarded-For`: each proxy adds to its end where it was asked from."""
+        """Return the address of a client by `X-Forwarded-For`, to which each proxy appends the address of its peer."""
         for word in reversed(forwarded.split(",")):
             if not self.trust(address):
                 break

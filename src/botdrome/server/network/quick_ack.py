@@ -1,10 +1,13 @@
-"""Half a message is acknowledged at once: many a client holds back the other half until then, which may take 40 ms."""
+"""Immediate TCP acknowledgement of half a message.
+
+With Nagle's algorithm a client sends the other half after the acknowledgement, which could otherwise take 40 ms.
+"""
 
 import socket
 from contextlib import suppress
 
 QUICK_ACK: int | None = getattr(socket, "TCP_QUICKACK", None)
-"""Where the system knows it."""
+"""None on systems without this option."""
 
 
 def acknowledge(connection: socket.socket | None) -> None:

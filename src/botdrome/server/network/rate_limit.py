@@ -6,7 +6,7 @@ from time import monotonic
 from botdrome.wire.token_bucket import TokenBucket
 
 REMEMBERED = 10_000
-"""Clients whose buckets are kept; the client that has been away for longest is forgotten first."""
+"""Maximum number of buckets kept. The least recently used is dropped first."""
 
 
 class Bucket:
@@ -34,7 +34,7 @@ class Buckets:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
     def too_fast(self, client: str) -> float:
-        """Return the seconds that a client has to wait before it may send this message; 0: it may."""
+        """Count a message and return 0, or return the seconds until the client may send it."""
         bucket = self._buckets.get(client)
         if bucket is None:
             bucket = self._buckets[client] = Bucket(self._rate, self._size)
@@ -44,6 +44,6 @@ class Buckets:
         return 0.0 if bucket.take() else bucket.dry_for()
 
     def dry_for(self, client: str) -> float:
-        """Return the same without counting a message."""
+        """Return the seconds until the client may send a message, without counting one."""
         bucket = self._buckets.get(client)
         return 0.0 if bucket is None else bucket.dry_for()

@@ -1,9 +1,9 @@
 """Fair shares of the event loop, so that no client slows down the others.
 
-Theory of operation. Every address has a budget of loop time: the work on what its clients send is measured and taken from it.
-Input within the budget is served at once. When the budget is used up, the input is held, and served between everything else: in
-each turn of the loop for one SLICE, by turns for each such address, and for each account or guest of that address. So a client
-that is alone has the whole server, and one that floods it has what the others leave.
+Theory of operation. Each address has a budget of loop time. The time spent on its clients' input is charged to it. Input
+within the budget is served at once. When the budget is used up, input is held and served in the background: one SLICE per
+turn of the loop, round-robin over the addresses, and over the accounts and guests of an address. So a single client can use
+the whole server, and a flooding client gets only the time that others leave.
 """
 
 import asyncio
@@ -15,34 +15,34 @@ from weakref import WeakValueDictionary
 from botdrome.server import metrics
 
 SHARED = 0.5
-"""Of all loop time, what the addresses that are active share evenly, to be served at once. The rest is for all by turns."""
+"""The part of loop time that active addresses share evenly for immediate service. The rest serves held input."""
 BURST = 0.005
-"""Seconds of loop time that a budget holds at most."""
+"""Maximum seconds of loop time in a budget."""
 DEBT = 0.05
-"""Seconds of loop time that a budget lacks at most: when the rush is over, it is soon forgotten."""
+"""Maximum debt of a budget, in seconds of loop time. It is small, so that a budget recovers soon after a burst."""
 SLICE = 0.001
-"""Seconds for which held input is served in one turn of the loop."""
+"""Seconds spent on held input in one turn of the loop."""
 REST = 0.001
-"""Seconds from one slice to the next, where clients of several addresses are active."""
+"""Seconds between two slices while clients of several addresses are active."""
 PERIOD = 0.5
 """Seconds over which the active addresses are counted."""
 REMEMBERED = 10_000
-"""Addresses whose budgets are kept; the least recently used is forgotten first."""
+"""Maximum number of budgets kept. The least recently used is dropped first."""
 
 
 class Held(Protocol):
-    """A connection with input that waits, or other work for a client."""
+    """A connection with held input, or other queued work for a client."""
 
     @property
     def later(self) -> float:
-        """Seconds of work that one piece is taken to cause after it was served."""
+        """Estimated seconds of work that one piece causes after it was served."""
 
     def serve_held(self) -> bool:
-        """Serve a piece of it; whether there is more."""
+        """Serve one piece. Return whether there is more."""
 
 
 class Budget:
-    """The loop time of one address, and those of its clients whose input is held."""
+    """The loop time of one address, and its clients with held input."""
 
     __slots__ = ("filled", "left", "line", "period")
 
@@ -52,7 +52,7 @@ class Budget:
 
 
 class Sharer:
-    """An account, or the guests of an address: the one takes turns with the other."""
+    """An account at an address, or all guests there. Sharers of an address take turns."""
 
     __slots__ = ("__weakref__", "budget", "held")
 
@@ -62,7 +62,7 @@ class Sharer:
 
 
 class Shares:
-    """The budgets, and whose held input is served next."""
+    """The budgets of all addresses, and the queue of held input."""
 
     def __init__(self) -> None:
         self._budgets: OrderedDict[str, Budget] = OrderedDict()
@@ -72,10 +72,10 @@ class Shares:
         self._serving = False
         self._period, self._period_end = 0, 0.0
         self._active = self._counted = 1
-        """Addresses in the last period, and in this one so far."""
+        """Active addresses in the last period, and in the current one so far."""
 
     def sharer(self, source: str, account: str = "") -> Sharer:
-        """The account, or the guests, at an address."""
+        """Return the sharer for an account at an address; without an account, for its guests."""
         found = self._sharers.get((source, account))
         if found is None:
             found = self._sharers[source, account] = Sharer(self._budget(source))
@@ -91,7 +91,7 @@ class Shares:
         return found
 
     def must_wait(self, sharer: Sharer, now: float) -> bool:
-        """Whether input has to be held, because its budget is used up."""
+        """Whether input must be held because the budget is used up."""
         budget = sharer.budget
         if now > self._period_end:
             self._period, self._period_end = self._period + 1, now + PERIOD
@@ -102,7 +102,7 @@ class Shares:
         return budget.left <= 0 and self._used_up(budget, now)
 
     def _used_up(self, budget: Budget, now: float) -> bool:
-        """Whether nothing is left, with what it has gained until now."""
+        """Refill the budget up to now, and return whether nothing is left."""
         share = SHARED / max(self._active, self._counted)
         budget.left = min(BURST, max(-DEBT, budget.left) + (now - budget.filled) * share)
         budget.filled = now
@@ -121,7 +121,7 @@ class Shares:
             self._set_next()
 
     def _serve(self) -> None:
-        """Once in a turn of the loop, so that everything else gets its turn in between."""
+        """Serve held input for one slice per turn of the loop, so that other events are handled in between."""
         budget = self._line.popleft()
         sharer = budget.line.popleft()
         began, spent = monotonic(), 0.0
@@ -141,7 +141,7 @@ class Shares:
             self._set_next()
 
     def _set_next(self) -> None:
-        """Where others are active, the loop rests in between: threads that store results need the interpreter too."""
+        """Schedule the next slice. With several active addresses the loop pauses, so that storing threads get the interpreter."""
         if max(self._active, self._counted) > 1:
             self._loop.call_later(REST, self._serve)
         else:

@@ -1,9 +1,9 @@
-"""An event loop whose clock stands still while the process does.
+"""An event loop whose clock pauses while the process is stalled.
 
-A process can be stopped, swapped out, or lie on a machine that is. Meanwhile its clients go on, but nothing that they send is
-read. If the clock of the loop went on, then all limits would be over at once, before the first message is read. So the loop has
-a heartbeat: when nothing ran for longer than that, the time is left out of the loop's clock, and with it out of all limits.
-Everything in `server/` and `api/` that waits therefore asks the loop for the time, and not the system.
+A process can be stopped or swapped out, or its machine can be suspended. Clients keep sending meanwhile, but the server reads
+nothing. With an ordinary clock all timeouts would expire at once, before the first message is read. So the loop has a
+heartbeat. A gap much longer than the heartbeat is left out of the loop's clock, and so out of all timeouts.
+All timeouts in `server/` and `api/` therefore use the loop's clock, not the system's.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ T = TypeVar("T")
 HEARTBEAT = 0.05
 """Seconds between two heartbeats of an idle loop."""
 STALL = 0.15
-"""Seconds in which nothing ran: a stall. More than a heartbeat, since a busy machine may wake the process late."""
+"""A gap of this many seconds is a stall. More than a heartbeat, since a busy machine may wake the process late."""
 WORTH_LOGGING = 1.0
 """Seconds."""
 
 
 class SteadyClock:
-    """Counts seconds without those in which the loop did not run. It must be read at least every HEARTBEAT seconds."""
+    """A clock that leaves out stalls of the loop. It must be read at least every HEARTBEAT seconds."""
 
     __slots__ = ("_left_out", "_read", "_seen")
 
@@ -41,12 +41,12 @@ class SteadyClock:
             self._left_out += gap
             metrics.STALLED.inc(gap)
             if gap > WORTH_LOGGING:
-                log.warning("the server did not run for a while; no player is charged for that", seconds=round(gap, 1))
+                log.warning("the process was stalled; no player's clock ran meanwhile", seconds=round(gap, 1))
         return now - self._left_out
 
 
 class Steady:
-    """Gives a loop that inherits from it this clock, and a heartbeat."""
+    """Mixin that gives an event loop the steady clock and its heartbeat."""
 
     def __init__(self) -> None:
         self._clock = SteadyClock()
@@ -62,11 +62,11 @@ def _beat(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class SteadyLoop(Steady, asyncio.SelectorEventLoop):
-    """asyncio's own loop sets its timers by its clock, so that there is nothing more to do."""
+    """asyncio's loop with the steady clock. Its timers use `time()`, so nothing else is needed."""
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, on uvloop where there is one."""
+    """Run a coroutine to its end, on uvloop if installed."""
     try:
         from botdrome.server.network.steady_uvloop import SteadyUvLoop
     except ImportError:

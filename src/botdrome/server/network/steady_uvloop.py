@@ -1,4 +1,4 @@
-"""uvloop with a steady clock: its timers run by the system's clock, so they are checked when they ring."""
+"""uvloop with the steady clock. Its timers use the system's clock, so each is checked when it fires."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from botdrome.server.network.steady_loop import Steady
 
 Ts = TypeVarTuple("Ts")
 EARLY = 0.02
-"""Seconds by which a timer may ring early. uvloop rounds to milliseconds; after a stall it is early by far more."""
+"""Seconds by which a timer may fire early. uvloop rounds to milliseconds; after a stall a timer is much earlier."""
 
 
 class SteadyTimer(asyncio.TimerHandle):
-    """A timer that is set again when it rings too early by the loop's clock."""
+    """A timer that is set again if it fires too early by the loop's clock."""
 
     __slots__ = ("_inner",)
 

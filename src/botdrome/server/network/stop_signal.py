@@ -1,4 +1,4 @@
-"""Stop signal: how the system tells a server to stop."""
+"""Signals that stop the server."""
 
 import asyncio
 import signal
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 @asynccontextmanager
 async def stop_signal() -> AsyncIterator[asyncio.Event]:
-    """Set by the first SIGTERM or SIGINT; a second one ends the process at once."""
+    """Yield an event that the first SIGTERM or SIGINT sets. A second signal ends the process at once."""
     wanted, loop = asyncio.Event(), asyncio.get_running_loop()
     signals = (signal.SIGTERM, signal.SIGINT)
 

@@ -1,4 +1,4 @@
-"""Tcp: a client on a plain TCP connection, with messages cut out of the stream by a framing."""
+"""A client on a plain TCP connection. A framing splits the stream into messages."""
 
 import asyncio
 import socket
@@ -20,31 +20,31 @@ from botdrome.wire.framing.streams import BadFrame, Framing
 log = structlog.get_logger()
 
 PIECE = 4096
-"""Bytes that are read at a time."""
+"""Bytes handled at a time."""
 FAREWELL = 2.0
-"""Seconds for the other side to read the last bytes."""
+"""Seconds for the client to read the last bytes."""
 
 
 class StreamReceiver(Receiver, Protocol):
-    """A conversation on a stream, whose other side can break off in the middle of a message, or say that this is all."""
+    """The receiver of a stream, which can become invalid or reach EOF."""
 
     def unreadable(self, why: str) -> None:
-        """Nothing more comes; the connection is closed after this, with a word or without."""
+        """Handle invalid input. The session may send a last message; then the connection is closed."""
         return
 
     def cut_off(self) -> None:
-        """It leaves too much unread: the connection is about to be lost for that."""
+        """Note that the client reads too slowly and is about to be dropped."""
         return
 
     def heard_all(self) -> bool:
-        """Nothing more comes. True: an answer is under way, after which the session closes; otherwise the client is gone."""
+        """Handle EOF. Return True if an answer is pending, after which the session closes; otherwise the client has left."""
 
 
 MakeSession = Callable[["Tcp"], StreamReceiver]
 
 
 class Tcp:
-    """A protocol as asyncio wants it, and no child of asyncio's class, with which mypyc could not lay it out."""
+    """An asyncio protocol by duck typing: mypyc cannot lay out a subclass of asyncio.Protocol."""
 
     def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> None:
         self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
@@ -53,10 +53,10 @@ class Tcp:
         self._session: StreamReceiver | None = None
         self._inside = self._closing = self._heard_all = False
         self.address = ""
-        """Where the client is."""
+        """The address of the client."""
         self.traffic = Traffic()
 
-    # What the session does.
+    # Called by the session.
 
     def send(self, messages: list[bytes]) -> None:
         if self._transport is not None and not self._closing and messages:
@@ -64,7 +64,7 @@ class Tcp:
             self._transport.write(self._framing.pack(messages))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """What was sent still goes out, if the client takes it soon: what it sends meanwhile must not cut that short."""
+        """Flush and close. Input is discarded meanwhile, since unread input would reset the connection."""
         transport = self._transport
         if transport is not None and not self._closing:
             self._closing = True
@@ -75,7 +75,7 @@ class Tcp:
             asyncio.get_running_loop().call_later(FAREWELL, transport.abort)
         return None
 
-    # What the network does.
+    # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -92,7 +92,7 @@ class Tcp:
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """In small pieces, so that a flood of tiny messages is noticed before much work was done for it."""
+        """Handle input in small pieces, so that a flood of tiny messages is noticed early."""
         if len(data) <= PIECE:
             return self._read(data)
         for at in range(0, len(data), PIECE):
@@ -117,12 +117,12 @@ class Tcp:
             self._deliver_bad(str(problem))
 
     def eof_received(self) -> bool:
-        """Whoever has said all may still be reading, like `nc -N`."""
+        """Keep the connection open for an answer: a client such as `nc -N` still reads after EOF."""
         self._heard_all = True
         return self._session is not None and self._session.heard_all()
 
     def _deliver_bad(self, why: str) -> None:
-        log.info("a stream that cannot be read", address=self.address, why=why)
+        log.info("invalid input on a stream", address=self.address, why=why)
         if self._session is not None:
             self._session.unreadable(why)
         self._lose()
@@ -135,7 +135,7 @@ class Tcp:
             self._crowd.leave(self.address)
 
     def pause_writing(self) -> None:
-        """Too much is unread: cut it off."""
+        """Drop a client that reads too slowly."""
         if self._session is not None:
             self._session.cut_off()
         if self._transport is not None:
@@ -151,5 +151,5 @@ class Tcp:
 
 
 def tcp_door(make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> MakeProtocol:
-    """Lets in whoever connects."""
+    """Return the protocol factory of a TCP port."""
     return cast(MakeProtocol, partial(Tcp, make_framing, make_session, crowd))

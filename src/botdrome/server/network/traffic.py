@@ -1,19 +1,19 @@
-"""Traffic: how many messages passed on a connection, and how fast its client answers."""
+"""Traffic of a connection: the number of messages, and the response time of the client."""
 
 from time import monotonic
 
 
 class Traffic:
-    """An answer is the first message after one of ours; it took as long as that is ago."""
+    """Message counts and response times. An answer is the first message after one from the server."""
 
     __slots__ = ("_asked", "answers", "received", "sent", "waited")
 
     def __init__(self) -> None:
         self.received = self.sent = self.answers = 0
         self.waited = 0.0
-        """Seconds for all answers."""
+        """Total seconds of all answers."""
         self._asked = 0.0
-        """When we last sent something; 0: it has been answered."""
+        """The time of the last message sent; 0: it is answered."""
 
     def went(self, messages: int) -> None:
         self.sent += messages
@@ -28,5 +28,5 @@ class Traffic:
 
     @property
     def answer_time(self) -> float | None:
-        """Seconds, on average; None: nothing was answered yet."""
+        """Return the average seconds per answer; None: no answer yet."""
         return self.waited / self.answers if self.answers else None

@@ -1,4 +1,4 @@
-"""Socket: a client on a WebSocket."""
+"""A client on a WebSocket."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,23 +16,23 @@ from botdrome.wire.framing import websocket as wire
 log = structlog.get_logger()
 
 BACKLOG = 1 << 20
-"""Bytes that a client may leave unread before it is cut off."""
+"""Bytes that a client may leave unread before it is dropped."""
 UNREAD = 64 << 10
-"""The same where the session waits for the client to read."""
+"""The same limit for sessions that wait for the client to read."""
 READING = 60.0
-"""Seconds for such a client to read some of it."""
+"""Seconds for such a client to read a part of it."""
 FAREWELL = 2.0
-"""Seconds for the other side to answer a close."""
+"""Seconds for the client to answer a close frame."""
 MOST_IGNORED = 4096
-"""Frames that may come after our close."""
+"""Frames accepted after the server's close frame."""
 PINGS_RATE, PINGS_BURST = 20.0, 200
-"""Pings and pongs a second from one client, in the long run, and at once."""
+"""Pings and pongs per second from one client on average, and in one burst."""
 
 MakeSession = Callable[[Connection], Receiver]
 
 
 def end_writing(transport: asyncio.Transport) -> None:
-    """A close would cut short what the other side has not read yet, if it is still sending."""
+    """Shut down the sending side only: closing while the client still sends would discard unread output."""
     try:
         transport.write_eof() if transport.can_write_eof() else transport.close()
     except OSError:
@@ -40,7 +40,7 @@ def end_writing(transport: asyncio.Transport) -> None:
 
 
 class Socket(asyncio.Protocol):
-    """Takes over the connection when the handshake is done. What is seldom needed is made when it is."""
+    """A WebSocket connection after the handshake. Rarely needed objects are created on demand."""
 
     __slots__ = (
         "_closing", "_farewells", "_ignored", "_leave", "_longest", "_pings", "_reader", "_session", "_transport", "address",
@@ -53,17 +53,17 @@ class Socket(asyncio.Protocol):
         self.traffic = Traffic()
         self._transport: asyncio.Transport | None = None
         self._session: Receiver | None = None
-        """None: nothing more is read."""
+        """None: input is no longer read."""
         self._reader: wire.Reader | None = None
-        """Has what is not whole yet; None: nothing."""
+        """Holds an incomplete message; None: there is none."""
         self._pings: Bucket | None = None
         self._ignored = 0
-        """Frames that came after our close."""
+        """Frames received after the server's close frame."""
         self._closing = False
-        """We have sent a close."""
+        """Whether the server has sent a close frame."""
 
     def open(self, transport: asyncio.Transport, answer: bytes, make_session: MakeSession) -> None:
-        """`answer` is that to the handshake."""
+        """Take over the connection. `answer` is the answer to the handshake."""
         self._transport = transport
         transport.set_write_buffer_limits(high=BACKLOG)
         transport.write(answer)
@@ -72,10 +72,10 @@ class Socket(asyncio.Protocol):
         except Exception:
             self._break_off()
 
-    # What the session does.
+    # Called by the session.
 
     def send(self, messages: list[bytes]) -> None:
-        """Several go in one write."""
+        """Send the messages in one write."""
         if messages and self._transport is not None and not self._closing:
             self.traffic.went(len(messages))
             self._transport.write(wire.packed(messages))
@@ -84,14 +84,14 @@ class Socket(asyncio.Protocol):
         self._say_goodbye(wire.close(code, reason))
 
     def bear(self, backlog: int) -> None:
-        """How many bytes may be unread; BACKLOG, if nothing is said."""
+        """Set the bytes that the client may leave unread. The default is BACKLOG."""
         if self._transport is not None:
             self._transport.set_write_buffer_limits(high=backlog)
 
-    # What the network does.
+    # Called by the transport.
 
     def data_received(self, data: bytes) -> None:
-        """Nearly always it is one message in one piece: then little stands between the network and the session."""
+        """Handle input, with a fast path for a single complete message."""
         session = self._session
         if session is None:
             return None
@@ -117,7 +117,7 @@ class Socket(asyncio.Protocol):
         self._lose()
 
     def pause_writing(self) -> None:
-        """Too much is unread: cut it off."""
+        """Drop a client that reads too slowly."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -146,13 +146,13 @@ class Socket(asyncio.Protocol):
             self.deliver(opcode, payload)
 
     def deliver(self, opcode: int, message: bytes) -> None:
-        """A message that did not come as most do."""
+        """Deliver a message that did not take the fast path."""
         if self._session is not None:
             self.traffic.came()
             self._session.received(message)
 
     def _answer_ping(self, opcode: int, payload: bytes) -> None:
-        """A pong is not asked for, and does no harm."""
+        """Answer a ping. Unsolicited pongs are ignored."""
         if self._pings is None:
             self._pings = Bucket(PINGS_RATE, PINGS_BURST)
         if not self._pings.take():
@@ -162,7 +162,7 @@ class Socket(asyncio.Protocol):
             self._transport.write(wire.pong(payload))
 
     def _pass_over(self) -> None:
-        """What comes after our close is not for us; who sends too much of it is cut off."""
+        """Ignore input after the server's close frame. A client that sends too much of it is dropped."""
         self._ignored += 1
         if self._ignored == MOST_IGNORED and self._transport is not None:
             self._transport.abort()
@@ -183,12 +183,12 @@ class Socket(asyncio.Protocol):
             self._transport.write(close)
 
     def _break_off(self) -> None:
-        """Called where an exception is handled."""
-        log.exception("a session has failed")
+        """Log the current exception and close. Call it in an exception handler."""
+        log.exception("a session failed")
         self._fail(INTERNAL)
 
     def _fail(self, code: int, reason: str = "") -> None:
-        """For its session the client is gone. What it still sends is thrown away, so that it gets to read why."""
+        """Close and end the session. Further input is discarded, so that the client can read the reason."""
         self._lose()
         self.close(code, reason)
         self._reader = None
@@ -201,11 +201,11 @@ class Socket(asyncio.Protocol):
             try:
                 session.lost()
             except Exception:
-                log.exception("a session has failed at its end")
+                log.exception("a session failed while closing")
 
 
 class PacedSocket(Socket):
-    """A socket whose session can wait until the client has read: for answers that are made as fast as they are read."""
+    """A WebSocket whose session can wait until the client has read its output."""
 
     def __init__(self, longest: int, farewells: Patience, leave: Callable[[str], None], address: str) -> None:
         super().__init__(longest, farewells, leave, address)
