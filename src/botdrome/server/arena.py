@@ -27,12 +27,12 @@ from botdrome.wire.names import can_be_shown, unseen
 
 LONGEST_NAME = 64
 GUEST = " (guest)"
-"""The end of the name of a guest that came under the name of a registered bot, or one that looks like it."""
+"""The suffix for a guest whose name is, or looks like, the name of a registered bot."""
 HOUSE = "house:"
 
 
 class BadName(Exception):
-    """A name that no bot can have, with the reason."""
+    """An invalid bot name. The message gives the reason."""
 
 
 class LiveTable(Struct, frozen=True):
@@ -49,15 +49,15 @@ class LiveTable(Struct, frozen=True):
 
 
 class Tables(Protocol):
-    """The running tables, as the desk keeps them."""
+    """The running tables."""
 
     def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
-        """The table that runs longest first."""
+        """Return the running matches, longest running first."""
 
     def count(self, game: str | None = None) -> int: ...
 
     def watch(self, match_id: str, spectator: Spectator) -> bool:
-        """Show a running match to a spectator, from its present position on; False: there is no such match."""
+        """Show a running match to a spectator, starting with the current position. Return False if there is no such match."""
 
     def unwatch(self, match_id: str, spectator: Spectator) -> None: ...
 
@@ -75,7 +75,7 @@ class BotCache(Protocol):
 
 
 class CalledBots(Protocol):
-    """Bots that the server calls at their URLs. CallFailed where a bot does not answer."""
+    """Bots that the server calls at their URLs. Methods raise CallFailed if a bot does not answer."""
 
     async def challenge(self, url: str, name: str, game: str) -> None: ...
 
@@ -85,20 +85,20 @@ class CalledBots(Protocol):
 
 
 class NoCalledBots:
-    """For servers that call no bots."""
+    """Called bots of a server that calls none."""
 
     async def challenge(self, url: str, name: str, game: str) -> None:
-        raise CallFailed("no bots are called from here")
+        raise CallFailed("this server does not call bots")
 
     async def enter(self, bot: BotEntry, contest: str) -> None:
-        raise CallFailed("no bots are called from here")
+        raise CallFailed("this server does not call bots")
 
     async def withdraw(self, bot: BotEntry, contest: str) -> None:
-        """No bot was entered."""
+        """Do nothing, since no bot was entered."""
 
 
 class Unplayed(Struct, frozen=True):
-    """Players that have matches left in a contest."""
+    """Players with matches left in a contest."""
 
     game: str
     contest: str
@@ -107,14 +107,14 @@ class Unplayed(Struct, frozen=True):
 
 
 class Queue(Protocol):
-    """Players that wait for a table, and the matches that contests have left."""
+    """Waiting players, and the matches left in contests."""
 
     @property
     def contest_games(self) -> int:
-        """Games each way for every pair in a contest."""
+        """The number of games each way for every pair in a contest."""
 
     def seekers(self, most: int) -> list[Seeker]:
-        """The player that waits longest first."""
+        """Return the waiting players, longest wait first."""
 
     def unplayed(self, most: int) -> list[Unplayed]: ...
 
@@ -135,7 +135,7 @@ class ServerAddresses(Struct, frozen=True):
     """The URL and the ports of the server."""
 
     url: str | None = None
-    """None: the URL that the client has used."""
+    """None: use the URL of the client's request."""
     tls: bool = False
     ports: dict[str, int] = {}
     house: bool = False
@@ -154,7 +154,7 @@ class Arena:
         workers: Workers | None = None,
         queue: Queue | None = None,
     ) -> None:
-        """Without `registrations` there is no limit on the rate of registrations."""
+        """Without `registrations` there is no rate limit for registrations."""
         self.store, self.tables, self._registry = store, tables, registry
         self.duel = duel or DuelLeaderboard(store, {})
         self.outreach, self._registrations = outreach or NoCalledBots(), registrations
@@ -164,7 +164,7 @@ class Arena:
         self.clients = ConnectedClients()
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
-        """Register a bot, and return its token, which is shown once. BadName, TooMany, NameTaken or CallFailed otherwise."""
+        """Register a bot and return its token, which is shown once. Raise BadName, TooMany, NameTaken or CallFailed."""
         check_name(name)
         check_spelling(name)
         if self._registrations is not None and (seconds := self._registrations.too_fast(ASKER.get())):
@@ -183,7 +183,7 @@ class Arena:
         return {client.name: client.protocol for client in self.clients.all if client.match() == match_id}
 
     async def holder(self, name: str, token: object) -> BotEntry | None:
-        """The bot of that name, if the token is its token."""
+        """Return the bot of that name if the token is valid for it."""
         if not isinstance(token, str):
             return None
         self._guesses.check(name)
@@ -191,7 +191,7 @@ class Arena:
         return bot if self._guesses.note(name, bot is not None and holds(bot, token)) else None
 
     async def owns(self, entry: MatchEntry, seat: int, token: str) -> bool:
-        """Whether this is the token of the bot, or the secret of the guest, that has the seat."""
+        """Return True if this is the token of the bot, or the secret of the guest, in that seat."""
         self._guesses.check(entry.players[seat])
         if entry.owners and is_guests(entry.owners[seat], token):
             return True
@@ -199,16 +199,16 @@ class Arena:
         return bot is not None and is_bots(entry, seat, bot)
 
     async def rotate(self, bot: BotEntry) -> tuple[BotEntry, str]:
-        """Replace the token, and end the sessions of the old one."""
+        """Replace the token, and close the sessions of the old one."""
         token = secrets.token_hex(32)
         return await self._change(bot, hashed(token)), token
 
     async def revoke(self, bot: BotEntry) -> BotEntry:
-        """Remove the token, and end its sessions."""
+        """Remove the token, and close its sessions."""
         return await self._change(bot, None)
 
     async def move(self, bot: BotEntry, url: str | None) -> BotEntry:
-        """Change or remove the URL of a bot. CallFailed if the bot does not answer there."""
+        """Change or remove the URL of a bot. Raise CallFailed if the bot does not answer there."""
         if url is not None:
             await self.outreach.challenge(url, bot.name, bot.game)
         await self.store.change_url(bot.name, url)
@@ -236,11 +236,11 @@ def check_name(name: str) -> None:
 
 
 def check_spelling(name: str) -> None:
-    """Check a name for registration, so that it does not look like another."""
+    """Check a name for registration, so that it cannot be mistaken for another. Raise BadName if it can."""
     if looks_like_guest(name):
         raise BadName(f"names that end with{GUEST} are those of guests")
     if unseen(name):
-        raise BadName("a name has no characters that cannot be seen")
+        raise BadName("a name must not contain invisible characters")
 
 
 def looks_like_guest(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Metrics of a running server. Gauges are read when they are scraped."""
+"""Metrics of a running server. Gauges are read on each scrape."""
 
 from prometheus_client import Counter, Gauge, Histogram
 

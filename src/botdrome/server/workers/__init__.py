@@ -1,1 +1,1 @@
-"""Workers: processes for jobs that would hold up the event loop."""
+"""Workers: processes for jobs that would block the event loop."""

@@ -1,18 +1,18 @@
-"""The client address that the server works for at the moment, so that shared things can be shared fairly."""
+"""The address of the client whose request is being handled, so that clients can share resources fairly."""
 
 from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv4Address, ip_address, ip_network
 
 ASKER: ContextVar[str] = ContextVar("asker", default="")
-"""The source (see below) of the request that is being answered. Tasks that it starts inherit it."""
+"""The source (see `source_of`) of the current request. Tasks that the request starts inherit it."""
 NETWORK = 64
-"""Bits of an IPv6 address that identify a subscriber: all addresses with the same bits may be theirs."""
+"""The prefix length of an IPv6 subscriber network: all addresses with the same prefix count as one client."""
 
 
 @lru_cache(10_000)
 def source_of(address: str) -> tuple[str, bool]:
-    """The address, or the network of an IPv6 address, and whether it is the server's own machine."""
+    """Return the address, or the network of an IPv6 address, and whether it is a loopback address."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

@@ -25,11 +25,11 @@ class ServerCaller(Protocol):
     """Calls functions of the server from a job in a worker process."""
 
     async def call(self, name: str, *args: Any, waits: bool = False) -> Any:
-        """`waits`: the call takes long, and the worker does other jobs meanwhile."""
+        """Call a function of the server. With `waits` the call is slow, and the worker runs other jobs meanwhile."""
 
 
 class JobFailed(Exception):
-    """A job without a result, with the reason."""
+    """A job failed. The message gives the reason."""
 
 
 class WorkersBusy(JobFailed):
@@ -49,7 +49,7 @@ def frame(*message: Any) -> bytes:
 
 
 def portable(problem: Exception) -> Exception:
-    """An exception that can be pickled and unpickled."""
+    """Return an exception that can be pickled and unpickled."""
     try:
         list(MessageReader().feed(frame(problem)))
     except Exception:
@@ -77,5 +77,5 @@ class MessageReader:
 
 
 def house_bot_move(bot: HouseBot, view: View, chance: Chance) -> tuple[Raw, Chance]:
-    """A job: the move of a house bot, and the chance that it has used."""
+    """Run as a job: return the move of a house bot, and the chance after its draws."""
     return bot(view, chance), chance

@@ -1,4 +1,4 @@
-"""Limits that clients share: slots, and the memory of unread results. One client never gets all of it."""
+"""Limits shared by clients: slots, and the memory of unread results. No client can use all of it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from botdrome.server.workers.jobs import WorkersBusy
 
 
 class SharedSlots:
-    """A client never holds more slots than are free, so that a new client finds one unless many share them all."""
+    """Slots for clients. A client never holds more slots than are free, so a new client usually finds one."""
 
     def __init__(self, slots: int) -> None:
         self._free = slots
         self._taken: Counter[str] = Counter()
 
     def take(self, client: str) -> bool:
-        """False: none is free for this client."""
+        """Take a slot. Return False if none is free for this client."""
         if self._taken[client] >= self._free:
             if not self._taken[client]:
                 del self._taken[client]
@@ -32,7 +32,7 @@ class SharedSlots:
 
     @contextmanager
     def held(self, client: str, refusal: str) -> Iterator[None]:
-        """Hold a slot; WorkersBusy with these words where none is free."""
+        """Hold a slot. Raise WorkersBusy with the message `refusal` if none is free."""
         if not self.take(client):
             raise WorkersBusy(refusal)
         try:
@@ -45,20 +45,21 @@ class UnreadResults:
     """Large results in a worker process that slow clients have not read yet."""
 
     def __init__(self, most: int) -> None:
-        """`most`: bytes for all clients together."""
+        """`most` is the limit in bytes for all clients together."""
         self._most = most
         self._kept: dict[int, tuple[str, int]] = {}
-        """For each job its client and the bytes of its result, the oldest first."""
+        """The client and the size of each job's result, oldest first."""
 
     def add(self, job: int, client: str, size: int) -> list[int]:
-        """Keep a result, and return the jobs whose results must be dropped: the oldest of a client that keeps more than this one.
+        """Keep a result, and return the jobs whose results must be dropped to make room.
 
-        WorkersBusy: there is no such client, and no room."""
+        These are the oldest results of clients that keep more bytes than this one. Raise WorkersBusy if there are none.
+        """
         kept, gone = dict(self._kept), list[int]()
         while sum(size for _, size in kept.values()) + size > self._most:
             greediest, most = self._greediest(kept)
             if most <= sum(size for other, size in kept.values() if other == client) + size:
-                raise WorkersBusy("Too many large answers are being sent just now: try again in a moment.")
+                raise WorkersBusy("Too many large answers are being sent; try again in a moment.")
             gone.append(next(job for job, (other, _) in kept.items() if other == greediest))
             del kept[gone[-1]]
         self._kept = kept | {job: (client, size)}

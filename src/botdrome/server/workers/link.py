@@ -12,16 +12,16 @@ from typing import Any, Protocol, cast
 from botdrome.server.workers.jobs import MessageReader, frame
 
 ServerCalls = Mapping[str, Callable[..., Awaitable[Any]]]
-"""Functions of the server that a job may call."""
+"""Functions of the server that a job may call, by name."""
 
 
 class WorkerProcess:
-    """A process, and the server's end of the socket to it."""
+    """A worker process, and the server's end of its socket."""
 
     def __init__(self, process: subprocess.Popen[bytes], connection: socket.socket) -> None:
         self.process, self.connection = process, connection
         self.idle = False
-        """It had no job when the link was closed."""
+        """True if the worker had no job when the link was closed."""
 
 
 def start_process() -> WorkerProcess:
@@ -47,7 +47,7 @@ def stop_process(worker: WorkerProcess) -> None:
 
 
 class JobResult:
-    """The value of a job, and the pieces of a large result: fetch them, or `drop` them."""
+    """The value of a job, and the pieces of a large result. Fetch the pieces, or `drop` them."""
 
     def __init__(self, job: "Job", value: Any) -> None:
         self._job, self.value = job, value
@@ -73,7 +73,7 @@ class Job:
         self.pieces: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
         self.context = contextvars.copy_context()
         self.charged = 0.0
-        """Seconds of processor time that its turn was charged."""
+        """Seconds of processor time that the job's turn was charged."""
         self.timer: asyncio.TimerHandle | None = None
         self.link: WorkerLink | None = None
 
@@ -82,7 +82,7 @@ class Job:
             self.link.send(word, self.number)
 
     def drop(self) -> None:
-        """Its pieces are not needed any more."""
+        """Discard the pieces."""
         if self.link is not None and self.link.jobs.pop(self.number, None) is not None:
             self.send("drop")
             self.link.owner.job_ended()
@@ -100,7 +100,7 @@ class Job:
 
 
 class LinkOwner(Protocol):
-    """The pool that a worker belongs to."""
+    """The pool that owns a worker."""
 
     def received(self, link: "WorkerLink", kind: str, rest: list[Any]) -> None: ...
 
@@ -117,13 +117,13 @@ class WorkerLink(asyncio.Protocol):
         self._reader = MessageReader()
         self._transport: asyncio.Transport
         self.jobs: dict[int, Job] = {}
-        """Jobs that run, and jobs whose pieces are still being fetched."""
+        """Running jobs, and jobs whose pieces are still being fetched."""
         self.running: set[int] = set()
         self.ended = False
         self.why = "a worker process has ended unexpectedly: try again"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's are no subclass of it
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not subclasses
 
     def data_received(self, data: bytes) -> None:
         for kind, *rest in self._reader.feed(data):

@@ -1,9 +1,9 @@
-"""Workers: a few processes for jobs that would block the event loop. Clients share their time fairly.
+"""Workers: a few processes for jobs that would block the event loop. Clients share worker time fairly.
 
 Theory of operation. A worker is a process with a socket to the server, started with the server or when it is first needed. It
 runs one job at a time. Clients take turns (`turns.py`) by the processor time that their jobs have used. Short jobs come before
-long ones, and one worker is always left for short jobs. A job may call functions of the server; while a call takes long, the
-worker runs other jobs. A worker whose job takes too long is killed, and the next job gets a new one.
+long ones, and one worker is always left for short jobs. A job may call functions of the server; during a slow call the worker
+runs other jobs. The server kills a worker whose job exceeds the time limit, and starts a new one for the next job.
 """
 
 import asyncio
@@ -26,23 +26,23 @@ from botdrome.store.store import Store
 log = structlog.get_logger()
 
 USUAL = 0.01
-"""Seconds of processor time that a client's first job is charged."""
+"""Seconds of processor time charged for a client's first job."""
 LONGEST_JOB = 30.0
-"""Seconds that a job may take."""
+"""The time limit of a job, in seconds."""
 MOST_CALLS = 64
-"""Jobs that wait for a call that takes long."""
+"""The largest number of jobs that wait for slow calls."""
 MOST_WAITING = 400
-"""Jobs that read the store and wait for a worker. One client can have half of these slots."""
+"""The queue limit of jobs that read the store. One client can have half of these slots."""
 TOO_MANY = "Too many queries are waiting already; try again in a moment."
 LAST_JOBS = 5.0
-"""Seconds for running jobs when the server stops."""
+"""The time limit of running jobs when the server stops, in seconds."""
 _numbers = count()
-"""Of jobs, for all pools of a process."""
+"""Job numbers, unique over all pools of a process."""
 
 
 class Workers:
     def __init__(self, most: int = 0, longest_job: float = LONGEST_JOB) -> None:
-        """`most`: how many processes there may be; 0: as many as this machine has cores, from 2 to 4."""
+        """`most` is the largest number of processes; 0 means one per core, but 2 to 4."""
         self._most = most or min(4, max(2, os.cpu_count() or 1))
         self._longest = longest_job
         self._short: FairTurns[Job] = FairTurns(USUAL)
@@ -54,24 +54,24 @@ class Workers:
         self._slow_calls = 0
         self._slots = SharedSlots(MOST_WAITING)
         self.server_calls: ServerCalls = {}
-        """Functions that jobs which read the store may call."""
+        """Functions that store-reading jobs may call."""
         self._closed = False
         self._idle = asyncio.Event()
         """Set when the pool is closed and no worker has a job."""
 
     def start(self) -> None:
-        """Start all processes now, since starting one may slow down a busy machine for a moment."""
+        """Start all processes now, since starting one later may slow down a busy machine for a moment."""
         self._start_for(self._most)
 
     async def read(self, store: Store, target: str, *args: Any) -> JobResult:
-        """Run a long job for the client of this request. It is given the source of the store, with all that was stored before."""
+        """Run a long job for the client of this request. Its first argument is the store's source, with all data so far."""
         client = ASKER.get()
         with self._slots.held(client, TOO_MANY):
             await store.settled()
             return await self.run(client, target, store.source, *args, calls=self.server_calls, long=True)
 
     async def run(self, client: str, target: str, *args: Any, calls: ServerCalls | None = None, long: bool = False) -> JobResult:
-        """Call `target`, a `module:function`, with these arguments. A coroutine function is given a ServerCaller first."""
+        """Call `target`, a `module:function`, with these arguments. A coroutine function also gets a ServerCaller, first."""
         if self._closed:
             raise WorkersClosed
         job = Job(next(_numbers), client, target, args, calls or {}, long)
@@ -80,7 +80,7 @@ class Workers:
         return await job.result
 
     async def value(self, client: str, target: str, *args: Any) -> Any:
-        """The value of a short job."""
+        """Run a short job and return its value."""
         return (await self.run(client, target, *args)).value
 
     # Jobs.
@@ -132,7 +132,7 @@ class Workers:
         job.timer = asyncio.get_running_loop().call_later(self._longest, job.link.close, why)
 
     def _leave_off(self, job: Job, cost: float) -> None:
-        """The job no longer keeps its worker busy."""
+        """Mark the job as no longer running on its worker, and settle its cost."""
         assert job.link is not None and job.timer is not None
         job.timer.cancel()
         job.link.running.discard(job.number)
@@ -171,14 +171,14 @@ class Workers:
             link.close()
 
     def _fail_all(self, problem: JobFailed) -> None:
-        """Fail all jobs that wait."""
+        """Fail all waiting jobs."""
         for turns in (self._short, self._long):
             while turns:
                 turns.next()[2].end(problem)
 
     def lost(self, link: WorkerLink) -> None:
         if link not in self._links:
-            return  # see _start_worker
+            return  # _start_worker handles a link that ends at once
         self._links.remove(link)
         for job in link.jobs.values():
             if job.number in link.running:
@@ -245,7 +245,7 @@ class Workers:
     # The end.
 
     async def close(self) -> None:
-        """Running jobs have 5 s to end; waiting jobs fail at once."""
+        """Stop the workers. Running jobs have 5 s to finish; waiting jobs fail at once."""
         self._closed = True
         self._fail_all(WorkersClosed())
         self.job_ended()

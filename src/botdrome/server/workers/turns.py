@@ -1,7 +1,7 @@
-"""Fair turns: a queue in which clients share the work by its cost, so that one with many requests does not delay the others.
+"""Fair turns: a queue in which clients share the work by cost, so that a client with many requests does not delay the others.
 
-Each client has a queue of its own. The client that was charged least comes next. The cost of a turn is known only when it is
-over, so it is charged like the last turn of the same client, and corrected afterwards. A client that was idle gets no credit.
+Each client has its own queue, and the client with the lowest charge comes next. The cost of a turn is known only after it, so
+the turn is first charged like the client's last turn, and corrected afterwards. An idle client gains no credit.
 """
 
 from collections import deque
@@ -11,11 +11,11 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 REMEMBERED = 1000
-"""Clients that are remembered though they may have no debt."""
+"""The number of clients above which those without requests or debt are forgotten."""
 
 
 class ClientQueue(Generic[T]):
-    """The requests of one client, and what it was charged, on a clock that advances with the turns."""
+    """The requests of one client, and its total charge, on a clock that advances with the turns."""
 
     __slots__ = ("charged", "cost", "requests")
 
@@ -26,10 +26,10 @@ class ClientQueue(Generic[T]):
 
 class FairTurns(Generic[T]):
     def __init__(self, first_cost: float = 0.0) -> None:
-        """`first_cost` is charged for the first turn of a client."""
+        """`first_cost` is the charge for a client's first turn."""
         self._first_cost = first_cost
         self._heap: list[tuple[float, int, str]] = []
-        """A heap of the clients with requests, by what they were charged."""
+        """A heap of the clients with requests, ordered by charge."""
         self._queues: dict[str, ClientQueue[T]] = {}
         self._now, self._order, self._waiting = 0.0, 0, 0
         self._most = REMEMBERED
@@ -52,10 +52,10 @@ class FairTurns(Generic[T]):
         heappush(self._heap, (queue.charged, self._order, client))
 
     def next(self) -> tuple[str, float, T]:
-        """The next client, what its turn is charged, and its request."""
+        """Return the next client, the charge for its turn, and its request."""
         since, _, client = heappop(self._heap)
         queue = self._queues[client]
-        while queue.charged > since:  # its last turn cost more than it was charged
+        while queue.charged > since:  # the client's last turn cost more than its charge
             self._enqueue(client, queue)
             since, _, client = heappop(self._heap)
             queue = self._queues[client]
@@ -73,7 +73,7 @@ class FairTurns(Generic[T]):
         self._queues, self._most = kept, max(REMEMBERED, 2 * len(kept))
 
     def settle(self, client: str, charged: float, cost: float) -> None:
-        """Correct what a turn was charged."""
+        """Replace the charge of a turn by its real cost."""
         queue = self._queues.get(client)
         if queue is not None:
             queue.charged += cost - charged

@@ -1,4 +1,4 @@
-"""Worker: a process that runs jobs for the server, and ends when the server ends.
+"""Worker: a process that runs jobs for the server, and exits when the server exits.
 
 Started as `python -m botdrome.server.workers.worker FILE_DESCRIPTOR`.
 """
@@ -24,14 +24,14 @@ from botdrome.server.workers.jobs import JobFailed, MessageReader, PiecewiseResu
 from botdrome.server.workers.limits import UnreadResults
 
 NICENESS = 5
-"""A worker has a lower priority than the server's event loop."""
+"""Gives workers a lower priority than the server's event loop."""
 MEMORY = 1 << 30
-"""Bytes that a worker may have."""
+"""The memory limit of a worker, in bytes."""
 MOST_UNREAD = 256 << 20
-"""Bytes of results that slow clients have not read yet."""
+"""The limit of results that slow clients have not read yet, in bytes."""
 TOO_SLOW = "the answer was read too slowly, and other clients need the memory"
 AHEAD = 4
-"""Pieces that are sent before the first of them is taken."""
+"""The number of pieces that are sent before the server takes the first."""
 
 
 class _JobCaller:
@@ -54,7 +54,7 @@ class Worker:
         self._unread = UnreadResults(MOST_UNREAD)
 
     def listen(self) -> None:
-        """In a thread of its own, so that the process ends at once when the server is gone."""
+        """Receive messages. This runs in its own thread, so that the process exits at once when the server is gone."""
         reader = MessageReader()
         try:
             while data := self._connection.recv(1 << 16):
@@ -137,7 +137,7 @@ def _log_in_server(worker: Worker, _: Any, level: str, event: MutableMapping[str
 
 
 def _limit_process() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # the server stops its workers itself, after running jobs
+    for number in (signal.SIGINT, signal.SIGTERM):  # the server stops its workers after their running jobs
         signal.signal(number, signal.SIG_IGN)
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
