@@ -80,7 +80,7 @@ def _beside(chart: Chart, squares: Mask) -> Mask:
 
 
 def _search(chart: Chart, sea: Sea, colour: int) -> Mask:
-    """Return every other square that has an open neighbour."""
+    """Return every other open square that has an open neighbour."""
     open_ = _open(chart, sea)
     return open_ & chart.colours[colour] & _beside(chart, open_)
 

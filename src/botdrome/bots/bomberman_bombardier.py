@@ -77,7 +77,7 @@ def _may_place(scene: Scene, view: View, feared: list[Bomb]) -> bool:
 
 
 def _is_worth_a_bomb(scene: Scene, view: View) -> bool:
-    """Return True for a trapped rival or for crates; with a spare bomb, also for a rival with few exits."""
+    """Return True for a trapped rival or for crates; with a spare bomb, also for a rival with one safe step or in the flames."""
     ways = ways_out(scene, scene.own)
     left = min(steps_left(scene, rival, ways) for rival in scene.rivals)
     burned = burned_by(scene, scene.own)
