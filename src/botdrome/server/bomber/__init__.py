@@ -1,1 +1,1 @@
-"""The Bomberman API: rooms in which bots register, ask for the state and act, over HTTP."""
+"""The Bomberman API: rooms in which bots register, poll the state and act over HTTP."""

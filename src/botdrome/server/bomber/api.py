@@ -1,4 +1,4 @@
-"""The Bomberman API as the ports of the server see it: an HTTP service and a WebSocket."""
+"""The entry points of the Bomberman API: an HTTP service and a WebSocket."""
 
 from botdrome.server.bomber.rooms import Rooms
 from botdrome.server.bomber.routes import Routes, is_ours, refuse
@@ -14,7 +14,7 @@ LONGEST_BODY = 64 << 10
 
 
 class BomberApi:
-    """It is open to pages of any origin, since participants write their bots as pages, too."""
+    """The Bomberman API. It is open to pages of any origin, since some bots are web pages."""
 
     player = True
 

@@ -1,4 +1,4 @@
-"""How a Bomberman room is set up, and how the settings say it."""
+"""The configuration of a Bomberman room, and its parser."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -28,7 +28,7 @@ class BomberPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         False
     )
     options: dict[str, Any] = {}
-    """Options of the game that differ from the usual ones."""
+    """Options of the game that differ from the defaults."""
 
     @property
     def game(self) -> Bomberman:
@@ -39,7 +39,7 @@ class BomberPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return Terms(Pace(self.round, beat=not self.early), late="pass", gone="pass")
 
     def shown(self) -> dict[str, Any]:
-        """Return all but the options of the game."""
+        """Return the plan without the options of the game."""
         return {key: getattr(self, key) for key in KEYS}
 
 
@@ -47,9 +47,9 @@ KEYS = tuple(field for field in BomberPlan.__struct_fields__ if field != "option
 
 
 def read_plans(rooms: str | Sequence[Mapping[str, Any]], house: bool) -> list[BomberPlan]:
-    """Read a table for each room, or a text: `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, with blanks between rooms.
+    """Parse one table per room, or a text: `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, with blanks between rooms.
 
-    Keys are those of a plan or options of the game.
+    Keys are fields of a plan or options of the game.
     """
     tables = [_table(word) for word in rooms.split()] if isinstance(rooms, str) else rooms
     plans = [_plan(table, house) for table in tables]

@@ -1,4 +1,4 @@
-"""Registration of users in a Bomberman room: the store checks names and tokens, the rules are in `wire/bomber`."""
+"""Registration of users in a Bomberman room. The store checks names and tokens; the rules are in `wire/bomber`."""
 
 from botdrome.server.bomber.room import BomberRoom, SendReply
 from botdrome.server.bomber.users import BomberUser
@@ -27,7 +27,7 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
     except Banned as words:
         return RequestRefused(FORBIDDEN, "BANNED", str(words))
     except Denied as words:
-        user = room.named(command.name)  # the name may have been registered since
+        user = room.named(command.name)  # the name may have been registered meanwhile
         if _returns(room, command, address, user):
             return room.registered(user)
         return RequestRefused(FORBIDDEN, "NAME_TAKEN", str(words))
@@ -56,7 +56,7 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
 
 
 def _returns(room: BomberRoom, command: RegisterUser, address: str, user: BomberUser | None, bot: BotEntry | None = None) -> bool:
-    """Return whether the client is that user. Once the game runs, its password or token is needed."""
+    """Return whether the client is that user. During a game it must send its password or token."""
     if user is None or room.state.phase == FINISHED or (not command.password and not room.registering):
         return False
     guesses = room.desk.registry.guesses

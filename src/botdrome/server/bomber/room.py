@@ -1,4 +1,4 @@
-"""A Bomberman room: users register, play a game and can read its end, then the next registration begins."""
+"""A Bomberman room: users register, play a game and can read its result; then the next registration begins."""
 
 import asyncio
 import secrets
@@ -43,16 +43,16 @@ from botdrome.wire.match_header import MatchHeader
 Push = Callable[[], None]
 SendReply = Callable[[RoomReply], None]
 Moment = dict[str, int]
-"""The number of a state, and the milliseconds that are left of it."""
+"""The number of a state, and the milliseconds left until it ends."""
 MOVES = {word: ({"action": word}, b'{"action":"%s"}' % word.encode()) for word in WORDS}
-"""A word as the table's move, and in the record: there is no user_id in it."""
+"""Each word as a move for the table, and as bytes for the record, without the user_id."""
 
 NOT_TRIED = {
     IS_DEAD: "not taken: the user is dead",
     IS_AHEAD: "not taken: too early",
     CAME_LATE: "not taken: too late",
 }
-"""For the record."""
+"""Reasons as the record has them."""
 
 
 class BomberRoom:
@@ -65,23 +65,23 @@ class BomberRoom:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
-        """When the phase is over, if that is known."""
+        """The end of the phase on the loop's clock, if known."""
         self._refused: dict[Player, Response] = {}
         self._seated: tuple[str, ...] = ()
-        """Those at the table, by the names that the states have for them."""
+        """The names of the players, as the states show them."""
         self._users: dict[str, BomberUser] = {}
         wish = Wish(self.game.name, plan.players, in_a_wish(plan.options))
         self._gathering = Gathering(desk, lambda: wish, self._client_waits)
         self._open()
 
     def _open(self) -> None:
-        """Registration begins. Its time runs from the first who comes."""
+        """Open the registration. Its time runs from the first registered user."""
         self._timer = self.table = None
         for user in self._users.values():
             user.log_out()
         self._users = {}
         self._names: dict[str, BomberUser] = {}
-        """By their names in the house."""
+        """Users by their names on this server."""
         self._turn(State(REGISTRATION, 0, (self.game.height, self.game.width), ()))
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class BomberRoom:
             self._timer.cancel()
         self.waits.close()
 
-    # Who is here.
+    # Users.
 
     @property
     def registering(self) -> bool:
@@ -103,7 +103,7 @@ class BomberRoom:
         return self._names.get(name)
 
     def enter(self, user_name: str, admission: Admission, password: str | None, address: str) -> BomberUser:
-        """A new user. The room is open, and nobody has that name in the house."""
+        """Add a user. The room must be open, and the name free."""
         user = BomberUser(user_name, admission.bot, password, address, self._make_writer)
         self._users[user.user_id] = self._names[admission.name] = user
         self._list(user, admission, address)
@@ -125,7 +125,7 @@ class BomberRoom:
         return None if self.table is None else self.table.entry.id
 
     def _lose(self, user: BomberUser, name: str) -> None:
-        """Its token was changed, or it was removed: nobody acts for it any more. Before the game its seat is free again."""
+        """Block a user whose token changed or whose bot was removed. Before the game its seat becomes free."""
         user.log_out()
         self._users.pop(user.user_id, None)
         if self.registering and self._names.get(name) is user:
@@ -133,7 +133,7 @@ class BomberRoom:
             self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
 
     def _shown(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """The names that users gave. Where a guest meets the very bot whose name it gave, those of the house tell them apart."""
+        """Return the names that users gave. If a guest plays against the bot of the same name, use the server's names."""
         given = tuple(self._names[name].user_name if name in self._names else name for name in names)
         return given if len(set(given)) == len(given) else names
 
@@ -143,7 +143,7 @@ class BomberRoom:
         self.state, self._writer = state, StateWriter(state)
 
     def _turn(self, state: State) -> None:
-        """A new state, and those who wait for it."""
+        """Set a new state, and answer the requests that wait for it."""
         self._note(state)
         for user in self._users.values():
             user.traffic.went(1)
@@ -152,29 +152,29 @@ class BomberRoom:
             push()
 
     def comes_after(self, number: int) -> bool:
-        """Whether a state after this one is yet to come. Of a game that is gone, none is."""
+        """Whether a state after this number is still to come. An earlier game has no more states."""
         gone = self.state.phase == REGISTRATION and number > 0
         return self.state.number <= number and not gone and not (self.desk.closing and self.table is None)
 
     def time_left(self) -> Milliseconds:
-        """Of the phase or the round."""
+        """Return the time left of the phase or the round."""
         table = self.table
         if self.state.phase == PLAYING and table is not None:
             return max(0, (table.match.deadline or 0) - table.now())
-        if self.state.phase == FINISHED and self._timer is None:  # it is being stored
+        if self.state.phase == FINISHED and self._timer is None:  # the result is being stored
             return int(self.plan.rest * 1000)
         if self._timer is None and table is None:
             return int(self.plan.registration * 1000)
         return max(0, int((self._due - self._loop.time()) * 1000))
 
     def until_registration(self) -> Milliseconds:
-        """At the latest."""
+        """Return the maximum time until the next registration."""
         if self.state.phase == FINISHED:
             return self.time_left()
         return (self.game.rounds - max(0, self.state.number - 1)) * self.plan.round + int(self.plan.rest * 1000)
 
     def moment(self) -> Moment:
-        """What also those are told whose request could not be understood."""
+        """Return the state number and time left, which even a refused request is told."""
         return {"state_number": self.state.number, "time_left": self.time_left()}
 
     # Replies to users.
@@ -211,10 +211,10 @@ class BomberRoom:
         return Round(state.phase, match.result is not None, state.number, running, state.place(player) is not None)
 
     def _verdict(self, table: Table, user: BomberUser, player: Player, word: str, step: int) -> Response:
-        """Return what the table has made of an action that was submitted for the round with this number."""
+        """Return how the table judged an action for the round with this number."""
         match, refused = table.match, self._refused.pop(player, None)
         if refused is None and match.result is not None and (step > match.steps or not self.plan.early):
-            refused = IS_OVER  # the round before was overdue, and has ended the game
+            refused = IS_OVER  # the previous round was overdue and ended the game
         if refused is not None:
             dead = match.result is None and self.state.place(player) is None
             return IS_DEAD if dead else refused
@@ -270,7 +270,7 @@ class BomberRoom:
     # The game.
 
     def _hear(self, news: News) -> None:
-        """What happens at the table."""
+        """Handle news from the table."""
         turned = False
         for event, _ in news:
             if isinstance(event, (Played, Began, Ended)):
@@ -295,6 +295,6 @@ class BomberRoom:
         return replace(known, deaths=position.deaths, fuse=position.fuse)
 
     def _over(self, table: Table) -> None:
-        if self.state.phase != FINISHED:  # nobody was told the result: it could not be stored
+        if self.state.phase != FINISHED:  # the result could not be stored, so it was not announced
             self._turn(self._state(table, FINISHED, None))
         self._set_timer(self.plan.rest, self._open)

@@ -1,4 +1,4 @@
-"""Rooms: all rooms of the Bomberman API."""
+"""All rooms of the Bomberman API."""
 
 from collections import Counter
 from typing import Any
@@ -10,12 +10,12 @@ from botdrome.server.lobby.desk import Desk
 
 
 class Rooms:
-    """The first one is also there without its name."""
+    """The rooms by name. Paths without a name mean the first room."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk, settings = desk, desk.settings
         self.waiting_from: Counter[str] = Counter()
-        """How many wait for a state, by their addresses."""
+        """The number of waiting requests per address."""
         plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
         self._rooms = {plan.name: BomberRoom(plan, desk, self.waiting_from) for plan in plans}
         self.first = next(iter(self._rooms.values()))
@@ -32,7 +32,7 @@ class Rooms:
 
 
 def summary(room: BomberRoom) -> dict[str, Any]:
-    """What there is to know before one enters."""
+    """Return the public description of a room."""
     state = room.state
     return {
         "name": room.plan.name,

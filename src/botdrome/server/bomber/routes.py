@@ -1,4 +1,4 @@
-"""The routes of the Bomberman API over HTTP."""
+"""The HTTP routes of the Bomberman API."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
@@ -38,10 +38,10 @@ OPEN: ResponseHeaders = (
     ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
 )
 PREFLIGHT: ResponseHeaders = (*OPEN, ("Access-Control-Max-Age", "86400"))
-"""Without it a browser asks before every action, and a round is short."""
+"""Without caching, a browser sends a preflight request before every action, and rounds are short."""
 READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
 LONGEST_KEPT = 200
-"""Bytes of a path or a query that is remembered: bots ask for short ones."""
+"""Maximum bytes of a cached path or query."""
 
 
 def is_ours(target: bytes) -> bool:
@@ -53,7 +53,7 @@ def refuse(status: int, word: str, sentence: str) -> HttpResponse:
 
 
 class NotServed(Exception):
-    """No route has this path, or not with this method."""
+    """No route matches the path or the method."""
 
     def __init__(self, status: int, word: str, sentence: str, headers: ResponseHeaders = ()) -> None:
         super().__init__(word)
@@ -68,7 +68,7 @@ class RoomRequest(Struct, eq=False):
     query: Mapping[str, str] = {}
     shape: Shape = DEFAULT
     fields: Message = {}
-    """What is in the query and in the body: the body goes first."""
+    """The fields of the query and the body. The body takes precedence."""
 
     def read(self, query: bytes) -> None:
         request = self.exchange.request
@@ -82,7 +82,7 @@ class RoomRequest(Struct, eq=False):
             fields.setdefault("user_id", headers[b"x-user-id"].decode("latin-1"))
 
     def converse(self) -> None:
-        """Answer a message of the document, now or when the room has decided."""
+        """Answer a message of the protocol, now or when the room has decided."""
         room, request = self.room, self.exchange.request
         with_state = bool(self.query) and not registers(self.fields) and read_switch(self.query.get("with_state"), "with_state")
         talk = BomberConversation(self.shape, with_state, room.plan.wrapped_responses, request.method != "HEAD")
@@ -121,7 +121,7 @@ class RoomRequest(Struct, eq=False):
 
 
 def _read_query(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
-    """What a query says, and the shape that it and an Accept header ask for."""
+    """Return the fields of a query, and the response format that it or the Accept header asks for."""
     return (_known if len(query) + len(accept) <= LONGEST_KEPT else _known.__wrapped__)(query, accept)
 
 
@@ -136,7 +136,7 @@ class Route(NamedTuple):
     methods: tuple[str, ...]
     verb: "Verb"
     rest: str
-    """What follows the verb in the path."""
+    """The rest of the path after the verb."""
 
 
 Verb = Callable[[RoomRequest, str], None]
@@ -154,7 +154,7 @@ class Routes:
             b"": (BOTH, self._any),
         }
         self._find = lru_cache(maxsize=8192)(self._search)
-        """Bots ask for the same paths over and over."""
+        """A cache, since bots request the same paths repeatedly."""
 
     def handle(self, exchange: Exchange) -> None:
         self._catch_up()
@@ -190,13 +190,13 @@ class Routes:
         return Route(room, *self._verbs[verb], unquoted(b"/".join(path[2:]).removesuffix(b"/")))
 
     def _moment(self, path: bytes) -> Moment | None:
-        """In the room that is meant, if there is such a one."""
+        """Return the state number and time left of the room in the path, if it exists."""
         try:
             return self._search(path).room.moment()
         except (NotServed, BadRequest):
             return None
 
-    # The document's messages.
+    # Messages of the protocol.
 
     def _register(self, ask: RoomRequest, name: str) -> None:
         if name:
@@ -206,7 +206,7 @@ class Routes:
         ask.converse()
 
     def _state(self, ask: RoomRequest, user_id: str) -> None:
-        if not ask.fields:  # most requests: there is nothing to read
+        if not ask.fields:  # the most frequent request
             return ask.show_state(user_id)
         ask.fields["action"] = "STATE"
         return self._action(ask, user_id)
@@ -215,7 +215,7 @@ class Routes:
         if user_id:
             ask.fields["user_id"] = user_id
         if ask.fields.get("action") is None:
-            ask.fields.pop("user_name", None)  # it does not register here
+            ask.fields.pop("user_name", None)  # this route does not register users
         ask.converse()
 
     def _any(self, ask: RoomRequest, _: str) -> None:

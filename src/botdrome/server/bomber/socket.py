@@ -1,4 +1,4 @@
-"""The Bomberman API over a WebSocket: one message a frame, and every new state is pushed."""
+"""The Bomberman API over a WebSocket: one message per frame, and the server pushes every new state."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from botdrome.wire.bomber.shape import DEFAULT, Shape, read_shape
 
 
 def bomber_socket(rooms: Rooms, target: str) -> MakeSession:
-    """Return the maker of sessions for this target; its query has the shape of the states and the user_id."""
+    """Return the session factory for this target. Its query has the format of the states and the user_id."""
     path, _, query = target.encode("latin-1").partition(b"?")
     words = path.split(b"/")[2:]
 

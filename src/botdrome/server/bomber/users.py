@@ -14,16 +14,16 @@ from botdrome.wire.writers import MakeWriter, MatchWriters
 
 
 class BomberUser:
-    """A seat's client. It is sent nothing: it asks, and its actions are answered at once."""
+    """The client of a seat. The server sends it nothing unasked; it polls, and gets an answer to each action at once."""
 
     seeker = None
     present = True
-    """A silent user stands still, and may act again."""
+    """Always present: a user that misses a round stands still, and may act again."""
 
     def __init__(self, user_name: str, bot: BotEntry | None, password: str | None, address: str, make_writer: MakeWriter) -> None:
         self.user_name, self._make_writer = user_name, make_writer
         self.user_id = secrets.token_hex(16)
-        """A secret of the room and the user."""
+        """A secret shared by the server and the user."""
         self.owner = guest_owner(self.user_id, password) if bot is None else bot_owner(bot)
         self._bot, self._sealed, self._address = bot is not None, bool(password), address
         self.log_out = no_login
@@ -33,7 +33,7 @@ class BomberUser:
         """The round of the last accepted action, and its word."""
 
     def is_known_by(self, bot: BotEntry | None, password: str | None, address: str) -> bool:
-        """Return whether a client is this user: by its token, its password, or without any by its address."""
+        """Return whether a client is this user: by token, by password, or without either by address."""
         if bot is not None or self._bot:
             return bot is not None and self.owner == bot_owner(bot)
         if not password:

@@ -36,7 +36,7 @@ class Waits:
             self._timer = self._loop.call_later(self._seconds, self._ring)
 
     def remove(self, wait: Wait) -> None:
-        """Forget a request whose client is gone."""
+        """Remove a request whose client has disconnected."""
         if wait in self._waits:
             del self._waits[wait]
             self._by_address[wait.address] -= 1
@@ -44,7 +44,7 @@ class Waits:
                 del self._by_address[wait.address]
 
     def wake(self, number: int | None = None) -> None:
-        """Answer the requests that wait for a state of this number; None: all of them."""
+        """Answer the requests that wait for a state up to this number; None: all requests."""
         if not self._waits:
             return
         for wait in [wait for wait in self._waits if number is None or number > wait.after]:
