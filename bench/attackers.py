@@ -24,7 +24,7 @@ DONE: Counter[str] = Counter()
 
 
 class Heard(WSListener):
-    """Counts the reason for which it is closed."""
+    """Counts close reasons."""
 
     gone = False
 
@@ -112,7 +112,7 @@ def login(game: str, name: str, token: str, **more: Any) -> bytes:
 
 
 async def big_messages(target: Target) -> None:
-    """20 bots that wait for an opponent and send 64 KB messages meanwhile."""
+    """Run 20 bots that wait for an opponent and send 64 KB messages meanwhile."""
     message = b'{"x":[' + b"1," * 32700 + b"1]}"
     numbers = count()
 
@@ -130,7 +130,7 @@ async def big_messages(target: Target) -> None:
 
 
 async def cube_games(target: Target) -> None:
-    """120 Battlecube games at speed 0 of two anonymous organisers, with bots that answer at once."""
+    """Run 120 Battlecube games at speed 0 for two anonymous organisers, with bots that answer at once."""
     port = await listen(CubeTally(), hangs=False)
     setup = game([port, port], 50_000)
     for _ in range(2):
@@ -142,7 +142,7 @@ async def cube_games(target: Target) -> None:
 
 
 async def house_games(target: Target) -> None:
-    """100 games of boats against house bots, each move answered at once."""
+    """Play 100 games of boats against house bots, and answer each move at once."""
     numbers = count()
 
     async def play() -> None:
@@ -164,7 +164,7 @@ async def registrations(target: Target) -> None:
 
 
 async def drawn_arenas(target: Target) -> None:
-    """50 logins per second with a wrong password, for an arena that is expensive to generate."""
+    """Send 50 logins per second with a wrong password, for an arena that is expensive to generate."""
 
     async def log_in() -> None:
         line, heard = await target.socket()
@@ -177,13 +177,13 @@ async def drawn_arenas(target: Target) -> None:
 
 
 async def graphql(target: Target) -> None:
-    """Three hostile queries per second."""
+    """Send three expensive GraphQL queries per second."""
     fields = " ".join(f"a{number}: liveTables {{ id }}" for number in range(490))
     await repeat(3, lambda: target.ask("POST", "/graphql", {"query": f"{{ {fields} }}"}), 1.0)
 
 
 async def large_reads(target: Target) -> None:
-    """Queries for 1,000 games with all their moves."""
+    """Query 1,000 games with all their moves."""
     wanted = "... on NoughtsAndCrossesGame { id board bots { owner } turns { __typename } }"
     query = f"{{ games(gameType: NOUGHTS_AND_CROSSES, filters: {{limit: 1000}}) {{ {wanted} }} }}"
 
@@ -195,7 +195,7 @@ async def large_reads(target: Target) -> None:
 
 
 async def deaf_spectators(target: Target) -> None:
-    """200 spectators of one match that read nothing."""
+    """Connect 200 spectators of one match that read nothing."""
     tables: list[Any] = []
     while not tables:
         tables = json.loads((await target.ask("GET", "/api/v1/live"))[1])["tables"]
@@ -209,7 +209,7 @@ async def deaf_spectators(target: Target) -> None:
 
 
 async def unread_answers(target: Target) -> None:
-    """200 connections that keep requesting a large page and read nothing."""
+    """Open 200 connections that keep requesting a large page and read nothing."""
 
     async def ask() -> None:
         _, writer = await asyncio.open_connection(target.host, target.port, local_addr=(ADDRESS, 0), limit=1)
@@ -227,7 +227,7 @@ async def guesses(target: Target) -> None:
 
 
 async def contest_names(target: Target) -> None:
-    """3,000 contests with names of 60 KB."""
+    """Create 3,000 contests with names of 60 KB."""
     token, numbers = await target.register("namer", "gomoku"), count()
 
     async def name_one() -> None:

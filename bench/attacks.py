@@ -2,8 +2,8 @@
 
     python -m bench.attacks [ATTACK ...]
 
-The server has the first core. Players at 127.0.0.3 measure how soon they are answered and how late ticks are, first alone and
-then beside each attack from 127.0.0.2, all on the second core. An attack ends by itself.
+The server runs on the first core, everything else on the second. Players at 127.0.0.3 measure the latency of answers and the
+lateness of ticks, first alone and then during each attack from 127.0.0.2. An attack ends by itself.
 """
 
 import json
@@ -16,7 +16,7 @@ from bench.clients import start
 from bench.server import Server, load, server
 
 QUIET, ATTACKED, RUN_UP = 8.0, 8.0, 2.0
-"""Seconds of measuring alone, of measuring during an attack, and of the attack before that."""
+"""Seconds: measurement without attack, measurement during an attack, and the attack before that measurement."""
 GAMES = 1_000
 SETTINGS = ("--set", "host=127.0.0.1", "--set", "duel_port=-1", "--set", "boats_port=-1")
 

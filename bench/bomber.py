@@ -18,7 +18,7 @@ from bench.server import Server, server
 
 ROUND = 0.2
 ARRIVALS, SETTLING = 0.02, 3.0
-"""Seconds between two rooms that fill, and until all play."""
+"""Seconds between the starts of two rooms, and until all rooms play."""
 ACTIONS = ("MOVE_UP", "MOVE_DOWN", "MOVE_LEFT", "MOVE_RIGHT", "WAIT", "PLACE_BOMB")
 DECODER = msgspec.json.Decoder()
 

@@ -25,7 +25,7 @@ class Tally:
         self.answers: list[float] = []
         """Seconds from a move to its answer, while the match goes on."""
         self.ends: list[float] = []
-        """Seconds from the last move to the result, which is on disk by then."""
+        """Seconds from the last move to the result, which is sent after it is on disk."""
 
     def as_json(self) -> str:
         told = {"moves": self.moves, "matches": self.matches / 2}
@@ -87,7 +87,7 @@ class NoughtsBot(Bot):
 
 
 class Listening(Bot):
-    """Logs in, and only listens."""
+    """Logs in and only receives."""
 
     def told(self, transport: WSTransport, frame: WSFrame) -> None:
         self._tally.moves += 1
@@ -111,7 +111,7 @@ async def play_on(url: str, kind: type[Bot], name: str, login: bytes, tally: Tal
 
 
 async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords: list[str], bots: int, seconds: float) -> Tally:
-    """Open connections under two names, so that they meet at once. Each reconnects after its match."""
+    """Open connections under two names, so that they are paired at once. Each reconnects after its match."""
     tally, until = Tally(), time.perf_counter() + seconds
     work = []
     for number in range(bots):

@@ -37,7 +37,7 @@ class Bot(asyncio.Protocol):
 
 
 class Organiser(WSListener):
-    """Starts its games, and counts ended ones."""
+    """Starts its games and counts the finished ones."""
 
     def __init__(self, payloads: list[Any]) -> None:
         self._payloads, self._left = payloads, len(payloads)

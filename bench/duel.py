@@ -1,10 +1,9 @@
-"""Duel arena under load: the server on one core, on the other ordinary clients that leave Nagle's algorithm on.
+"""The duel arena under load: the server on one core, clients with Nagle's algorithm (the default) on the other.
 
-How long the server takes is measured by probes: pairs in a process of their own, which comes first on the clients' core where the
-system allows it. What the bots of the load see is mostly their own queue, two hundred of them being one process. Bots that think
-do so for a time drawn at random: with a fixed one, those whose moves once came together would come together for ever. The
-probes alone with the server show what the way there and back costs. Where the server had to wait for its core, because
-something else ran there or the machine was not ours, that is part of what the probes see: it is shown beside.
+Probes measure the latency: pairs in their own process, with priority on the clients' core if the system allows it. The latency
+of the load's bots is mostly their own queue, since two hundred of them share one process. Bots think for a random time. With a
+fixed time, moves that once arrived together would always arrive together. A run of the probes without load shows the round-trip
+time. The time that the server waited for its core is part of the measured latency, so it is shown too.
 """
 
 import json
@@ -24,18 +23,20 @@ from bench.server import first_in_line, server
 FIND = b'{"event": "find_opponent"}'
 PATTERN = [(x, y) for y in range(2, 15) for x in range(15)]
 CROSSES, CIRCLES = ([(x, y) for x, y in PATTERN if (x // 2 + y) % 2 == side] for side in (0, 1))
-"""Where neither side ever has more than two in a row."""
+"""Points on which neither side ever has more than two in a row."""
 WINNING = [(x, 0) for x in range(5)]
 LONG = 171
 WARM, ALONE, STAY = 2.0, 2.0, 2.0
-"""Seconds of a load before anything counts, of the probes before the load comes, and of the load until the probes are done: the
-end of a load is a storm, in which all its matches are forfeited at once."""
+"""Seconds: load before the measurement, probes before the load, and load after the measurement, until the probes are done.
+
+The load ends last, because all its matches are forfeited at once when it stops.
+"""
 PROBES, PROBE_PAUSE = 16, 0.04
-"""Pairs, and how long they think: two long boards last until the end. Later they would be paired with bots of the load."""
+"""Pairs, and their seconds per move. Two long boards last to the end, so that probes are not paired with bots of the load."""
 
 
 def point(stones: int, length: int) -> tuple[int, int]:
-    """The next move of a board on which the one who began wins with the stone of that number."""
+    """Return the next move on a board that the first player wins with stone number `length`."""
     turn, left = divmod(stones, 2)[0], (length - stones + 1) // 2
     if stones % 2 == 0:
         return WINNING[-left] if left <= 5 else CROSSES[turn]
@@ -45,7 +46,7 @@ def point(stones: int, length: int) -> tuple[int, int]:
 class Tally:
     def __init__(self) -> None:
         self.sent: dict[bytes, tuple[Bot, float]] = {}
-        """Who made the last move on each board, and when."""
+        """The bot that made the last move on each board, and the time."""
         self.clear()
 
     def clear(self) -> None:
@@ -54,7 +55,7 @@ class Tally:
         self.latencies: list[float] = []
 
     def asked(self, bot: "Bot", board: bytes) -> None:
-        """The way of a move ends with the question to the other, if that is one of ours, too."""
+        """Record the latency of a move, up to the request to the opponent, if both bots are in this process."""
         sender, sent = self.sent.pop(board, (bot, 0.0))
         if sender is not bot:
             self.latencies.append(time.perf_counter() - sent)
@@ -64,7 +65,7 @@ class Tally:
 
 
 class Bot:
-    """Plays one match after the other; `pause` is how long it thinks on average."""
+    """Plays one match after the other. `pause` is its average thinking time in seconds."""
 
     def __init__(self, name: str, length: int, pause: float, tally: Tally, loop: Loop) -> None:
         self._name, self._length, self._pause, self._tally, self._loop = name, length, pause, tally, loop
@@ -111,7 +112,7 @@ class Bot:
 
 
 def play(name: str, port: int, pairs: int, length: int, pause: float, *phases: float) -> None:
-    """A line with what was counted for each of the phases, which have so many seconds."""
+    """Print a line of counts after each phase. `phases` are their lengths in seconds."""
     tally, loop = Tally(), Loop()
     for number in range(2 * pairs):
         loop.connect(port, Bot(f"{name} {number}", length, pause, tally, loop))
@@ -127,7 +128,7 @@ def free_port() -> int:
 
 
 def capacity(pairs: int, length: int, seconds: float) -> float:
-    """Moves per CPU second of the server."""
+    """Measure and return the moves per CPU second of the server."""
     port = free_port()
     with server("--duel-port", str(port)) as running:
         load = start("bench.duel", "bot", port, pairs, length, 0, WARM, seconds)
@@ -148,9 +149,9 @@ def capacity(pairs: int, length: int, seconds: float) -> float:
 
 
 def latency(pairs: int, length: int, seconds: float, pause: float) -> float:
-    """From a move to the question that it leads to, as probes see it: with the server to themselves, then beside a load.
+    """Measure the latency from a move to the request to the opponent, without load and then with load.
 
-    Returns how much of a core that took.
+    Return the share of a core that the server used.
     """
     port = free_port()
     with server("--duel-port", str(port)) as running:
@@ -180,7 +181,7 @@ def main() -> None:
     rate = capacity(100, 49, 6)
     capacity(100, LONG, 6)
     pause = 2 * 100 / rate
-    share = latency(100, 49, 6, pause)  # half as many moves; as they come one by one, that is more than half of a core
+    share = latency(100, 49, 6, pause)  # half the moves use more than half a core, since they arrive one by one
     latency(100, 49, 6, pause * share / 0.5)
 
 

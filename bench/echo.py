@@ -1,6 +1,6 @@
-"""A bare echo: picows on uvloop sends back what it gets. What our server costs is shown beside that.
+"""A bare echo server, picows on uvloop, as the baseline for the cost of Botdrome's server.
 
-`python -m bench.echo serve` is the echo; `python -m bench.echo` measures it, as `bench.server` does.
+`python -m bench.echo serve` runs the echo server; `python -m bench.echo` measures it, as `bench.server` does.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ CLIENTS = 50
 
 
 class Cost(Struct):
-    """CPU microseconds of the server."""
+    """CPU microseconds of the echo server."""
 
     connection: float
     message: float
@@ -67,7 +67,7 @@ def _cpu(pid: int) -> float:
 
 
 def measure() -> Cost:
-    """The echo on the first core, its callers on the second."""
+    """Run the echo server on the first core and its clients on the second."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {1})
     try:

@@ -1,4 +1,4 @@
-"""Films of long matches: their size with and without changes, the time to make them, and the time to find any frame."""
+"""Films of long matches: size with and without delta encoding, time to build, and time to seek."""
 
 import gzip
 import random
@@ -28,11 +28,11 @@ ROWS: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("battlecube", {"edge": 64, "ticks": STEPS, "starts": [(0, 3 * seat, seat) for seat in range(20)]}, 20),
     ("bumblebots", {"ticks": 1000}, 2),
 )
-"""Games, options and players. A match of Bumblebots is no longer; one of Battlecube has 100,000 turns at most."""
+"""Games, options and players. Longer matches of Bumblebots do not exist; Battlecube has at most 100,000 turns."""
 
 
 def played(game: Game[Any], players: int) -> Match:
-    """A match of careful players: nobody places bombs."""
+    """Return a match in which no player places bombs."""
     match, draw, now = Match(game, players, FORMATS[game.name].terms, 1), random.Random(1), 0
     match.start()
     while match.result is None and match.steps < STEPS:
@@ -54,7 +54,7 @@ def careful(position: Game[Any], seat: int, step: int, draw: random.Random) -> R
 
 
 def whole_views(record: Record, game: Game[Any]) -> bytes:
-    """The same film, each frame with its whole view."""
+    """Return the same film with a whole view in each frame."""
     lines = (
         msgspec.json.encode({"t": t, "event": event, "view": position.view(None)})
         for t, news in replay(record, game)

@@ -1,6 +1,6 @@
-"""Where the server's limits are: half load, many games one after the other, idle connections, a crowd of spectators.
+"""Capacity of the server: half load, memory over many matches, idle connections, many spectators.
 
-`python -m bench.limits [MATCHES]`: how many matches are played to see whether the memory grows; 5,000 if nothing is said.
+`python -m bench.limits [MATCHES]`: the number of matches in the memory test, 5,000 by default.
 """
 
 import json
@@ -19,8 +19,10 @@ from bench.server import Server, late_at_most, load, server, start_load
 
 PAIRS = 50
 COME, MEASURED, STAY = 2.0, 8.0, 2.0
-"""Seconds of a load beside probes: before they come, while they measure, and until they are surely done. Where a load comes or
-ends, all its bots log in or forfeit at once."""
+"""Seconds of a load: before the probes start, while they measure, and until they are done.
+
+When a load starts or ends, all its bots log in or forfeit at once.
+"""
 PROBES = 8
 FLUSHES, PAGE = 400, bytes(4096)
 IDLE = 5_000
@@ -32,9 +34,9 @@ def noughts(running: Server) -> list[str]:
 
 
 def half_load() -> None:
-    """The bots think for so long that half of what the server can do is asked of it.
+    """Measure latency at half capacity, set by the thinking time of the bots.
 
-    How long an answer takes is measured by bots in a process of their own, which does not wait for the others.
+    Bots in a separate process measure the latency, so that they do not wait for the others.
     """
     with server() as running:
         passwords = noughts(running)
@@ -58,7 +60,7 @@ def half_load() -> None:
 
 
 def flushes_shown() -> str:
-    """How long the disk takes for a page, with pauses between."""
+    """Return the time that the disk needs to write a page, with pauses between writes."""
     times = []
     with tempfile.TemporaryFile() as file:
         for _ in range(FLUSHES):

@@ -1,7 +1,6 @@
-"""Machine: what is measured, and how late a process is that only waits for the next millisecond, while the other core works.
+"""The machine under test, and its timer jitter: the lateness of a 1 ms timer on one core while the other core is busy.
 
-A server on the same core is not more punctual than that. Where the machine is shared with others, it says what of a latency is
-the machine's.
+A server on that core cannot be more punctual. On a shared machine, the jitter shows how much of a latency the machine causes.
 """
 
 import json

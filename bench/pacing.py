@@ -1,7 +1,7 @@
-"""Pacing: the clients of a load in one process, each acting at its own time.
+"""An event loop for the clients of a load, with microsecond timers.
 
-Event loops count in milliseconds: whatever falls due within one leaves at once, and a server would be measured with bursts that
-clients on machines of their own never make. This loop waits to the microsecond, does one thing at a time, and costs little.
+Ordinary event loops round timers to milliseconds. Everything due in the same millisecond is sent in a burst, which clients on
+separate machines would not cause. This loop waits to the microsecond, handles one event at a time, and costs little.
 """
 
 import gc
@@ -24,21 +24,21 @@ class Client(Protocol):
 
 
 class Line:
-    """A connection as ordinary clients have it: they do not tune their sockets. What they send is little, and fits."""
+    """A connection with default socket options. Its messages are small, so they always fit the send buffer."""
 
     def __init__(self, port: int, client: Client) -> None:
         self.client, self.socket = client, socket.create_connection(("127.0.0.1", port))
         self.socket.setblocking(False)
 
     def send(self, data: bytes) -> None:
-        with suppress(OSError):  # it may have been lost since this was planned
+        with suppress(OSError):  # the connection may have been lost meanwhile
             self.socket.send(data)
 
 
 class Loop:
     def __init__(self) -> None:
         gc.collect()
-        gc.disable()  # a load that stops for that sends a burst
+        gc.disable()  # a pause for garbage collection would cause a burst
         self._epoll = select.epoll()
         self._lines: dict[int, Line] = {}
         self._due: list[tuple[float, int, Callable[[], None]]] = []

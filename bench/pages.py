@@ -1,9 +1,9 @@
-"""The pages in Chromium: how much is loaded, how soon it can be used, and how quickly a step is on screen.
+"""The pages in Chromium: bytes loaded, time until usable, and latency from a step to the screen.
 
     python -m bench.pages
 
-The server runs on the first core, the bots on the second, the browser on both. The processor draws, as on a machine without a
-graphics card.
+The server runs on the first core, the bots on the second, the browser on both. Rendering uses the CPU, as on a machine without
+a graphics card.
 """
 
 import os
@@ -45,7 +45,7 @@ WATCH = """
     }
   };
 """
-"""Notes for each message of a stream how long it takes until the second picture after it, which surely shows what it led to."""
+"""Record the time from each message to the second frame after it, which certainly shows its effect."""
 COUNT = """(seconds) => new Promise((done) => {
   const times = [];
   const tick = (now) => { times.push(now); now - times[0] < seconds * 1000 ? requestAnimationFrame(tick) : done(times); };
@@ -107,7 +107,7 @@ def seeking(chromium: Browser, running: Server) -> None:
         page.goto(f"{running.url}/open")
         page.locator("input[type=file]").set_input_files(file)
         page.get_by_label("Position in the match").wait_for()
-        page.wait_for_timeout(3000)  # the charts are drawn when all else is there
+        page.wait_for_timeout(3000)  # the charts are drawn last
         last = int(page.get_by_label("Position in the match").get_attribute("max") or 0)
         found = [page.evaluate(SEEK, number * 7919 % last) for number in range(SEEKS)]
     empty = empty_frames(chromium)
@@ -125,7 +125,7 @@ def long_match() -> bytes:
 
 
 def wanderer(view: View) -> Raw:
-    """Out of its corner and back, for ever."""
+    """Move out of the corner and back, repeatedly."""
     column, last = view["users"][view["you"]]["at"][1], view["width"] - 1
     return {"action": "MOVE_RIGHT" if column in (0, last - 1) else "MOVE_LEFT"}
 

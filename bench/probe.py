@@ -1,4 +1,4 @@
-"""Probe: a few players of their own address, who measure how soon they are answered and how late ticks are.
+"""Probe: a few players at a separate address that measure the latency of answers and the lateness of ticks.
 
 `python -m bench.probe URL SECONDS TOKEN TOKEN TOKEN TOKEN`, the tokens of two noughts and two Bumblebots players.
 """
@@ -23,7 +23,7 @@ BEAT = 0.25
 class Player(NoughtsBot):
     PAUSE = PAUSE
     lost = 0
-    """Games that were lost on time, as told to either player."""
+    """Games lost on time, as reported to either player."""
 
     def told(self, transport: WSTransport, frame: WSFrame) -> None:
         state = DECODER.decode(frame.get_payload_as_memoryview()).get("state") or {}
@@ -34,7 +34,7 @@ class Player(NoughtsBot):
 
 
 TICKS: list[float] = []
-"""When each tick came."""
+"""The arrival times of ticks."""
 
 
 class Bee(Bot):
@@ -44,7 +44,7 @@ class Bee(Bot):
 
 
 def lateness(came: list[float]) -> list[float]:
-    """How late each tick came, by the one that came soonest."""
+    """Return the lateness of each tick, relative to the earliest one."""
     offsets = [at - number * BEAT for number, at in enumerate(came)]
     return [offset - min(offsets) for offset in offsets]
 

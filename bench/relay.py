@@ -1,7 +1,7 @@
-"""A bare relay on TCP: what one of a pair says, both are told, in as many bytes as a shot and its news have.
+"""A bare TCP relay as the baseline for boat games: it forwards each message of a client to both clients of the pair.
 
-`python -m bench.relay serve` is the relay; `python -m bench.relay` measures it. It reads no line and knows no game: three calls
-of the system and the event loop are all that a shot costs here. What a boat game costs is shown beside that.
+Messages have the size of a shot and its news. `python -m bench.relay serve` runs the relay; `python -m bench.relay` measures it.
+The relay parses nothing and knows no game, so a shot costs only three system calls and the event loop.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ PAIRS, SHOTS = 50, 400
 
 class Relay(asyncio.Protocol):
     waiting: "Relay | None" = None
-    """One who came and has nobody to talk to yet."""
+    """A client without a partner yet."""
 
     def __init__(self) -> None:
         self.both: tuple[asyncio.Transport, ...] = ()
@@ -40,7 +40,7 @@ class Relay(asyncio.Protocol):
 
 
 class Caller(asyncio.Protocol):
-    """Shoots when it is told something for the first time, and then each second time: the other of its pair does between."""
+    """A client that shoots after the first message and then after every second one, by turns with its partner."""
 
     def __init__(self, calls: "Calls") -> None:
         self._calls = calls
@@ -57,7 +57,7 @@ class Caller(asyncio.Protocol):
 
 
 class Calls:
-    """So many shots of all pairs together."""
+    """The number of shots left for all pairs together."""
 
     def __init__(self, shots: int) -> None:
         self._left, self._running = shots, PAIRS
@@ -81,7 +81,7 @@ async def _call(port: int, shots: int) -> None:
 
 
 def measure() -> float:
-    """CPU microseconds of the relay for a shot: it on the first core, its callers on the second."""
+    """Return the relay's CPU microseconds per shot, with the relay on the first core and its clients on the second."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {1})
     command = ["taskset", "-c", "0", sys.executable, "-m", "bench.relay", "serve"]

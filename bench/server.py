@@ -33,7 +33,7 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def waited(self) -> float:
-        """Seconds for which the server could have run and did not, or for which somebody else had the core's machine."""
+        """Return the seconds that the server waited for its core, including time stolen by the hypervisor."""
         delay = int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[1]) / 1e9
         core = re.search(r"^cpu0 .*$", Path("/proc/stat").read_text(), re.MULTILINE)
         assert core is not None
@@ -52,7 +52,7 @@ class Server:
             return str(json.load(answer)["data"]["registerBot"]["password"])
 
     def lateness(self) -> dict[float, float]:
-        """The histogram of the lateness of ticks, from the server's metrics."""
+        """Return the histogram of tick lateness from the server's metrics."""
         found = re.findall(r'beat_lateness_seconds_bucket\{le="([^"]+)"\} (\S+)', self._metrics())
         return {float(bound): float(count) for bound, count in found}
 
@@ -87,7 +87,7 @@ def server(*words: str) -> Iterator[Server]:
 
 
 def load(kind: str, *words: object) -> Any:
-    """Run a load of `bench.bots` on the second core to its end."""
+    """Run a load of `bench.bots` on the second core, and return its report."""
     output, _ = start_load(kind, *words).communicate()
     return json.loads(output)
 
@@ -97,7 +97,7 @@ def start_load(kind: str, *words: object) -> "subprocess.Popen[str]":
 
 
 def first_in_line() -> None:
-    """For processes that measure the server beside a load: they must not wait for the load, nor for themselves."""
+    """Raise the priority of a measuring process and disable its garbage collector, so that it is not late itself."""
     gc.disable()
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))

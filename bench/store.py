@@ -1,6 +1,6 @@
-"""Storing: matches that begin and end, each producer waiting for its own to be on disk.
+"""Throughput of the store: producers begin and end matches, and wait until each is on disk.
 
-`python -m bench.store` tries SQLite and a PostgreSQL server that it starts; `python -m bench.store URL` tries that store.
+`python -m bench.store` measures SQLite and a PostgreSQL server that it starts; `python -m bench.store URL` measures that store.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ class Figures(Struct):
     cpu: float
     other_cpu: float
     worst: float
-    """Seconds that one producer waited."""
+    """The longest wait of a producer, in seconds."""
 
 
 def lines(size: int) -> bytes:
-    """Bytes that compress like a record."""
+    """Return bytes that compress like a record."""
     text = b""
     while len(text) < size:
         text += b'{"t":%d,"do":"move","by":0,"say":[3,4],"news":"%s"}\n' % (len(text), os.urandom(4).hex().encode())

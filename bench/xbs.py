@@ -1,10 +1,9 @@
-"""Boat games under load: the server on one core, ordinary clients on the other, which do not tune their sockets.
+"""Boat games under load: the server on one core, clients with default socket options on the other.
 
-How long an answer takes is measured by probes: a few players in a process of their own, which comes first on the clients' core
-where the system allows it. What the clients of the load feel is mostly their own queue, hundreds of them being one process.
-The probes alone with the server show what the way there and back costs; what is above that is the server's load. While they
-measure, games begin and end all the time, and not all together. Where the server had to wait for its core, because something
-else ran there or the machine was not ours, that is part of what the probes feel: it is shown beside.
+Probes measure the latency: a few players in their own process, with priority on the clients' core if the system allows it. The
+latency of the load's clients is mostly their own queue, since hundreds of them share one process. A run of the probes without
+load shows the round-trip time; the rest is caused by the load. Games start and end throughout the measurement, not all at once.
+The time that the server waited for its core is part of the measured latency, so it is shown too.
 """
 
 import json
@@ -25,16 +24,16 @@ from bench.server import Server, first_in_line, server
 BOARD = b".........................B..EE.....B....CCC..B.........B....................DDD............AAAAA...."
 SHOTS = [b"|%d|%d\n" % (x, y) for y in range(1, 11) for x in range(1, 11)]
 TURNS = 2 * 96
-"""Of a game."""
+"""Turns per game."""
 GAP = 1 / 400
-"""Seconds from one client to the next when a load at full speed begins."""
+"""Seconds between two connecting clients at the start of a load at full speed."""
 PROBES, PROBE_PAUSE = 4, 0.005
 STAY = 2.0
-"""Seconds for which the load stays after it was measured, until the probes are done: its end is a storm."""
+"""Seconds that the load continues after its measurement, until the probes are done. Its end causes a burst."""
 
 
 class Sailor:
-    """Joins, and shoots at one square after the other; a game later it comes again."""
+    """Joins a game, shoots at one square after the other, and reconnects after the game."""
 
     def __init__(self, load: "Load", name: bytes) -> None:
         self._load, self._name = load, name
@@ -67,7 +66,7 @@ class Sailor:
 
 
 class Load:
-    """So many players at once; with a pause before each shot, by chance a little longer or shorter, the load is held down."""
+    """A number of players at once. A random pause before each shot limits the load."""
 
     def __init__(self, loop: Loop, port: int, name: bytes, players: int, pause: float) -> None:
         self._loop, self._port, self._pause = loop, port, pause
@@ -85,7 +84,7 @@ class Load:
 
 
 def _load(port: int, name: bytes, players: int, pause: float, warm: float, seconds: float, stay: float = 0.0) -> None:
-    """`stay`: for so long it goes on after it was measured, for the sake of those who still measure."""
+    """Run a load. It continues for `stay` seconds after its measurement, until other processes have measured."""
     loop = Loop()
     load = Load(loop, port, name, players, pause)
     loop.run(warm)
@@ -105,7 +104,7 @@ def _port(running: Server) -> str:
 
 
 def capacity(games: int, seconds: float) -> float:
-    """How many shots a CPU second of the server takes, and how much that is beside a bare relay of as many messages."""
+    """Measure the shots per CPU second of the server, and compare them with a bare relay."""
     bare = relay.measure()
     with server("--xbs-port", "-1") as running:
         load = start("bench.xbs", _port(running), "sailor", 2 * games, 0, 2 * games * GAP + 1, seconds)
@@ -124,7 +123,7 @@ def capacity(games: int, seconds: float) -> float:
 
 
 def latency(games: int, seconds: float, pause: float) -> float:
-    """What probes feel: first with the server to themselves, then beside the load. Returns how much of a core that took."""
+    """Measure the latency with probes, without load and then with load. Return the share of a core that the server used."""
     with server("--xbs-port", "-1") as running:
         port = _port(running)
         probes = start("bench.xbs", port, "probe", PROBES, PROBE_PAUSE, 1, seconds / 2)
@@ -155,7 +154,7 @@ def main() -> None:
     capacity(50, 8)
     most = capacity(200, 8)
     pause = 2 * 200 / most
-    share = latency(200, 12, pause)  # half as many shots; as they come one by one, that is more than half of a core
+    share = latency(200, 12, pause)  # half the shots use more than half a core, since they arrive one by one
     latency(200, 12, pause * share / 0.5)
 
 

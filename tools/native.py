@@ -1,9 +1,9 @@
-"""Compile the modules in which a busy server spends its time, with mypyc.
+"""Compile the modules in which a busy server spends its time with mypyc.
 
     python -m tools.native [--first] [--if-possible]
 
-The extension modules go to `.venv/native`, in a copy of the package, which runs if it is on the PYTHONPATH. The tool does nothing
-if the copy is newer than all sources.
+The extension modules go to a copy of the package in `.venv/native`. Put it on the PYTHONPATH to use it. The tool does nothing if
+the copy is newer than all sources.
 """
 
 import argparse
@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "botdrome"
 ENVIRONMENT = Path(sys.prefix)
 TARGET = ENVIRONMENT / "native"
 SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
-"""Read before the file that leads to the sources, because of its name."""
+"""Its name sorts before the file that points to the sources, so Python reads it first."""
 BUSY = {
     "match": ("board", "course", "match"),
     "wire": ("token_bucket", "vocabulary", "writers"),
@@ -37,9 +37,9 @@ BUSY = {
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),
 }  # fmt: skip
-"""The modules in which a server under load spends its time, and modules with subclasses of theirs.
+"""The modules in which a server under load spends its time, and modules that subclass their classes.
 
-Modules with classes of msgspec's are not among them: mypyc loses the options of such a class.
+Modules with msgspec classes are left out, since mypyc loses the options of such a class.
 """
 MODULES = [f"botdrome/{room}/{module}.py" for room, modules in BUSY.items() for module in modules]
 FLAGS = {"MYPYC_OPT_LEVEL": "2", "MYPYC_DEBUG_LEVEL": "0"}
@@ -76,7 +76,7 @@ def is_fresh() -> bool:
 
 
 def build() -> str:
-    """All or nothing: what the compiler says if it failed."""
+    """Compile all modules or none. Return the compiler's output if it failed, or an empty text."""
     began = time.time()
     with TemporaryDirectory(dir=ENVIRONMENT) as folder:
         copy = Path(folder) / "native"
@@ -89,7 +89,7 @@ def build() -> str:
             return done.stdout
         for leftover in ("build", ".mypy_cache"):
             shutil.rmtree(copy / leftover)
-        os.utime(copy, (began, began))  # what is saved meanwhile is not in it
+        os.utime(copy, (began, began))  # files saved during the build are not in the copy
         shutil.rmtree(TARGET, ignore_errors=True)
         copy.rename(TARGET)
     return ""

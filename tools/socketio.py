@@ -1,8 +1,8 @@
-"""Install socket.io's client for pages that ask for /socket.io/socket.io.js, and those clients that the tests run.
+"""Install the socket.io client for pages that load /socket.io/socket.io.js, and the clients that the tests run.
 
     python -m tools.socketio
 
-The packages come by npm, as those of GraphiQL do. Does nothing when all is there already.
+The packages come from npm, as in `tools/graphiql.py`. The tool does nothing if all files exist already.
 """
 
 import fcntl
@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def install_page(target: Path) -> None:
-    """The client for browsers."""
+    """Install the client for browsers."""
     stamp, version = target / STAMP, json.dumps({PAGE.name: PAGE.integrity}, indent=2) + "\n"
     if stamp.exists() and stamp.read_text() == version:
         return
@@ -55,7 +55,7 @@ def install_page(target: Path) -> None:
 
 
 def install_clients(target: Path) -> Path:
-    """Exactly what the lock file of the tests names. Whoever comes second waits for the first."""
+    """Install the packages of the tests' lock file. A second process waits for the first."""
     target.mkdir(parents=True, exist_ok=True)
     wanted = (WANTED / LOCK).read_text()
     with alone(target):
@@ -77,7 +77,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def node() -> str:
-    """The command that is node: the machine's, or the one that a wheel carries."""
+    """Return the command that runs node: the installed one, or the one of the wheel."""
     found = shutil.which("node")
     if found:
         return found

@@ -2,8 +2,8 @@
 
     python -m tools.web [build | check | test]
 
-The packages come by npm, as those of GraphiQL do: exactly those that `web/package-lock.json` names. Building does nothing
-when the pages in the package were made from the same sources.
+The packages come from npm, as in `tools/graphiql.py`, with the versions of `web/package-lock.json`. The build does nothing if
+the pages in the package were built from the same sources.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ def test() -> int:
 
 
 def install_packages() -> None:
-    """Those of the lock file. Whoever comes second waits for the first."""
+    """Install the packages of the lock file. A second process waits for the first."""
     wanted, stamp = (WEB / LOCK).read_text(), MODULES / ".installed"
     with alone(WEB):
         if stamp.exists() and stamp.read_text() == wanted:
@@ -69,7 +69,7 @@ def install_packages() -> None:
 
 
 def digest() -> str:
-    """Of all sources of the pages."""
+    """Return the hash of all sources of the pages."""
     sources = hashlib.sha256()
     for file in sorted(_sources()):
         sources.update(f"{file.relative_to(WEB)}\0{file.stat().st_size}\0".encode() + file.read_bytes())

@@ -1,4 +1,4 @@
-"""Write the films that the tests of the pages show, from the golden match files and from one in which everything goes wrong.
+"""Write the films for the tests of the pages, from the golden match files and from a match with many errors.
 
 python -m tools.web_films
 """
@@ -22,7 +22,7 @@ GOLDEN = ROOT / "tests" / "golden" / "version_2"
 
 
 def films() -> Iterator[tuple[Path, bytes]]:
-    """Each file, with what should be in it."""
+    """Yield each file with its contents."""
     views = {}
     golden = [(name, file.read_bytes()) for name in FORMATS if (file := GOLDEN / f"{name}.jsonl").exists()]
     for name, data in [*golden, ("troubles", troubles())]:
@@ -32,14 +32,14 @@ def films() -> Iterator[tuple[Path, bytes]]:
 
 
 def some_views(data: bytes) -> dict[int, View]:
-    """The views of some frames as the game tells them: the last before each snapshot, and the very last."""
+    """Return the game's views of some frames: the last before each snapshot, and the last of all."""
     views = [position.view(None) for _, news in replay(*restored(data)) for _, position in news]
     wanted = {*range(SNAPSHOTS - 1, len(views), SNAPSHOTS), len(views) - 1}
     return {index: views[index] for index in sorted(wanted)}
 
 
 def troubles() -> bytes:
-    """A match of battleship with refused and late moves, in which players leave, return and are put out."""
+    """Return a battleship match with refused and late moves, in which players leave, return and are expelled."""
     row = FORMATS["battleship"]
     match = Match(row.game, 3, row.terms, 2)
     match.start()

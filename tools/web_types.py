@@ -1,4 +1,4 @@
-"""Write the types of the REST answers for the pages, from the OpenAPI document that the server makes of its own types.
+"""Write the TypeScript types of the REST answers for the pages, from the server's OpenAPI document.
 
 python -m tools.web_types
 """

@@ -1,4 +1,4 @@
-"""A build hook of hatchling: put the pages and files of other projects into the wheel, so that its users need no node."""
+"""A hatchling build hook that adds the pages and third-party files to the wheel, so that users need no node."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class WheelFiles(BuildHookInterface[Any]):
-    """An editable installation needs none of it: `make setup` fetches the files by itself."""
+    """Adds the files to wheels, not to editable installations: there `make setup` fetches them."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
