@@ -24,7 +24,7 @@ DECODER = msgspec.json.Decoder()
 
 
 class Tally:
-    """Counts of what the bots of this process did."""
+    """Counts for the bots of this process."""
 
     def __init__(self) -> None:
         self.begin()

@@ -17,7 +17,7 @@ ORDERS = ENCODER.encode({"orders": {}})
 
 
 class Tally:
-    """Counts of what the bots of this process did."""
+    """Counts for the bots of this process."""
 
     def __init__(self) -> None:
         self.moves = 0

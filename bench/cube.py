@@ -46,7 +46,7 @@ def hanging(ticks: int) -> None:
         alone = load(running.url, 1, 8, 2, ticks)
         beside = load(running.url, 1, 8, 2, ticks, STUCK)
         print(
-            f"Battlecube, 8 games of 2 bots: {alone['seconds']:.2f} s; beside a game with a bot that hangs: "
+            f"Battlecube, 8 games of 2 bots: {alone['seconds']:.2f} s; during a game with a bot that hangs: "
             f"{beside['seconds']:.2f} s, and that game {beside['stuck']:.1f} s"
         )
 

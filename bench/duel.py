@@ -168,7 +168,7 @@ def latency(pairs: int, length: int, seconds: float, pause: float) -> float:
     print(
         f"duel arena, {pairs:3} pairs, boards of {length} moves, a move each {pause * 1000:.0f} ms: "
         f"{(done['moves'] + seen['moves']) / seconds:,.0f} a second, {spent / seconds:.0%} of a core; from a move to the other's "
-        f"question {shown(seen['latency'])}, with nobody else there {shown(alone['latency'])}; "
+        f"question {shown(seen['latency'])}, without load {shown(alone['latency'])}; "
         f"the load's own bots see p99 {done['latency'][1]:.1f} ms; "
         f"the server waited for its core {idle / seconds:.0%} of the time, {jitter_shown()}",
         flush=True,

@@ -53,8 +53,8 @@ def half_load() -> None:
     print(
         f"noughts and crosses, {PAIRS} pairs at half load: {rate:,.0f} of {full:,.0f} moves a second, "
         f"{share:.0%} of a core; from a move to its answer {shown(seen['answers'])}, "
-        f"to the end of a match, which is told when it is on disk, {shown(seen['ends'])}; "
-        f"a bare write to that disk with nobody else there {flushes_shown()}; "
+        f"to the result of a match, which is sent after it is on disk, {shown(seen['ends'])}; "
+        f"a bare write to that disk without load {flushes_shown()}; "
         f"the server waited for its core {waited:.0%} of the time, {jitter_shown()}"
     )
 
@@ -129,7 +129,7 @@ def spectators() -> None:
         told = json.loads(watching.communicate()[0])["moves"]
     print(
         f"{SPECTATORS:,} spectators of one match: {beats:,.0f} beats, p99 lateness at most {p99 * 1000:g} ms, "
-        f"{spent / beats * 1000:.1f} ms of CPU a beat ({told:,.0f} positions shown in all); {jitter_shown()}"
+        f"{spent / beats * 1000:.1f} ms of CPU a beat ({told:,.0f} positions sent in total); {jitter_shown()}"
     )
 
 

@@ -91,7 +91,7 @@ def front_page(chromium: Browser, running: Server) -> None:
             loaded.append(page.evaluate(LOADED))
     print(
         f"front page: {max(loaded) / 1000:.0f} KB are loaded, compressed; it shows its heading and reacts after "
-        f"{statistics.median(soon):.0f} ms (asked: 60 KB, 1000 ms)"
+        f"{statistics.median(soon):.0f} ms (target: 60 KB, 1000 ms)"
     )
 
 
@@ -112,8 +112,8 @@ def seeking(chromium: Browser, running: Server) -> None:
         found = [page.evaluate(SEEK, number * 7919 % last) for number in range(SEEKS)]
     empty = empty_frames(chromium)
     print(
-        f"seeking in {last:,} frames of Bomberman: {shown(percentiles([one / 1000 for one in found]))} until the second picture "
-        f"after it (asked: 50 ms); two pictures of an empty page take {empty:.0f} ms"
+        f"seeking in {last:,} frames of Bomberman: {shown(percentiles([one / 1000 for one in found]))} until the second frame "
+        f"after it (target: 50 ms); two frames of an empty page take {empty:.0f} ms"
     )
 
 
@@ -153,10 +153,10 @@ def live_boards(chromium: Browser, running: Server) -> None:
     with chromium.new_context() as context:
         empty = rate(context.new_page())
     print(
-        f"{boards} live boards on the front page: {before:.0f} pictures a second, where an empty page has {empty:.0f} "
-        f"beside the same bots (asked: 60 where the machine can)"
+        f"{boards} live boards on the front page: {before:.0f} frames per second; an empty page has {empty:.0f} "
+        f"with the same bots (target: 60 if the machine can)"
     )
-    print(f"a live step is on screen {shown(percentiles([one / 1000 for one in steps]))} after its message (asked: 100 ms)")
+    print(f"a live step is on screen {shown(percentiles([one / 1000 for one in steps]))} after its message (target: 100 ms)")
     playing.kill()
     playing.communicate()
 

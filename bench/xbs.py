@@ -142,7 +142,7 @@ def latency(games: int, seconds: float, pause: float) -> float:
     print(
         f"boat games, {games:4} at once, a shot each {pause * 1000:.0f} ms: "
         f"{(done['shots'] + felt['shots']) / seconds:,.0f} a second, {spent / seconds * 100:.0f} % of a core; "
-        f"an answer takes {shown(felt['latency'])}, with nobody else there {shown(alone['latency'])}; "
+        f"an answer takes {shown(felt['latency'])}, without load {shown(alone['latency'])}; "
         f"the load's own clients see p99 {done['latency'][1]:.1f} ms; "
         f"it waited for its core {waited / seconds * 100:.0f} % of the time, {jitter_shown()}"
     )

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-NONE = "There is no Chromium, so the tests of the pages in a browser are left out. On Debian: apt-get install chromium\n"
+NONE = "Chromium is not installed, so the browser tests are skipped. On Debian: apt-get install chromium\n"
 
 
 def find() -> str | None:

@@ -66,7 +66,7 @@ def main() -> int:
     try:
         install(TARGET)
     except Failure as failure:
-        sys.stderr.write(f"GraphiQL was not installed: {failure}\nThe page at /graphql does with a plain form until it is.\n")
+        sys.stderr.write(f"GraphiQL was not installed: {failure}\nThe page at /graphql shows a plain form until it is.\n")
         return 1
     return 0
 

@@ -47,14 +47,14 @@ FLAGS = {"MYPYC_OPT_LEVEL": "2", "MYPYC_DEBUG_LEVEL": "0"}
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.native", description="compile the busy modules")
-    parser.add_argument("--first", action="store_true", help="let everything in this environment run them")
-    parser.add_argument("--if-possible", action="store_true", help="a machine that cannot compile is no failure")
+    parser.add_argument("--first", action="store_true", help="use the compiled modules everywhere in this environment")
+    parser.add_argument("--if-possible", action="store_true", help="succeed on a machine that cannot compile")
     options = parser.parse_args()
     if not can_compile():
         if not is_fresh():
             shutil.rmtree(TARGET, ignore_errors=True)
         sys.stderr.write(
-            "No C compiler, or no headers of Python: plain Python it is. On Debian: apt-get install gcc python3-dev\n"
+            "No C compiler or no Python headers, so nothing is compiled. On Debian: apt-get install gcc python3-dev\n"
         )
         return 0 if options.if_possible else 1
     if problem := "" if is_fresh() else build():

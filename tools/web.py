@@ -26,7 +26,7 @@ STAMP = "sources.sha256"
 def main() -> int:
     action = {"build": build, "check": check, "test": test}.get(sys.argv[1] if sys.argv[1:] else "build")
     if action is None:
-        sys.stderr.write(f"There is no action {sys.argv[1]!r}: say build, check or test.\n")
+        sys.stderr.write(f"Unknown action {sys.argv[1]!r}; use build, check or test.\n")
         return 2
     try:
         return action()

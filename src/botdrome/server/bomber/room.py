@@ -174,7 +174,7 @@ class BomberRoom:
         return (self.game.rounds - max(0, self.state.number - 1)) * self.plan.round + int(self.plan.rest * 1000)
 
     def moment(self) -> Moment:
-        """Return the state number and time left, which even a refused request is told."""
+        """Return the state number and time left, which even the answer to a refused request contains."""
         return {"state_number": self.state.number, "time_left": self.time_left()}
 
     # Replies to users.

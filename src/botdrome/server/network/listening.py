@@ -157,7 +157,7 @@ def tolerated(usual: bool) -> Iterator[None]:
     except BadSetting as problem:
         if not usual:
             raise
-        log.warning("the usual port is taken: this protocol is not served", problem=str(problem))
+        log.warning("the default port is in use: this protocol is not served", problem=str(problem))
 
 
 def keep_alive(server: asyncio.Server) -> None:

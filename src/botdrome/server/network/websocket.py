@@ -227,7 +227,7 @@ class PacedSocket(Socket):
         super().connection_lost(exc)
 
     async def drained(self) -> None:
-        """Wait until most of what was sent is read. A client that reads nothing for a minute is disconnected."""
+        """Wait until the client has read most of the output. A client that reads nothing for a minute is dropped."""
         try:
             async with asyncio.timeout(READING):
                 await self._writable.wait()
