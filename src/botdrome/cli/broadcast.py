@@ -20,7 +20,7 @@ from botdrome.api.pages import NOT_BUILT, WEB
 from botdrome.app import open_house
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.terminal import CommandError
-from botdrome.protocols import PROTOCOLS, load_settings
+from botdrome.protocols import load_settings, protocol_sections
 from botdrome.runner.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.server.arena import Tables
 from botdrome.server.settings import BadSetting
@@ -63,9 +63,7 @@ class Broadcast:
     async def _serve(self) -> None:
         with TemporaryDirectory(prefix="botdrome-") as folder:
             db = f"sqlite:///{folder}/matches.db"
-            closed = {f"{name}.port": 0 for name in PROTOCOLS}
-            settings = load_settings(closed | {"port": 0, "db": db, "drain": 0.0, "log.level": "error"})
-            configure_logs(settings)
+            closed = {f"{name}.port": 0 for name in protocol_sections()}
             tables: list[PlayedElsewhere] = []
 
             def shown(house: Tables) -> Tables:
@@ -73,6 +71,8 @@ class Broadcast:
                 return tables[0]
 
             try:
+                settings = load_settings(closed | {"port": 0, "db": db, "drain": 0.0, "log.level": "error"})
+                configure_logs(settings)
                 house = await open_house(settings, shown)
             except BadSetting as problem:
                 return self._opened.set_exception(problem)
