@@ -62,7 +62,7 @@ async def test_a_bot_is_registered_with_its_address_over_graphql(tmp_path: Path)
             "http://10.0.0.1/",
             "10.0.0.1 may not be called from this server; the server's operator can allow it with --allow-bots 10.0.0.1",
         ),
-        ("http://127.0.0.1:22/", "port 22 may not be called; the server's operator can allow it in the setting bot_ports"),
+        ("http://127.0.0.1:22/", "port 22 may not be called; the server's operator can allow it in the setting calls.ports"),
         ("nonsense", "an address begins with http:// or https://"),
         ("connect:called", "connect: is for bots that are connected, and needs no registration"),
     ],
