@@ -32,7 +32,7 @@ BUSY = {
     "server/battlebot": ("host",),
     "server/boats": ("game", "players", "port", "room", "statistics"),
     "server/duel": ("hall",),
-    "server/network": ("patience", "rate_limit", "tcp", "traffic", "websocket"),
+    "server/network": ("rate_limit", "tcp", "timeouts", "traffic", "websocket"),
     "server/tables": ("flight_records", "floor", "metronome", "subscriber", "table"),
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),

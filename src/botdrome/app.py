@@ -24,7 +24,7 @@ from botdrome.server.cube.host import CubeHost
 from botdrome.server.duel.hall import DuelHall
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
-from botdrome.server.network.door import Crowd, Welcome
+from botdrome.server.network.door import ConnectionLimits, SocketOptions
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.loop_watch import LoopWatch
 from botdrome.server.network.origins import Origins
@@ -170,7 +170,7 @@ async def _put_together(
 ) -> Parts:
     desk, callers = Desk(store, settings), BotCaller(settings)
     keys = OperatorKeys(store, settings.operator.token, desk.registry.guesses)
-    server = ServerParts(settings, desk, Crowd(settings), Origins(settings), callers, keys)
+    server = ServerParts(settings, desk, ConnectionLimits(settings), Origins(settings), callers, keys)
     served = [(row, await row.open(server)) for row in protocols]
     url_bots = UrlBots(desk, callers)
     registrations, duels = Buckets(settings.registration.rate, settings.registration.burst), host_of(served, DuelHall).table
@@ -200,7 +200,7 @@ def _front_door(parts: Parts) -> MakeProtocol:
     server, served, url_bots = parts.server, [one for _, one in parts.served], parts.url_bots
     api = parts.api
 
-    def reception(target: str, head: bytes) -> MakeSession | Welcome | bytes:
+    def reception(target: str, head: bytes) -> MakeSession | SocketOptions | bytes:
         if (found := api.receive_socket(target, head)) is not None:
             return found
         if target == "/connect":
@@ -225,7 +225,7 @@ def _own_door(server: ServerParts, served: ServedProtocol) -> MakeProtocol | Non
         return None
     app = Starlette(routes=[Mount(path, app) for path, app in served.apps.items()])
 
-    def reception(target: str, _: bytes) -> MakeSession | Welcome | bytes:
+    def reception(target: str, _: bytes) -> MakeSession | SocketOptions | bytes:
         return served.receive_socket(target) or NO_SOCKET
 
     entrance = Entrance(app, server.origins, RequestRate(server.settings), served.has_session)

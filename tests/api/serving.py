@@ -8,7 +8,7 @@ from typing import Any
 from botdrome.api.app import NO_SOCKET, Api
 from botdrome.api.entrance import Entrance, RequestRate
 from botdrome.api.http_door import http_stack
-from botdrome.server.network.door import Crowd, Door
+from botdrome.server.network.door import ConnectionLimits, Door
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 from tests.patience import PATIENCE
@@ -18,7 +18,7 @@ from tests.patience import PATIENCE
 async def serving(app: Api) -> AsyncIterator[str]:
     """Host and port."""
     settings = Settings()
-    crowd, origins = Crowd(settings), Origins(settings)
+    crowd, origins = ConnectionLimits(settings), Origins(settings)
 
     def door() -> Door:
         return Door(lambda target, head: app.receive_socket(target, head) or NO_SOCKET, http, crowd, settings, origins)

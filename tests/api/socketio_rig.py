@@ -16,7 +16,7 @@ from botdrome.api.socketio.connection import EngineConnection
 from botdrome.match.events import Player
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.network.door import Crowd
+from botdrome.server.network.door import ConnectionLimits
 from botdrome.server.network.origins import Origins
 from botdrome.server.session import Session
 from botdrome.server.tables.table import Table
@@ -202,7 +202,7 @@ async def said(socket: ClientConnection) -> str | bytes:
 @asynccontextmanager
 async def rig(**changes: Any) -> AsyncIterator[Rig]:
     settings = load_settings(changes)
-    echo, crowd = Echo(), Crowd(settings)
+    echo, crowd = Echo(), ConnectionLimits(settings)
     socketio = SocketIo(echo.receive, settings, crowd)
     door = socketio_door(socketio, crowd, settings, Origins(settings))
     server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)

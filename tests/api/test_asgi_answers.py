@@ -8,7 +8,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from botdrome.api.http_door import http_stack
-from botdrome.server.network.door import Crowd
+from botdrome.server.network.door import ConnectionLimits
 from botdrome.server.settings import Settings
 from tests.api.serving import under_way
 from tests.api.test_http_door import until
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 @asynccontextmanager
 async def answers(app: ASGIApp, request: bytes) -> AsyncIterator[asyncio.StreamReader]:
     """What is sent to a client that sends this request to an application."""
-    make = http_stack(app, Crowd(Settings()), asyncio.Protocol)
+    make = http_stack(app, ConnectionLimits(Settings()), asyncio.Protocol)
     async with await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0) as listening:
         reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
         writer.write(request)

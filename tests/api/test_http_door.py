@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from botdrome.api.http_door import AppService, http_stack
 from botdrome.app import House
 from botdrome.server.network import body_budget, http
-from botdrome.server.network.door import Crowd
+from botdrome.server.network.door import ConnectionLimits
 from botdrome.server.network.http_exchange import HttpLimits
 from botdrome.server.network.http_request import MOST_FIELDS
 from botdrome.server.settings import Settings
@@ -219,7 +219,7 @@ async def test_an_answer_that_its_worker_drops_ends_without_a_traceback(caplog: 
         await send({"type": "http.response.body", "body": b"half", "more_body": True})
         raise JobFailed("the answer was read too slowly")
 
-    make = http_stack(app, Crowd(Settings()), asyncio.Protocol)
+    make = http_stack(app, ConnectionLimits(Settings()), asyncio.Protocol)
     async with await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0) as listening:
         reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
         writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")

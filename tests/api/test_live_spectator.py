@@ -7,7 +7,7 @@ import pytest
 from botdrome.api.app import NO_SOCKET, Api
 from botdrome.api.spectators import LiveSpectator
 from botdrome.server.arena import Arena
-from botdrome.server.network.door import Welcome
+from botdrome.server.network.door import SocketOptions
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.network.websocket import PacedSocket
 from tests.api.tables import HandTables, entry_of, mark
@@ -33,7 +33,7 @@ class Line:
 async def test_it_is_shown_the_match_until_it_is_over(app: Api, tables: HandTables) -> None:
     table, line = tables.open(entry_of("m", "Ann", "Bob")), Line()
     welcome = app.receive_socket("/watch/m?any=thing", b"")
-    assert isinstance(welcome, Welcome)
+    assert isinstance(welcome, SocketOptions)
     spectator = welcome.make_session(line)
     spectator.received(b"hello")
     table.submit(0, mark(0, 1, 1))
@@ -54,7 +54,7 @@ async def test_who_is_gone_is_forgotten(arena: Arena, tables: HandTables) -> Non
 
 async def test_a_match_at_no_table_is_replayed_as_fast_as_it_is_read(app: Api) -> None:
     welcome = app.receive_socket("/watch/other", b"")
-    assert isinstance(welcome, Welcome) and welcome.kind is PacedSocket
+    assert isinstance(welcome, SocketOptions) and welcome.kind is PacedSocket
 
 
 @pytest.mark.parametrize("target", ["/watch", "/m", "/graphql", "*"])

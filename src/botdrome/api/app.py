@@ -23,7 +23,7 @@ from botdrome.api.rest.routes import BASE, rest_routes
 from botdrome.api.server_calls import server_calls
 from botdrome.api.spectators import PREFIX, WatchEvents, watch_socket
 from botdrome.server.arena import Arena
-from botdrome.server.network.door import Welcome
+from botdrome.server.network.door import SocketOptions
 from botdrome.server.operator.operator import Operator
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.pool import Workers
@@ -55,7 +55,7 @@ class Api(Starlette):
         """Routes of others, which come first."""
         self.router.routes[:0] = routes
 
-    def receive_socket(self, target: str, head: bytes) -> Welcome | bytes | None:
+    def receive_socket(self, target: str, head: bytes) -> SocketOptions | bytes | None:
         """Open a WebSocket of GraphQL or a spectator; bytes: the answer that refuses it; None: it is neither."""
         path = target.partition("?")[0]
         refusal = None if self._rate is None else partial(self._rate.refusal, path)

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Scope
 
 from botdrome.api.bodies import LARGEST_BODY
 from botdrome.server.network.body_budget import body_units
-from botdrome.server.network.door import Crowd, Door, MakeHttp, Reception
+from botdrome.server.network.door import ConnectionLimits, Door, MakeHttp, Reception
 from botdrome.server.network.http import HttpConnection
 from botdrome.server.network.http_exchange import DirectService, Exchange, HttpLimits, HttpResponse, HttpService, HttpSite
 from botdrome.server.network.http_request import HttpRequest
@@ -31,7 +31,7 @@ WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 def http_door(
     app: ASGIApp,
     reception: Reception,
-    crowd: Crowd,
+    crowd: ConnectionLimits,
     settings: Settings,
     origins: Origins,
     direct: Sequence[DirectService] = (),
@@ -46,7 +46,7 @@ def http_door(
 
 def http_stack(
     app: ASGIApp,
-    crowd: Crowd,
+    crowd: ConnectionLimits,
     door: Callable[[], asyncio.Protocol],
     direct: Sequence[DirectService] = (),
     body_limits: Mapping[bytes, int] | None = None,

@@ -20,7 +20,7 @@ from botdrome.api.problems import Problem, no_match
 from botdrome.api.tv import TvSession
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import POLICY, TRY_LATER, Connection
-from botdrome.server.network.door import Welcome
+from botdrome.server.network.door import SocketOptions
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.link import JobResult
@@ -171,17 +171,17 @@ class Viewing:
 # WebSockets: every message is a text frame; closed when the match is over.
 
 
-def watch_socket(arena: Arena, target: str, rate_refusal: Callable[[str], bytes] | None = None) -> Welcome:
+def watch_socket(arena: Arena, target: str, rate_refusal: Callable[[str], bytes] | None = None) -> SocketOptions:
     """The sessions of /watch/ (many matches) and /watch/MATCH. Only replays are work, and count as requests."""
     path, _, _ = target.partition("?")
     match_id = unquote(path.removeprefix(PREFIX))
     if not match_id:
-        return Welcome(lambda connection: TvSession(arena, connection), LONGEST_MESSAGE, Socket, player=False)
+        return SocketOptions(lambda connection: TvSession(arena, connection), LONGEST_MESSAGE, Socket, player=False)
     if glance(arena.tables, match_id) is not None:
         live = lambda connection: LiveSpectator(arena, match_id, connection)  # noqa: E731
-        return Welcome(live, LONGEST_MESSAGE, Socket, player=False)
+        return SocketOptions(live, LONGEST_MESSAGE, Socket, player=False)
     replay = lambda connection: ReplaySpectator(Viewing(arena, match_id), connection)  # noqa: E731
-    return Welcome(replay, LONGEST_MESSAGE, PacedSocket, player=False, refusal=rate_refusal)
+    return SocketOptions(replay, LONGEST_MESSAGE, PacedSocket, player=False, refusal=rate_refusal)
 
 
 class LiveSpectator:

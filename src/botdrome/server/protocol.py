@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.network.door import Crowd, Welcome
+from botdrome.server.network.door import ConnectionLimits, SocketOptions
 from botdrome.server.network.http_exchange import DirectService
 from botdrome.server.network.listening import MakeProtocol, listen, secured, tolerated
 from botdrome.server.network.origins import Origins
@@ -19,7 +19,7 @@ from botdrome.server.network.websocket import MakeSession
 from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.settings import ProtocolSection, Settings
 
-ReceiveSocket = Callable[[str], MakeSession | Welcome | bytes | None]
+ReceiveSocket = Callable[[str], MakeSession | SocketOptions | bytes | None]
 """Opens a WebSocket for a target; bytes: the answer that refuses it; None: it is for another protocol."""
 
 
@@ -28,7 +28,7 @@ class ServerParts(NamedTuple):
 
     settings: Settings
     desk: Desk
-    crowd: Crowd
+    crowd: ConnectionLimits
     origins: Origins
     callers: BotCaller
     keys: OperatorKeys

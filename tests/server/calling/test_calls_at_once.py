@@ -11,7 +11,7 @@ from tests.server.calling.test_bot_caller import LIMIT, SHORT, silence
 pytestmark = pytest.mark.anyio
 
 
-class Crowd:
+class ConnectionLimits:
     """A bot that counts how many calls it has at once, and lets them go when told."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Crowd:
 
 @pytest.mark.parametrize("setting", ["calls_per_host", "calls_per_port"])
 async def test_so_many_calls_at_once_and_the_others_wait(setting: str) -> None:
-    crowd = Crowd()
+    crowd = ConnectionLimits()
     async with host(crowd) as bot, callers(None, **{setting: 3}) as ours:
         calls = [asyncio.ensure_future(ours.post(bot.url, b"", LIMIT)) for _ in range(20)]
         await crowd.full.wait()
@@ -40,7 +40,7 @@ async def test_so_many_calls_at_once_and_the_others_wait(setting: str) -> None:
 
 
 async def test_the_limit_of_a_host_holds_over_all_its_ports() -> None:
-    crowd = Crowd()
+    crowd = ConnectionLimits()
     async with host(crowd) as one, host(crowd) as two, callers(calls_per_host=3) as ours:
         calls = [asyncio.ensure_future(ours.post(bot.url, b"", LIMIT)) for bot in (one, two) for _ in range(5)]
         await crowd.full.wait()

@@ -8,13 +8,13 @@ import pytest
 from botdrome.protocols import load_settings
 from botdrome.server.network import door
 from botdrome.server.network import open_files as files
-from botdrome.server.network.door import Crowd
+from botdrome.server.network.door import ConnectionLimits
 
 FULL = "too many connections"
 
 
-def crowd(**settings: Any) -> Crowd:
-    return Crowd(load_settings(settings))
+def crowd(**settings: Any) -> ConnectionLimits:
+    return ConnectionLimits(load_settings(settings))
 
 
 def test_some_connections_are_kept_for_players() -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from botdrome.server.network.body_budget import body_units
-from botdrome.server.network.door import Crowd
+from botdrome.server.network.door import ConnectionLimits
 from botdrome.server.network.http import HttpConnection
 from botdrome.server.network.http_exchange import Exchange, HttpLimits, HttpResponse, HttpSite
 from botdrome.server.network.http_request import HttpRequest
@@ -106,7 +106,7 @@ async def shop(**limits: Any) -> AsyncIterator[tuple[Shop, Any]]:
     """The shop, and a function that opens a line to it."""
     lines, transports = [], list[asyncio.BaseTransport]()
     one = Shop(HttpLimits(**limits))
-    site = HttpSite(lambda _: one, cast(Crowd, one), Elsewhere, body_units())
+    site = HttpSite(lambda _: one, cast(ConnectionLimits, one), Elsewhere, body_units())
 
     class Watched(HttpConnection):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:

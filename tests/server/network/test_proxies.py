@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from botdrome.api.http_door import http_stack
 from botdrome.protocols import load_settings
 from botdrome.server.network import peer
-from botdrome.server.network.door import Crowd
+from botdrome.server.network.door import ConnectionLimits
 from botdrome.server.network.proxies import Proxies
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.boats.clients import BOARD, Line, boat_server, line, the_room
@@ -90,7 +90,7 @@ async def test_nobody_but_these_rules_says_where_a_request_comes_from() -> None:
         seen.extend((scope["client"][0], scope["scheme"]))
         await Response("ok")(scope, receive, send)
 
-    make = http_stack(app, Crowd(Settings()), asyncio.Protocol)
+    make = http_stack(app, ConnectionLimits(Settings()), asyncio.Protocol)
     async with await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0) as listening:
         port = listening.sockets[0].getsockname()[1]
         async with httpx.AsyncClient() as http:

@@ -10,7 +10,7 @@ import pytest
 from botdrome.protocols import load_settings
 from botdrome.server.network import websocket
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.door import Crowd, Door, MakeHttp, Reception
+from botdrome.server.network.door import ConnectionLimits, Door, MakeHttp, Reception
 from botdrome.server.network.origins import Origins
 from tests.server.clients import PATIENCE
 
@@ -93,7 +93,7 @@ class Line:
 class Post:
     """A server with diaries behind its door."""
 
-    def __init__(self, port: int, crowd: Crowd, diaries: list[Diary]) -> None:
+    def __init__(self, port: int, crowd: ConnectionLimits, diaries: list[Diary]) -> None:
         self._port, self.crowd, self.diaries = port, crowd, diaries
         self.lines: list[Line] = []
 
@@ -115,7 +115,7 @@ def no_http(target: bytes = b"") -> asyncio.Protocol:
 @asynccontextmanager
 async def post(reception: Reception | None = None, make_http: MakeHttp = no_http, **changes: int) -> AsyncIterator[Post]:
     settings = load_settings({"message_longest": 1000} | changes)
-    crowd, diaries = Crowd(settings), list[Diary]()
+    crowd, diaries = ConnectionLimits(settings), list[Diary]()
 
     def make(connection: Connection) -> Diary:
         diaries.append(Diary(connection))

@@ -24,7 +24,7 @@ from botdrome.api.spectators import TooSlow, Viewing
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import NORMAL, POLICY, Connection
-from botdrome.server.network.door import Welcome
+from botdrome.server.network.door import SocketOptions
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import PacedSocket
 from botdrome.server.workers.link import JobResult
@@ -94,7 +94,7 @@ class GraphQLSockets:
         self._arena, self._lists = arena, TableLists(arena.tables)
         self._open: set[GraphQLSession] = set()
 
-    def receive(self, head: bytes, rate_refusal: Callable[[str], bytes] | None) -> Welcome | None:
+    def receive(self, head: bytes, rate_refusal: Callable[[str], bytes] | None) -> SocketOptions | None:
         """None: the client offers no protocol of GraphQL."""
         offered = OFFERED.search(head)
         if offered is None:
@@ -111,7 +111,7 @@ class GraphQLSockets:
             return session
 
         agreed = b"" if subprotocol is None else subprotocol.name.encode()
-        return Welcome(open_session, LARGEST_BODY, PacedSocket, token is not None, False, agreed, rate_refusal)
+        return SocketOptions(open_session, LARGEST_BODY, PacedSocket, token is not None, False, agreed, rate_refusal)
 
     def close(self) -> None:
         for session in tuple(self._open):

@@ -24,7 +24,7 @@ from botdrome.server.cube.host import CubeHost
 from botdrome.server.cube.settings import CubeSection
 from botdrome.server.cube.watcher import MUCH_UNREAD
 from botdrome.server.network.connection import Connection, Receiver
-from botdrome.server.network.door import Crowd, Welcome
+from botdrome.server.network.door import ConnectionLimits, SocketOptions
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
 from botdrome.server.protocol import ServedProtocol, ServerParts
@@ -58,7 +58,7 @@ def limits_in(settings: Settings) -> SocketIoLimits:
 class SocketIo:
     """The ASGI application at /socket.io/. Its WebSockets come from the door, by `receive_socket`."""
 
-    def __init__(self, make_session: OpenSession, settings: Settings, crowd: Crowd) -> None:
+    def __init__(self, make_session: OpenSession, settings: Settings, crowd: ConnectionLimits) -> None:
         self._limits = limits_in(settings)
         self._connections = EngineConnections(lambda connection: make_session(connection, self._limits), crowd)
 
@@ -68,7 +68,7 @@ class SocketIo:
     def has_session(self, sid: str) -> bool:
         return sid in self._connections
 
-    def receive_socket(self, target: str) -> Welcome | bytes:
+    def receive_socket(self, target: str) -> SocketOptions | bytes:
         """Open a WebSocket; bytes: the answer that refuses it."""
         path, _, text = target.partition("?")
         if path != PATH:
@@ -89,7 +89,7 @@ class SocketIo:
             socket.engine, before.probing = before.engine, True
             return UpgradeProbe(socket, before, self._limits.patience)
 
-        return Welcome(make_session, self._limits.longest, EngineWebSocket)
+        return SocketOptions(make_session, self._limits.longest, EngineWebSocket)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -193,7 +193,7 @@ def body_limits(settings: Settings) -> dict[bytes, int]:
     return {PATH.encode(): limits_in(settings).longest}
 
 
-def socketio_door(socketio: SocketIo, crowd: Crowd, settings: Settings, origins: Origins) -> MakeProtocol:
+def socketio_door(socketio: SocketIo, crowd: ConnectionLimits, settings: Settings, origins: Origins) -> MakeProtocol:
     """A port with socket.io and nothing else."""
     app = Starlette(routes=[Mount(PATH.rstrip("/"), socketio)])
     entrance = Entrance(app, origins, RequestRate(settings), socketio.has_session)
@@ -207,7 +207,7 @@ async def open_cube(server: ServerParts) -> ServedProtocol:
     host = CubeHost(server.desk, server.callers)
     socketio = SocketIo(lambda one, limits: host.receive(one, one.handshake, limits), settings, crowd)
 
-    def receive_socket(target: str) -> Welcome | bytes | None:
+    def receive_socket(target: str) -> SocketOptions | bytes | None:
         return socketio.receive_socket(target) if target.startswith(PATH) else None
 
     return ServedProtocol(

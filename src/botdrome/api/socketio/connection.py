@@ -21,7 +21,7 @@ from botdrome.api.socketio.websocket import EngineWebSocket
 from botdrome.server import metrics
 from botdrome.server.cube.watcher import MUCH_UNREAD
 from botdrome.server.network.connection import GOING, NORMAL
-from botdrome.server.network.door import Crowd
+from botdrome.server.network.door import ConnectionLimits
 from botdrome.server.network.traffic import Traffic
 from botdrome.wire.conversation import Removed, Reply, TurnedAway
 from botdrome.wire.cube.writer import CubeEvent
@@ -150,7 +150,7 @@ MakeSession = Callable[[EngineConnection], EngineSession]
 
 
 class EngineConnections:
-    def __init__(self, make_session: MakeSession, crowd: Crowd) -> None:
+    def __init__(self, make_session: MakeSession, crowd: ConnectionLimits) -> None:
         self._make_session, self._crowd = make_session, crowd
         self._connections: dict[str, EngineConnection] = {}
         self._closing = False

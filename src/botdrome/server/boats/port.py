@@ -8,7 +8,7 @@ from botdrome.server.boats.room import BoatRoom, CannotJoin, NameInUse
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.door import Crowd
+from botdrome.server.network.door import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.tcp import tcp_door
 from botdrome.server.session import Session
@@ -61,7 +61,7 @@ class BoatPort:
     def listens_on(self) -> int | None:
         return None if self.server is None else int(self.server.sockets[0].getsockname()[1])
 
-    def door(self, crowd: Crowd) -> MakeProtocol:
+    def door(self, crowd: ConnectionLimits) -> MakeProtocol:
         return tcp_door(Lines, self._connect, crowd)
 
     def _connect(self, connection: Connection) -> Session:

@@ -11,8 +11,8 @@ import structlog
 from botdrome.server import metrics
 from botdrome.server.network.open_files import for_clients
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.patience import Patience
 from botdrome.server.network.peer import Peer
+from botdrome.server.network.timeouts import ConnectionTimeouts
 from botdrome.server.network.websocket import FAREWELL, MakeSession, Socket, end_writing
 from botdrome.server.settings import Settings
 from botdrome.server.workers.asker import source_of
@@ -43,7 +43,7 @@ class MakeHttp(Protocol):
     def __call__(self, target: bytes = b"") -> asyncio.Protocol: ...
 
 
-class Welcome(NamedTuple):
+class SocketOptions(NamedTuple):
     """Options for opening a WebSocket that does not belong to a bot."""
 
     make_session: MakeSession
@@ -60,7 +60,7 @@ class Welcome(NamedTuple):
     """Return the answer that refuses a client at this address; empty: the client is accepted."""
 
 
-Reception = Callable[[str, bytes], MakeSession | Welcome | bytes]
+Reception = Callable[[str, bytes], MakeSession | SocketOptions | bytes]
 """Open a WebSocket, given the target and the head of its request. Bytes are the answer that refuses it."""
 
 
@@ -70,7 +70,7 @@ def address_of(transport: asyncio.BaseTransport) -> str:
     return str(peer[0]) if peer else ""
 
 
-class Crowd:
+class ConnectionLimits:
     """The open connections, counted in total and per address."""
 
     def __init__(self, settings: Settings) -> None:
@@ -79,7 +79,7 @@ class Crowd:
         self._told = -TELL_AGAIN
         self._by_address: dict[str, int] = {}
         self._inside = 0
-        self.heads, self.farewells = Patience(HEAD_LIMIT), Patience(FAREWELL)
+        self.heads, self.farewells = ConnectionTimeouts(HEAD_LIMIT), ConnectionTimeouts(FAREWELL)
         """The timeout for connections that are not counted yet, and for those being closed."""
         metrics.CONNECTIONS.set_function(lambda: self._inside)
 
@@ -124,7 +124,7 @@ class Door(asyncio.Protocol):
         self,
         reception: Reception,
         make_http: MakeHttp,
-        crowd: Crowd,
+        crowd: ConnectionLimits,
         settings: Settings,
         origins: Origins,
     ) -> None:
@@ -175,28 +175,30 @@ class Door(asyncio.Protocol):
             return self._refuse(transport, found)
         return self._let_in(transport, found, head, seen[end + 4 :])
 
-    def _let_in(self, transport: asyncio.Transport, found: MakeSession | Welcome, head: bytes, rest: bytes) -> None:
-        welcome = found if isinstance(found, Welcome) else Welcome(found, self._settings.message.longest, Socket, True)
+    def _let_in(self, transport: asyncio.Transport, found: MakeSession | SocketOptions, head: bytes, rest: bytes) -> None:
+        options = (
+            found if isinstance(found, SocketOptions) else SocketOptions(found, self._settings.message.longest, Socket, True)
+        )
         try:
-            answer = accepted(head, welcome.subprotocol)
+            answer = accepted(head, options.subprotocol)
         except BadHandshake as problem:
             return self._refuse(transport, problem.answer)
-        refused = self._origins.refusal_in(head, welcome.open_to_all)
+        refused = self._origins.refusal_in(head, options.open_to_all)
         if refused is not None:
             return self._refuse(transport, plain_answer(f"{refused.status} {refused.reason}", refused.words))
         claimed = FORWARDED.findall(head)
         if claimed and isinstance(transport, Peer):
             transport.adopt(transport.client_of(b",".join(claimed).decode("latin-1")))
         address = address_of(transport)
-        if welcome.refusal is not None and (limited := welcome.refusal(address)):
+        if options.refusal is not None and (limited := options.refusal(address)):
             return self._refuse(transport, limited)
-        refusal = self._crowd.admit(address, welcome.player)
+        refusal = self._crowd.admit(address, options.player)
         if refusal:
             metrics.REFUSED.labels("crowd").inc()
             return self._refuse(transport, plain_answer("503 Service Unavailable", refusal))
-        socket = welcome.kind(welcome.longest, self._crowd.farewells, self._crowd.leave, address)
+        socket = options.kind(options.longest, self._crowd.farewells, self._crowd.leave, address)
         transport.set_protocol(socket)
-        socket.open(transport, answer, welcome.make_session)
+        socket.open(transport, answer, options.make_session)
         if rest:
             socket.data_received(rest)
         return None

@@ -10,7 +10,7 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import NORMAL, Receiver
-from botdrome.server.network.door import Crowd, address_of
+from botdrome.server.network.door import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.traffic import Traffic
@@ -46,7 +46,7 @@ MakeSession = Callable[["Tcp"], StreamReceiver]
 class Tcp:
     """An asyncio protocol by duck typing: mypyc cannot lay out a subclass of asyncio.Protocol."""
 
-    def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> None:
+    def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, crowd: ConnectionLimits) -> None:
         self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
@@ -150,6 +150,6 @@ class Tcp:
             session.lost()
 
 
-def tcp_door(make_framing: Callable[[], Framing], make_session: MakeSession, crowd: Crowd) -> MakeProtocol:
+def tcp_door(make_framing: Callable[[], Framing], make_session: MakeSession, crowd: ConnectionLimits) -> MakeProtocol:
     """Return the protocol factory of a TCP port."""
     return cast(MakeProtocol, partial(Tcp, make_framing, make_session, crowd))

@@ -7,9 +7,9 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Receiver
-from botdrome.server.network.patience import Patience
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.timeouts import ConnectionTimeouts
 from botdrome.server.network.traffic import Traffic
 from botdrome.wire.framing import websocket as wire
 
@@ -47,7 +47,7 @@ class Socket(asyncio.Protocol):
         "traffic",
     )  # fmt: skip
 
-    def __init__(self, longest: int, farewells: Patience, leave: Callable[[str], None], address: str) -> None:
+    def __init__(self, longest: int, farewells: ConnectionTimeouts, leave: Callable[[str], None], address: str) -> None:
         self._longest, self._farewells = longest, farewells
         self._leave, self.address = leave, address
         self.traffic = Traffic()
@@ -207,7 +207,7 @@ class Socket(asyncio.Protocol):
 class PacedSocket(Socket):
     """A WebSocket whose session can wait until the client has read its output."""
 
-    def __init__(self, longest: int, farewells: Patience, leave: Callable[[str], None], address: str) -> None:
+    def __init__(self, longest: int, farewells: ConnectionTimeouts, leave: Callable[[str], None], address: str) -> None:
         super().__init__(longest, farewells, leave, address)
         self._writable = asyncio.Event()
         self._writable.set()

@@ -10,10 +10,9 @@ is kept that will be refused. `packed` and the rest write what a server sends.
 """
 
 import re
+from base64 import b64encode
 from functools import lru_cache
 from hashlib import sha1
-
-import msgspec
 
 from botdrome.wire.safe_headers import plain_answer
 
@@ -71,8 +70,7 @@ def accepted(head: bytes, subprotocol: bytes | None = None) -> bytes:
     offered = _checked(head[start : key.start()] + head[key.end() :])
     agreed = offered if subprotocol is None else subprotocol
     more = b"Sec-WebSocket-Protocol: %b\r\n" % agreed if agreed else b""
-    base64 = msgspec.json.encode(sha1(key[1] + GUID).digest())[1:-1]  # without the quotes
-    return ANSWER % (base64, more)
+    return ANSWER % (b64encode(sha1(key[1] + GUID).digest()), more)
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Patience: whoever is waited for too long is cut off, and nobody else; and how much work that is."""
+"""ConnectionTimeouts: whoever is waited for too long is cut off, and nobody else; and how much work that is."""
 
 import asyncio
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.network.patience import Patience
+from botdrome.server.network.timeouts import ConnectionTimeouts
 
 
 class Clock:
@@ -52,7 +52,7 @@ class Waiting:
     """Ten seconds of patience with guests."""
 
     def __init__(self) -> None:
-        self._patience = Patience(10.0)
+        self._patience = ConnectionTimeouts(10.0)
 
     def begin(self, guest: Guest) -> Guest:
         self._patience.begin(guest)  # type: ignore[arg-type]

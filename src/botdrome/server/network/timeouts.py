@@ -3,7 +3,7 @@
 import asyncio
 
 
-class Patience:
+class ConnectionTimeouts:
     """Aborts connections that take too long."""
 
     __slots__ = ("_awaited", "_looking", "_seconds")
