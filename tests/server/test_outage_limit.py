@@ -137,7 +137,7 @@ async def test_an_outage_fills_no_log(tmp_path: Path, outage: Outage) -> None:
 async def test_a_server_that_stops_meanwhile_tells_nobody(
     tmp_path: Path, outage: Outage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal, "GOODBYE", 0.0)
+    monkeypatch.setattr(journal, "CLOSING_TIME", 0.0)
     with pytest.raises(StoreUnavailable, match="1 results were not stored, and were told to nobody"):
         async with server(tmp_path) as house, pair(house) as (ada, bob):
             outage.begin()

@@ -160,4 +160,3 @@ def test_the_house_sends_its_best_unless_one_is_named() -> None:
     assert named is not None
     assert named[1]({"board": [["", "X", "O"]] * 3, "you": 0, "marks": "XO"}, Chance(1))["mark"] == "X"
     assert house_bot("noughts-and-crosses", "house:nobody") is None
-    assert house_bot("chess", "house") is None
