@@ -38,7 +38,8 @@ async def test_the_page_of_the_original(tmp_path: Path) -> None:
     async with arena(tmp_path) as house, pair(house, "alice", "<b>bob</b>") as (one, two, question):
         await play_out(one, two, question)
         async with free(house, "new"):
-            page = await get(house, "/duel/results_table")
+            while "new" not in cells((page := await get(house, "/duel/results_table")).text):
+                pass  # a player is shown once it is stored
             assert page.headers["content-type"] == "text/html; charset=utf-8"
             words = [cell.strip() for cell in cells(page.text) if cell.strip()]
             assert words[:6] == ["User", "Rating", "Score", "Online Time", "Total Boards", "Invalid Moves"]
