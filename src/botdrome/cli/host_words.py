@@ -19,7 +19,7 @@ HELP = """\
   blacklist player NAME      boot it, and do not let it in again
   blacklist address ADDRESS  the same for all who come from there
   clear                      empty the blacklist
-  skip [#GAME] REASON        the turn of whoever has it
+  skip [#GAME] REASON        the current player's turn
   abort [#GAME]              the game that runs
   quit                       abort all games and close the room
   show                       the room

@@ -33,8 +33,8 @@ class Battlecube(Game[Plan], frozen=True):
     counts_departures: ClassVar[bool] = True
 
     edge: Annotated[int, Meta(description="cells along each edge of the cube", ge=1, le=1000)] = 8
-    ticks: Annotated[int, Meta(description="the game ends after so many ticks", ge=1, le=1_000_000)] = 1000
-    tasks: Annotated[int, Meta(description="a bot plans so many ticks with each answer", ge=1, le=1000)] = 1
+    ticks: Annotated[int, Meta(description="the number of ticks after which the game ends", ge=1, le=1_000_000)] = 1000
+    tasks: Annotated[int, Meta(description="the number of ticks that a bot plans with each answer", ge=1, le=1000)] = 1
     starts: Annotated[tuple[Start, ...], Meta(description="the first cell of each seat, [x, y, z]; none: drawn by lot")] = ()
 
     tick: int = 0

@@ -45,7 +45,7 @@ class Battleship(Game[Act], frozen=True):
     height: Annotated[int, Meta(ge=5, le=26, description="rows of each board")] = 10
     boats: Annotated[str, Meta(description="each boat's letter (A to W) and length (2 to 8)")] = "A5 B4 C3 D3 E2"
     goal: Annotated[int, Meta(ge=0, description="hits that end the game with the round; 0: all squares of one fleet")] = 0
-    rounds: Annotated[int, Meta(ge=0, description="the game ends after so many rounds; 0: there is no limit")] = 1000
+    rounds: Annotated[int, Meta(ge=0, description="the number of rounds after which the game ends; 0: no limit")] = 1000
 
     fleets: tuple[Squares, ...] = ()
     """One text per seat: boat letters, lower case where hit, and misses; empty until the fleets are placed."""

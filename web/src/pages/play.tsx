@@ -24,7 +24,7 @@ const AGAINST: readonly (readonly [Against, string, string])[] = [
   ['house', 'A house bot', 'begins at once'],
   ['bot', 'A bot by its name', 'if it waits or can be called'],
   ['friend', 'A friend', 'you get a link to send'],
-  ['anybody', 'Anybody', 'whoever wants the same'],
+  ['anybody', 'Anybody', 'the next player who wants the same game'],
 ];
 const PACES: readonly (readonly [PaceName, string, string])[] = [
   ['stepped', 'Stepped', 'the game waits for your move'],

@@ -17,6 +17,7 @@ from botdrome.server.duel.player_records import Counted, PlayedBoard
 from botdrome.server.duel.settings import DuelSection
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk, WaitingClient
+from botdrome.server.lobby.gathering import GatheredPlayer, open_table
 from botdrome.server.lobby.owners import is_another_bots
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.tcp import tcp_door
@@ -153,10 +154,9 @@ class DuelHall:
     def _seat(self, pair: list[tuple[str, WaitingClient]]) -> None:
         """The player that begins is drawn at random."""
         self._random.shuffle(pair)
-        row = FORMATS[GAME]
-        names, owners = tuple(name for name, _ in pair), tuple(guest.owner for _, guest in pair)
-        table = self.desk.floor.set_table(row.game, row.terms, names, owners)
-        self.desk.floor.start_table(table, [guest for _, guest in pair])
+        row, players = FORMATS[GAME], [GatheredPlayer(name, client.owner) for name, client in pair]
+        table = open_table(self.desk, row.game, row.terms, {}, players)
+        self.desk.floor.start_table(table, [client for _, client in pair])
 
     # Their matches.
 

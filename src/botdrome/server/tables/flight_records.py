@@ -86,7 +86,7 @@ class FlightRecords:
         """Players that missed a deadline, and when: their next message was meant for that step."""
 
     def move(self, player: Player, now: Milliseconds, message: bytes, news: News, step: int) -> str:
-        """Record what a player sent after so many steps, with the verdict that the news gives, and return the verdict."""
+        """Record a player's message with the verdict that the news gives, and return the verdict."""
         verdict = _verdict(player, news)
         if self._missed:
             verdict = self._in_view_of_the_time(player, verdict, now)

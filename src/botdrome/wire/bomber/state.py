@@ -79,7 +79,7 @@ class State(Struct, frozen=True):
         ]
 
     def _outcome(self) -> dict[str, Any]:
-        """Who won; nobody, where users tie for the first place or the game was broken off."""
+        """Return the winner and the scores. There is no winner after a tie for first place or an aborted game."""
         result = self.result
         if result is None or result.aborted:
             return {"winner": None, "scores": {}, "aborted": True}
@@ -88,7 +88,7 @@ class State(Struct, frozen=True):
 
 
 def told_death(death: Death, names: Sequence[str], fuse: int) -> dict[str, Any]:
-    """Who was killed by whom, in the round of which state, and by which bombs."""
+    """Return the killers of a user, the number of the state, and the bombs."""
     bombs = [{"user_name": names[bomb.seat], "position": bomb.at, "placed_in": bomb.due - fuse + 1} for bomb in death.bombs]
     killers = list(dict.fromkeys(bomb["user_name"] for bomb in bombs))
     return {"state_number": death.round + 1, "cause": death.fate.upper(), "killed_by": killers, "bombs": bombs}
