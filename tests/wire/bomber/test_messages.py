@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.games.bomberman import Bomberman
 from botdrome.match.events import Began, Ended, Late, Left, Played, Refused, Result
-from botdrome.wire.bomber.messages import IS_DEAD, BomberWriter, Response, read_action, refusal
+from botdrome.wire.bomber.messages import CAME_LATE, IS_DEAD, BomberWriter, Response, read_action, refusal, refusal_in
 from botdrome.wire.bomber.request import BadRequest
 from botdrome.wire.bomber.resolutions import RESOLUTIONS
 from botdrome.wire.bomber.rules import rules, rules_page
@@ -135,6 +135,20 @@ def test_the_record_of_a_seat_says_who_was_killed() -> None:
     (message,) = map(json.loads, told[2])
     killers = {death["user_name"]: death["killed_by"] for death in message["deaths"]}
     assert killers == {"Ada": ["Ada"], "Bob": ["Bob"], "Cid": ["Ada", "Bob"]}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "response"),
+    [
+        ("accepted", None),
+        ("illegal: NO_BOMB: you have none left", Response("CANNOT_MOVE", "NO_BOMB", "you have none left")),
+        ("illegal: it is not your turn", Response("CANNOT_MOVE", "CANNOT_MOVE", "it is not your turn")),
+        ("late by 5 ms; illegal: it is not your turn", Response("CANNOT_MOVE", "CANNOT_MOVE", "it is not your turn")),
+        ("late by 5 ms", CAME_LATE),
+    ],
+)
+def test_an_action_is_answered_by_the_verdict_of_the_table(verdict: str, response: Response | None) -> None:
+    assert refusal_in(verdict) == response
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.bomberman_actions import WORDS
 from botdrome.match.course import News
-from botdrome.match.events import Began, Ended, Late, Played, Player, Refused, Result
+from botdrome.match.events import Began, Ended, Played, Result
 from botdrome.match.terms import Milliseconds
 from botdrome.server.bomber.plan import BomberPlan
 from botdrome.server.bomber.settings import BomberSection
@@ -36,7 +36,7 @@ from botdrome.wire.bomber.conversation import (
     accepted,
     refused_before,
 )
-from botdrome.wire.bomber.messages import CAME_LATE, IS_AHEAD, IS_DEAD, IS_OVER, BomberWriter, Response, refusal
+from botdrome.wire.bomber.messages import CAME_LATE, IS_AHEAD, IS_DEAD, IS_OVER, BomberWriter, Response, refusal_in
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
 from botdrome.wire.match_header import MatchHeader
 
@@ -66,7 +66,6 @@ class BomberRoom:
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         """The end of the phase on the loop's clock, if known."""
-        self._refused: dict[Player, Response] = {}
         self._seated: tuple[str, ...] = ()
         """The names of the players, as the states show them."""
         self._users: dict[str, BomberUser] = {}
@@ -196,8 +195,8 @@ class BomberRoom:
         table = self.table
         if response is None:
             assert table is not None and user.player is not None
-            table.submit(user.player, move, note)
-            response = self._verdict(table, user, user.player, action.word, number)
+            verdict = table.submit(user.player, move, note)
+            response = self._response(verdict, table, user, action.word, number)
         elif table is not None and user.player is not None and response in NOT_TRIED:
             table.note(user.player, note, NOT_TRIED[response])
         return ActionJudged(response, number, self.shown_to(user))
@@ -210,14 +209,14 @@ class BomberRoom:
         running = match.steps + (1 if deadline is None or table.now() <= deadline else 2)
         return Round(state.phase, match.result is not None, state.number, running, state.place(player) is not None)
 
-    def _verdict(self, table: Table, user: BomberUser, player: Player, word: str, step: int) -> Response:
-        """Return how the table judged an action for the round with this number."""
-        match, refused = table.match, self._refused.pop(player, None)
-        if refused is None and match.result is not None and (step > match.steps or not self.plan.early):
-            refused = IS_OVER  # the previous round was overdue and ended the game
+    def _response(self, verdict: str, table: Table, user: BomberUser, word: str, step: int) -> Response:
+        """Return the response to an action for the round with this number."""
+        match, refused = table.match, refusal_in(verdict)
+        if match.result is not None and (refused is not None or not self.plan.early):
+            return IS_OVER  # the round before was overdue, and ended the game
         if refused is not None:
-            dead = match.result is None and self.state.place(player) is None
-            return IS_DEAD if dead else refused
+            assert user.player is not None
+            return IS_DEAD if self.state.place(user.player) is None else refused
         previous, user.acted = user.acted, (step, word)
         return accepted(previous, step)
 
@@ -259,7 +258,7 @@ class BomberRoom:
         players += self._gathering.house_bots(self.plan.players - len(players)) if self.plan.house else []
         self._seated = self._shown(tuple(player.name for player in players))
         table = self.table = open_table(self.desk, self.game, self.plan.terms, self.plan.options, players)
-        table.subscribe(Subscriber(self._hear, over=self._over, sees_secrets=True))
+        table.subscribe(Subscriber(self._hear, over=self._over))
         delay = secrets.randbelow(min(200, self.plan.round)) / 1000
         self._due = self._loop.time() + delay
         self.desk.floor.start_table(table, [player.client for player in players], delay)
@@ -271,15 +270,7 @@ class BomberRoom:
 
     def _hear(self, news: News) -> None:
         """Handle news from the table."""
-        turned = False
-        for event, _ in news:
-            if isinstance(event, (Played, Began, Ended)):
-                turned = True
-            elif isinstance(event, Refused):
-                self._refused[event.player] = refusal(event.why)
-            elif isinstance(event, Late):
-                self._refused[event.player] = CAME_LATE
-        if turned:
+        if any(isinstance(event, (Played, Began, Ended)) for event, _ in news):
             self._look()
 
     def _look(self) -> None:

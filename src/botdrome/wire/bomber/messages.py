@@ -66,6 +66,14 @@ def refusal(why: str) -> Response:
     return Response(CANNOT_MOVE, word, sentence) if sentence else Response(CANNOT_MOVE, CANNOT_MOVE, why)
 
 
+def refusal_in(verdict: str) -> Response | None:
+    """Return the response to an action with this verdict of the table; None: it was accepted."""
+    if verdict == "accepted":
+        return None
+    _, illegal, why = verdict.partition("illegal: ")
+    return refusal(why) if illegal else CAME_LATE
+
+
 class BomberWriter:
     """Writes what users of the API could ask for, for their flight records: they are sent nothing."""
 
