@@ -167,8 +167,8 @@ class Session:
     def _log_in(self, command: Authenticate | Admit | AdmitGuest) -> None:
         if isinstance(command, Authenticate):
             bot = self._desk.registry.recognised(command.name, command.token)
-            if bot is not None and bot.game == command.game:
-                return self._admitted(Admission(bot.name, bot, bot_owner(bot)), command.game)
+            if bot is not None and command.game in ("", bot.game):
+                return self._admitted(Admission(bot.name, bot, bot_owner(bot)), bot.game)
         self._logging_in = True
         return self._desk.tasks.start(self._look_up(command))
 
@@ -193,14 +193,16 @@ class Session:
         if isinstance(command, Admit):
             return await registry.admit(command.name, command.token, command.game, command.needed)
         bot = await registry.authenticate(command.name, command.token)
-        if bot is None or bot.game != command.game:
+        if bot is None or command.game not in ("", bot.game):
             raise Denied
         return Admission(bot.name, bot, bot_owner(bot))
 
     def _admitted(self, admission: Admission, game: str) -> None:
         self.name, self.owner, self.registered = admission.name, admission.owner, admission.bot is not None
+        if admission.bot is not None:
+            game = admission.bot.game
         self.enlist(game)
-        self.answer(Admitted(admission.name))
+        self.answer(Admitted(admission.name, game))
 
     def enlist(self, game: str) -> None:
         """Put the client on the list of the operator, under its present name."""

@@ -8,12 +8,13 @@ all protocols share; the protocol's host executes the others. Commands and repli
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from botdrome.games.game import Raw
 from botdrome.match.course import News
 from botdrome.match.events import Player
-from botdrome.wire.framing.websocket import NORMAL
+from botdrome.wire.framing.websocket import NORMAL, POLICY
 from botdrome.wire.standing import Standing
 from botdrome.wire.writers import MatchWriters
 
@@ -21,6 +22,7 @@ Seconds = float
 """On the connection's clock."""
 TokenNeeded = Literal["always", "in its game", "never"]
 """When a client under the name of a registered bot needs the bot's token. Where it does not, it is a guest."""
+TOKEN_CHANGED = "the token was changed"
 
 
 class Command:
@@ -54,11 +56,11 @@ class Close(Struct, Command, frozen=True):
 
 
 class Authenticate(Struct, Command, frozen=True):
-    """Log in as a registered bot."""
+    """Log in as a registered bot. Without a game, bots of all games may log in."""
 
     name: str
     token: str
-    game: str
+    game: str = ""
 
 
 class Admit(Struct, Command, frozen=True):
@@ -86,6 +88,7 @@ class Admitted(Struct, Reply, frozen=True):
     """The login succeeded. `name` is the client's name on this server, which for a guest may differ from the name it gave."""
 
     name: str
+    game: str = ""
 
 
 class LoginRefused(Struct, Reply, frozen=True):
@@ -159,6 +162,11 @@ Out = bytes | Command
 Outs = Sequence[Out]
 
 
+def refuse(words: str, code: int = POLICY, refused: str = "") -> Outs:
+    """Tell a client that reads JSON why its connection is closed, and close it."""
+    return msgspec.json.encode({"error": words}), Close(code, words, refused)
+
+
 class Conversation(Protocol):
     """No method waits. Times are in seconds on one clock."""
 
@@ -167,12 +175,14 @@ class Conversation(Protocol):
 
     def begin(self, now: Seconds) -> Outs:
         """The client has connected."""
+        return ()
 
     def receive(self, message: bytes, now: Seconds) -> Outs:
         """The client sent one whole message."""
 
     def notify(self, news: News, standing: Standing) -> list[bytes]:
         """Something happened at the client's table."""
+        return []
 
     def answer(self, reply: Reply, now: Seconds) -> Outs:
         """The server decided something."""

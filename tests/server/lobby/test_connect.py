@@ -102,19 +102,6 @@ async def test_so_many_calls_wait_and_no_more(tmp_path: Path) -> None:
             call.cancel()
 
 
-@pytest.mark.parametrize(
-    "message",
-    ["hello", [], {}, {"name": "called"}, {"name": "called", "password": 5}, {"call": 1, "status": 200}],
-    ids=str,
-)
-async def test_a_bad_login_is_refused(tmp_path: Path, message: Any) -> None:
-    async with server(tmp_path) as house, client(house, "/connect") as one:
-        await one.send(message)
-        ((said,), code, _) = await one.until_closed()
-        assert said["error"].startswith("unreadable: ")
-        assert code == 1008
-
-
 @pytest.mark.parametrize(("name", "token"), [("called", "wrong"), ("nobody", "right"), ("called", "")])
 async def test_a_wrong_password_is_refused(tmp_path: Path, name: str, token: str) -> None:
     async with server(tmp_path) as house, client(house, "/connect") as one:
@@ -127,15 +114,6 @@ async def test_a_wrong_password_is_refused(tmp_path: Path, name: str, token: str
 async def test_a_tunnel_without_a_login_is_closed(tmp_path: Path) -> None:
     async with server(tmp_path, limits_login=0.01) as house, client(house, "/connect") as one:
         assert await one.until_closed() == ([{"error": "no login came"}], 1008, "no login came")
-
-
-@pytest.mark.parametrize("message", ["{", "[]", '{"call": "1"}', '{"call": 1, "status": "x"}', "[" * 20_000])
-async def test_an_unreadable_answer_ends_the_connection(tmp_path: Path, message: str) -> None:
-    async with server(tmp_path) as house, client(house, "/connect") as one:
-        await connected(house, one)
-        await one.socket.send(message)
-        ((said,), code, _) = await one.until_closed()
-        assert said["error"].startswith("unreadable: ") and code == 1008
 
 
 async def test_answers_without_a_call_are_limited(tmp_path: Path) -> None:

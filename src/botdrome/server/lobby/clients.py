@@ -8,7 +8,6 @@ from botdrome.server.network.traffic import Traffic
 from botdrome.store.store import Epoch
 
 End = Callable[[], None]
-TOKEN_CHANGED = "the token was changed"
 
 
 def no_match() -> str | None:

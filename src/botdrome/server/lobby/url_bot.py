@@ -14,7 +14,7 @@ from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
-from botdrome.server.lobby.clients import TOKEN_CHANGED, ConnectedClient
+from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import bot_owner
 from botdrome.server.network.connection import NORMAL
@@ -24,6 +24,7 @@ from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
 from botdrome.wire.battlebot.conversation import battlebot_with_extras
 from botdrome.wire.battlebot.messages import game_type
+from botdrome.wire.conversation import TOKEN_CHANGED
 from botdrome.wire.half_pairs import value_of
 from botdrome.wire.standing import Standing
 from botdrome.wire.writers import MatchWriters

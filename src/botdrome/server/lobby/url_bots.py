@@ -15,11 +15,12 @@ from botdrome.contest.lobby import Seeker, Wish
 from botdrome.formats import FORMATS
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.bot_caller import BotCaller
-from botdrome.server.calling.tunnels import SCHEME, TunnelSession
+from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import Callee, Invitations, NotComing
 from botdrome.server.lobby.url_bot import UrlBot, challenge
 from botdrome.server.network.connection import Connection
+from botdrome.server.session import Session
 from botdrome.server.workers.asker import ASKER
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.store.store import BotEntry, Note, Store, StoreUnavailable
@@ -89,9 +90,9 @@ class UrlBots:
     async def close(self) -> None:
         self._caller.close()
 
-    def receive(self, connection: Connection) -> TunnelSession:
+    def receive(self, connection: Connection) -> Session:
         """Open a tunnel to a bot behind a firewall."""
-        return TunnelSession(connection, self._desk, self._caller.tunnels, self.arrived)
+        return self._caller.tunnels.receive(connection, self._desk, self.arrived)
 
     # What owners of bots do.
 

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.match.course import News
-from botdrome.wire.conversation import Close, Command, Outs, Removed, Reply, Seconds, TurnedAway, Unreadable
+from botdrome.wire.conversation import Close, Command, Conversation, Outs, Removed, Reply, Seconds, TurnedAway, Unreadable
 from botdrome.wire.framing.engineio import BAD_TYPE, BINARY, CLOSE, KINDS, MESSAGE, OPEN, PING, PONG, BadPacket
 from botdrome.wire.framing.socketio import (
     BINARY_EVENT,
@@ -26,7 +25,6 @@ from botdrome.wire.framing.socketio import (
     refusal,
 )
 from botdrome.wire.framing.websocket import MALFORMED, NORMAL, NOT_UTF8, POLICY
-from botdrome.wire.standing import Standing
 from botdrome.wire.token_bucket import TokenBucket
 
 
@@ -67,7 +65,7 @@ class SocketDisconnected(Struct, Command, frozen=True):
     """The client has left the namespace, and will close its connection."""
 
 
-class SocketIoConversation:
+class SocketIoConversation(Conversation):
     def __init__(self, handshake: Handshake, limits: SocketIoLimits, now: Seconds) -> None:
         self._handshake, self._version, self._limits = handshake, handshake.version, limits
         self._rate = TokenBucket(limits.rate, limits.burst, now)
@@ -206,10 +204,6 @@ class SocketIoConversation:
         if isinstance(reply, TurnedAway):
             return self._close(reply.code, reply.message["error"])
         return ()
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        """The client has no seat at a table."""
-        return []
 
     def wake(self, now: Seconds) -> Outs:
         return () if self._over else self._planned(self._woken(now))
