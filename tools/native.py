@@ -33,7 +33,7 @@ BUSY = {
     "server/boats": ("game", "players", "port", "room", "statistics"),
     "server/duel": ("hall",),
     "server/network": ("rate_limit", "tcp", "timeouts", "traffic", "websocket"),
-    "server/tables": ("flight_records", "floor", "metronome", "subscriber", "table"),
+    "server/tables": ("flight_records", "metronome", "running_tables", "subscriber", "table"),
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),
 }  # fmt: skip

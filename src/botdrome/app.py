@@ -11,9 +11,9 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from botdrome.api.app import NO_SOCKET, Api, load_worker_modules, make_app
-from botdrome.api.entrance import Entrance, RequestRate
-from botdrome.api.http_door import http_door
+from botdrome.api.http_server import http_factory
 from botdrome.api.probes import probe_routes
+from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.api.rest.routes import LARGEST_FILE
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses, Tables
@@ -24,7 +24,8 @@ from botdrome.server.cube.host import CubeHost
 from botdrome.server.duel.hall import DuelHall
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
-from botdrome.server.network.door import ConnectionLimits, SocketOptions
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.loop_watch import LoopWatch
 from botdrome.server.network.origins import Origins
@@ -64,7 +65,7 @@ class Parts(NamedTuple):
         return host_of(self.served, kind)
 
 
-class House:
+class RunningServer:
     """A running server."""
 
     def __init__(self, parts: Parts, ports: Ports) -> None:
@@ -118,11 +119,11 @@ class House:
         await self.arena.store.close()
 
 
-async def open_house(
+async def open_server(
     settings: Settings,
     shown: Callable[[Tables], Tables] = lambda tables: tables,
     protocols: Sequence[Protocol] = PROTOCOLS,
-) -> House:
+) -> RunningServer:
     """`shown` selects the tables that spectators see, given those of the server."""
     store = await _open_store(settings)
     ports: Ports | None = None
@@ -132,9 +133,9 @@ async def open_house(
         parts = await _put_together(settings, store, shown, protocols)
         ports = Ports(settings, parts.server.callers)
         await _listen(parts, ports)
-        house = House(parts, ports)
-        house.new_operator_token = await parts.server.keys.open()
-        parts.arena.addresses = house.addresses
+        server = RunningServer(parts, ports)
+        server.new_operator_token = await parts.server.keys.open()
+        parts.arena.addresses = server.addresses
         await parts.url_bots.open()
     except Exception:
         if ports is not None:
@@ -142,7 +143,7 @@ async def open_house(
         await store.close()
         raise
     warn_of_loopback(settings)
-    return house
+    return server
 
 
 async def _open_store(settings: Settings) -> Store:
@@ -175,7 +176,7 @@ async def _put_together(
     url_bots = UrlBots(desk, callers)
     registrations, duels = Buckets(settings.registration.rate, settings.registration.burst), host_of(served, DuelHall).table
     arena = Arena(
-        store, shown(desk.floor), desk.registry, duels, url_bots, registrations, desk.registry.guesses, desk.workers, desk
+        store, shown(desk.tables), desk.registry, duels, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
     arena.clients = desk.registry.clients
     operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers)
@@ -190,17 +191,17 @@ def host_of(served: Sequence[tuple[Protocol, ServedProtocol]], kind: type[AnyHos
 async def _listen(parts: Parts, ports: Ports) -> None:
     """Open all ports, the HTTP port first."""
     server = parts.server
-    await ports.open_http(_front_door(parts))
+    await ports.open_http(_http_port(parts))
     for row, served in parts.served:
-        await row.listen(server.settings, served, served.door or _own_door(server, served), ports)
+        await row.listen(server.settings, served, served.protocol_factory or _own_port(server, served), ports)
 
 
-def _front_door(parts: Parts) -> MakeProtocol:
+def _http_port(parts: Parts) -> MakeProtocol:
     """The HTTP port: the API, and all protocols over HTTP and WebSockets."""
     server, served, url_bots = parts.server, [one for _, one in parts.served], parts.url_bots
     api = parts.api
 
-    def reception(target: str, head: bytes) -> MakeSession | SocketOptions | bytes:
+    def open_websocket(target: str, head: bytes) -> MakeSession | SocketOptions | bytes:
         if (found := api.receive_socket(target, head)) is not None:
             return found
         if target == "/connect":
@@ -212,42 +213,44 @@ def _front_door(parts: Parts) -> MakeProtocol:
 
     mounts = [Mount(path, app) for one in served for path, app in one.apps.items()]
     api.add_routes([*probe_routes(server.desk, parts.arena.store), *mounts])
-    entrance = Entrance(api, server.origins, parts.rate, has_session)
+    checked = RequestChecks(api, server.origins, parts.rate, has_session)
     direct = [one.direct for one in served if one.direct is not None]
     limits = {b"/api/v1/films": LARGEST_FILE} | {path: most for one in served for path, most in one.body_limits.items()}
-    return http_door(entrance, reception, server.crowd, server.settings, server.origins, direct, limits)
+    return http_factory(checked, open_websocket, server.connection_limits, server.settings, server.origins, direct, limits)
 
 
-def _own_door(server: ServerParts, served: ServedProtocol) -> MakeProtocol | None:
+def _own_port(server: ServerParts, served: ServedProtocol) -> MakeProtocol | None:
     """A port with the apps of one protocol and nothing else. It has no TLS, so no passwords must pass here."""
     direct = () if served.direct is None else (served.direct,)
     if not served.apps and not direct:
         return None
     app = Starlette(routes=[Mount(path, app) for path, app in served.apps.items()])
 
-    def reception(target: str, _: bytes) -> MakeSession | SocketOptions | bytes:
+    def open_websocket(target: str, _: bytes) -> MakeSession | SocketOptions | bytes:
         return served.receive_socket(target) or NO_SOCKET
 
-    entrance = Entrance(app, server.origins, RequestRate(server.settings), served.has_session)
-    return http_door(entrance, reception, server.crowd, server.settings, server.origins, direct, served.body_limits)
+    checked = RequestChecks(app, server.origins, RequestRate(server.settings), served.has_session)
+    return http_factory(
+        checked, open_websocket, server.connection_limits, server.settings, server.origins, direct, served.body_limits
+    )
 
 
 def _first(found: Iterable[Found | None]) -> Found | None:
     return next((one for one in found if one is not None), None)
 
 
-async def serve(settings: Settings, opened: Callable[[House], None]) -> None:
+async def serve(settings: Settings, opened: Callable[[RunningServer], None]) -> None:
     """Run until a signal comes, then drain."""
     async with stop_signal() as wanted:
-        house = await open_house(settings)
-        house.desk.workers.start()
-        house.desk.tasks.start(load_worker_modules(house.desk.workers))
-        opened(house)
+        server = await open_server(settings)
+        server.desk.workers.start()
+        server.desk.tasks.start(load_worker_modules(server.desk.workers))
+        opened(server)
         gc.collect()
         gc.freeze()
         gc.set_threshold(*COLLECTIONS)
         watch = LoopWatch()
         await wanted.wait()
         log.info("stopping", seconds_for_running_matches=settings.drain)
-        await house.close()
+        await server.close()
         watch.close()

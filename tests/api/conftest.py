@@ -1,4 +1,4 @@
-"""An arena whose tables the tests drive, with all its doors."""
+"""An arena whose tables the tests drive, with all its interfaces."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

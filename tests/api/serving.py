@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from botdrome.api.app import NO_SOCKET, Api
-from botdrome.api.entrance import Entrance, RequestRate
-from botdrome.api.http_door import http_stack
-from botdrome.server.network.door import ConnectionLimits, Door
+from botdrome.api.http_server import http_stack
+from botdrome.api.request_checks import RequestChecks, RequestRate
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.dispatcher import Dispatcher
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 from tests.patience import PATIENCE
@@ -18,13 +19,13 @@ from tests.patience import PATIENCE
 async def serving(app: Api) -> AsyncIterator[str]:
     """Host and port."""
     settings = Settings()
-    crowd, origins = ConnectionLimits(settings), Origins(settings)
+    limits, origins = ConnectionLimits(settings), Origins(settings)
 
-    def door() -> Door:
-        return Door(lambda target, head: app.receive_socket(target, head) or NO_SOCKET, http, crowd, settings, origins)
+    def dispatcher() -> Dispatcher:
+        return Dispatcher(lambda target, head: app.receive_socket(target, head) or NO_SOCKET, http, limits, settings, origins)
 
-    http = http_stack(Entrance(app, origins, RequestRate(settings)), crowd, door)
-    server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
+    http = http_stack(RequestChecks(app, origins, RequestRate(settings)), limits, dispatcher)
+    server = await asyncio.get_running_loop().create_server(dispatcher, "127.0.0.1", 0)
     try:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:

@@ -11,12 +11,12 @@ import httpx
 from msgspec import Struct
 from websockets.asyncio.client import ClientConnection, connect
 
-from botdrome.api.socketio.app import SocketIo, socketio_door
+from botdrome.api.socketio.app import SocketIo, socketio_factory
 from botdrome.api.socketio.connection import EngineConnection
 from botdrome.match.events import Player
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.network.door import ConnectionLimits
+from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.origins import Origins
 from botdrome.server.session import Session
 from botdrome.server.tables.table import Table
@@ -202,10 +202,10 @@ async def said(socket: ClientConnection) -> str | bytes:
 @asynccontextmanager
 async def rig(**changes: Any) -> AsyncIterator[Rig]:
     settings = load_settings(changes)
-    echo, crowd = Echo(), ConnectionLimits(settings)
-    socketio = SocketIo(echo.receive, settings, crowd)
-    door = socketio_door(socketio, crowd, settings, Origins(settings))
-    server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
+    echo, connection_limits = Echo(), ConnectionLimits(settings)
+    socketio = SocketIo(echo.receive, settings, connection_limits)
+    protocol_factory = socketio_factory(socketio, connection_limits, settings, Origins(settings))
+    server = await asyncio.get_running_loop().create_server(protocol_factory, "127.0.0.1", 0)
     async with httpx.AsyncClient(timeout=PATIENCE) as http:
         try:
             yield Rig(server.sockets[0].getsockname()[1], socketio, echo, http)

@@ -11,7 +11,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.server.clients import PATIENCE, bot, registered, server
 from tests.server.cube.clients import game
 
@@ -24,12 +24,12 @@ NEW_BOT = {"game": "noughts-and-crosses", "name": "Mallory"}
 POLL = "/socket.io/?EIO=3&transport=polling"
 
 
-async def asked(house: House, method: str, path: str, **more: Any) -> httpx.Response:
+async def asked(house: RunningServer, method: str, path: str, **more: Any) -> httpx.Response:
     async with httpx.AsyncClient(timeout=PATIENCE) as http:
         return await http.request(method, house.url + path, **more)
 
 
-async def count(house: House) -> int:
+async def count(house: RunningServer) -> int:
     return len(await house.arena.store.bots("noughts-and-crosses", None, 10, 0))
 
 
@@ -120,7 +120,7 @@ async def test_sockets_without_a_login_are_for_trusted_pages(tmp_path: Path, pat
         house = await stack.enter_async_context(server(tmp_path, house_fill=True, house_wait=0.0))
         ann = await stack.enter_async_context(bot(house, await registered(house, "Ann")))
         await ann.receive()
-        there = house.url.replace("http", "ws", 1) + path.replace("MATCH", house.desk.floor.live()[0].id)
+        there = house.url.replace("http", "ws", 1) + path.replace("MATCH", house.desk.tables.live()[0].id)
         tongue: Any = {"subprotocols": ["graphql-transport-ws"]} if path == "/graphql" else {}
         for origin in (EVIL, SANDBOX):
             with pytest.raises(InvalidStatus) as refused:

@@ -9,9 +9,9 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from botdrome.api import pages
-from botdrome.api.entrance import Entrance, RequestRate
 from botdrome.api.graphql import endpoint
 from botdrome.api.pages import STATIC
+from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 
@@ -49,7 +49,7 @@ async def test_graphiql_is_shown_where_it_is_installed(
 
 @pytest.mark.parametrize(("path", "who"), [("/matches/0123", "'none'"), ("/embed/0123", "*")])
 async def test_only_what_is_to_be_embedded_may_be_framed(app: Starlette, path: str, who: str) -> None:
-    guarded = Entrance(app, Origins(Settings()), RequestRate(Settings()))
+    guarded = RequestChecks(app, Origins(Settings()), RequestRate(Settings()))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(guarded), base_url="http://127.0.0.1") as http:
         headers = (await http.get(path, headers=HTML)).headers
     assert headers["content-security-policy"].endswith(f"frame-ancestors {who}")

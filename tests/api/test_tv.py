@@ -10,7 +10,7 @@ from botdrome.api.app import Api
 from botdrome.api.tv import LISTS_BURST, MOST_MATCHES, TvSession
 from botdrome.match.events import Began
 from botdrome.server.arena import Arena
-from botdrome.server.network.door import SocketOptions
+from botdrome.server.network.dispatcher import SocketOptions
 from tests.api.serving import until
 from tests.api.tables import HandTables, entry_of, mark
 from tests.api.test_live_spectator import Line
@@ -119,7 +119,7 @@ async def test_a_flood_of_lists_is_refused(arena: Arena) -> None:
     assert line.closed == (1008, "too many messages")
 
 
-async def test_it_is_found_at_the_door(app: Api) -> None:
+async def test_the_dispatcher_finds_it(app: Api) -> None:
     welcome = app.receive_socket("/watch/", b"")
     assert isinstance(welcome, SocketOptions)
     assert isinstance(welcome.make_session(Line()), TvSession)

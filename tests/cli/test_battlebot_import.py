@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, cast
 import httpx
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.cli import store_commands
 from tests.cli.test_keeping import run
 from tests.server.clients import NOTICES, bot, play_noughts, server
@@ -109,7 +109,7 @@ def test_a_long_file_is_written_in_packets(tmp_path: Path, monkeypatch: pytest.M
     assert run("import", "-", "--db", in_test_db(tmp_path)).stderr == "300 entries were new\n"
 
 
-async def asked(house: House, query: str) -> Any:
+async def asked(house: RunningServer, query: str) -> Any:
     async with httpx.AsyncClient(base_url=house.url) as http:
         answer = (await http.post("/graphql", json={"query": query})).json()
         assert "errors" not in answer, answer

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.cli.app import app
 from botdrome.client.connect import Tunnel, Unwanted, socket_url
 from botdrome.server.calling.answer import CallFailed
@@ -60,7 +60,7 @@ async def tunnel(url: str, local: str, login: dict[str, Any]) -> AsyncIterator[T
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def a_match(house: House, name: str = "ada") -> Any:
+async def a_match(house: RunningServer, name: str = "ada") -> Any:
     async with bot(house, await registered(house, name) | {"opponent": "called"}) as one:
         return await play_noughts(one, name)
 

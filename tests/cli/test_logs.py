@@ -7,7 +7,7 @@ import logging
 import pytest
 import structlog
 
-from botdrome.cli.logs import Unfailing, configure_logs
+from botdrome.cli.logs import TolerantStream, configure_logs
 from botdrome.protocols import load_settings
 from botdrome.server.settings import Settings
 
@@ -15,14 +15,14 @@ from botdrome.server.settings import Settings
 def test_a_log_that_cannot_be_written_disturbs_nobody() -> None:
     closed = io.StringIO()
     closed.close()
-    Unfailing(closed).write("nobody hears this")
-    Unfailing(closed).flush()
+    TolerantStream(closed).write("nobody hears this")
+    TolerantStream(closed).flush()
 
 
 def test_logs_go_on_when_standard_error_is_closed() -> None:
     stream = io.StringIO()
     configure_logs(load_settings({"log_format": "json"}))
-    structlog.configure(logger_factory=structlog.WriteLoggerFactory(Unfailing(stream)))  # type: ignore[arg-type]
+    structlog.configure(logger_factory=structlog.WriteLoggerFactory(TolerantStream(stream)))  # type: ignore[arg-type]
     log = structlog.get_logger()
     log.info("before")
     written = stream.getvalue()

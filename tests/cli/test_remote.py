@@ -20,9 +20,9 @@ def anyio_backend() -> str:
 
 async def test_a_match_that_runs_is_watched_to_its_end(tmp_path: Path) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
-        (live,) = house.desk.floor.live()
+        (live,) = house.desk.tables.live()
         watching = asyncio.create_task(run_beside("watch", live.id, "--server", house.url))
-        while not house.desk.floor.live()[0].spectators:
+        while not house.desk.tables.live()[0].spectators:
             await asyncio.sleep(0)
         await ada.send(mark(0, 1, 1))
         await bob.receive()

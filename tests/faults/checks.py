@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from botdrome.app import open_house
+from botdrome.app import open_server
 from botdrome.server.arena import Arena
 from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.settings import Settings
@@ -29,7 +29,7 @@ STORED: dict[str, tuple[str, Facts]] = {
 
 async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
     """What a fresh server on the same store shows that does not agree with the diary."""
-    house = await open_house(wanted)
+    house = await open_server(wanted)
     try:
         matches = await house.arena.store.matches(Wanted())
         pages = await _pages(house.arena)

@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 
-from botdrome.app import House, open_house
+from botdrome.app import RunningServer, open_server
 from botdrome.protocols import load_settings
 from botdrome.server.network.stop_signal import stop_signal
 from botdrome.server.settings import BadSetting, Settings
@@ -56,7 +56,7 @@ class Here:
 
     def __init__(self, wanted: Settings) -> None:
         self._settings = wanted
-        self._house: House
+        self._house: RunningServer
 
     @property
     def url(self) -> str:
@@ -69,7 +69,7 @@ class Here:
     async def open(self) -> None:
         while True:
             try:
-                self._house = await open_house(self._settings)
+                self._house = await open_server(self._settings)
                 return
             except (BadSetting, StoreUnavailable):
                 await asyncio.sleep(0)
@@ -156,7 +156,7 @@ def serve(wanted: Settings, fault: Fault, pipe: Connection) -> None:
 
 async def _serve(wanted: Settings, pipe: Connection) -> None:
     async with stop_signal() as stop:
-        house = await open_house(wanted)
+        house = await open_server(wanted)
         pipe.send((house.url, house.ports))
         await stop.wait()
         await house.close()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from botdrome.app import open_house
+from botdrome.app import open_server
 from botdrome.server.settings import BadSetting
 from botdrome.store.opening import open_store
 from botdrome.store.store import StoreUnavailable
@@ -76,7 +76,7 @@ def test_a_server_that_cannot_start_leaves_nothing_behind(tmp_path: Path) -> Non
     async def start(call: int) -> bool:
         uninstall = Faults(Fault("error", call)).install()
         try:
-            house = await open_house(wanted)
+            house = await open_server(wanted)
         except (BadSetting, StoreUnavailable):
             return False
         finally:

@@ -13,19 +13,19 @@ from msgspec.structs import replace
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from botdrome.app import House, open_house
+from botdrome.app import RunningServer, open_server
 from botdrome.formats import FORMATS
 from botdrome.protocols import load_settings
 from tests.patience import PATIENCE as PATIENCE
 
 
 @asynccontextmanager
-async def server(folder: Path, **changes: Any) -> AsyncIterator[House]:
+async def server(folder: Path, **changes: Any) -> AsyncIterator[RunningServer]:
     """A server on a port of the system's choice."""
     quick: dict[str, Any] = dict.fromkeys(("port", "duel_port", "boats_port", "bomber_port"), 0)
     quick |= {"match_start_delay": 0.0, "drain": 0.0, "cube_limit": 60.0}
     quick["db"] = f"sqlite:///{folder / 'test.db'}"
-    house = await open_house(load_settings(quick | changes))
+    house = await open_server(load_settings(quick | changes))
     try:
         yield house
     finally:
@@ -79,7 +79,7 @@ class Client:
 
 
 @asynccontextmanager
-async def client(house: House, path: str = "/") -> AsyncIterator[Client]:
+async def client(house: RunningServer, path: str = "/") -> AsyncIterator[Client]:
     async with connect(house.url.replace("http", "ws", 1) + path, open_timeout=PATIENCE) as socket:
         yield Client(socket)
 
@@ -89,14 +89,14 @@ NOTICES = {"features": ["notices"]}
 GAME_TYPES = {"NOUGHTS_AND_CROSSES": "noughts-and-crosses", "BUMBLEBOTS": "bumblebots", "GOMOKU": "gomoku"}
 
 
-async def registered(house: House, name: str, game: str = "noughts-and-crosses") -> dict[str, Any]:
+async def registered(house: RunningServer, name: str, game: str = "noughts-and-crosses") -> dict[str, Any]:
     """A new bot's login."""
     _, token = await house.arena.register(game, name, "somebody")
     return {"gameType": game.upper().replace("-", "_"), "name": name, "password": token}
 
 
 @asynccontextmanager
-async def bot(house: House, login: dict[str, Any], path: str = "/") -> AsyncIterator[Client]:
+async def bot(house: RunningServer, login: dict[str, Any], path: str = "/") -> AsyncIterator[Client]:
     """A client that has logged in."""
     async with client(house, path) as one:
         await one.send(login)
@@ -106,7 +106,7 @@ async def bot(house: House, login: dict[str, Any], path: str = "/") -> AsyncIter
 
 
 @asynccontextmanager
-async def pair(house: House, game: str = "noughts-and-crosses", **extra: Any) -> AsyncIterator[tuple[Client, Client]]:
+async def pair(house: RunningServer, game: str = "noughts-and-crosses", **extra: Any) -> AsyncIterator[tuple[Client, Client]]:
     """Ada and Bob at one table, after the first message."""
     ada, bob = [await registered(house, name, game) | extra for name in ("ada", "bob")]
     async with bot(house, ada) as one, bot(house, bob) as two:

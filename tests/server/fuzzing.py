@@ -13,7 +13,7 @@ from typing import Any
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from tests.api.tables import entry_of, played_by_the_house
@@ -49,7 +49,7 @@ def message(chance: Chance) -> str | bytes:
 
 
 class Fuzz:
-    def __init__(self, house: House, messages: int, seed: int) -> None:
+    def __init__(self, house: RunningServer, messages: int, seed: int) -> None:
         self._house, self._left, self._seed = house, messages, seed
         self._logins: list[dict[str, Any]] = []
 

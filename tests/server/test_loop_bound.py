@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
@@ -36,7 +36,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-async def _fill(house: House) -> None:
+async def _fill(house: RunningServer) -> None:
     store = house.arena.store
     await played_by_the_house(store, entry_of("m0", "Ann", "Bob", game="gomoku"))
     entry, record = await store.match("m0"), await store.record("m0")
@@ -50,11 +50,11 @@ async def _fill(house: House) -> None:
         await bot
     row = FORMATS["gomoku"]
     for number in range(LIVE):
-        house.desk.floor.set_table(row.game, row.terms, (f"one {number}", f"two {number}"), ("", ""), contest=f"cup {number}")
+        house.desk.tables.set_table(row.game, row.terms, (f"one {number}", f"two {number}"), ("", ""), contest=f"cup {number}")
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningServer]:
     folder: Path = tmp_path_factory.mktemp("bound")
     ports = {"duel_port": -1, "boats_port": -1, "boats_host_token": "host"}
     store = await open_store(f"sqlite:///{folder / 'test.db'}")
@@ -66,7 +66,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
 
 
 @pytest.fixture(scope="module")
-async def target(house: House) -> Target:
+async def target(house: RunningServer) -> Target:
     logins = {game: await registered(house, f"tester of {game}", game) for game in FORMATS}
     return Target(house.port, house.ports, logins, "host")
 
@@ -87,19 +87,19 @@ async def test_an_operation_blocks_the_loop_for_5_ms_at_most(target: Target, ope
     await _bounded(lambda: asyncio.to_thread(operation, target))
 
 
-async def _played(house: House, table: Table) -> None:
+async def _played(house: RunningServer, table: Table) -> None:
     over = asyncio.Event()
     table.subscribe(Subscriber(over=lambda _: over.set()))
-    house.desk.floor.start_table(table, [None] * len(table.entry.players), 0.0)
+    house.desk.tables.start_table(table, [None] * len(table.entry.players), 0.0)
     await over.wait()
 
 
-async def test_a_match_of_64_house_bots_from_its_start_to_its_end(house: House) -> None:
+async def test_a_match_of_64_house_bots_from_its_start_to_its_end(house: RunningServer) -> None:
     row = FORMATS["battlecube"]
 
     async def play() -> None:
         game = with_options(row.game, {"ticks": 10})
-        table = house.desk.floor.set_table(game, row.terms, tuple(f"bot {number}" for number in range(64)), ("",) * 64)
+        table = house.desk.tables.set_table(game, row.terms, tuple(f"bot {number}" for number in range(64)), ("",) * 64)
         for number in range(64):
             HouseSeat(house.desk.workers, table, number, HOUSE["battlecube"]["random"]).sit_down()
         await _played(house, table)
@@ -107,16 +107,16 @@ async def test_a_match_of_64_house_bots_from_its_start_to_its_end(house: House) 
     await _bounded(play)
 
 
-async def test_the_end_of_a_long_match(house: House) -> None:
+async def test_the_end_of_a_long_match(house: RunningServer) -> None:
     """6 MB of record and full flight records."""
     row = FORMATS["battlecube"]
     move = [{"task": "MOVE", "direction": "+X"}, {"task": "NOOP"}] * 1
 
     async def play() -> None:
         game = with_options(row.game, {"ticks": 20_000, "edge": 1000, "tasks": 2})
-        table = house.desk.floor.set_table(game, row.terms, ("one", "two"), ("", ""))
+        table = house.desk.tables.set_table(game, row.terms, ("one", "two"), ("", ""))
         message = json.dumps(move).encode()
-        house.desk.floor.start_table(table, [None, None], 0.0)
+        house.desk.tables.start_table(table, [None, None], 0.0)
         while not table.open:
             await asyncio.sleep(0)
         over = asyncio.Event()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.match.telling import mark
 from tests.server.boats import clients as boats
 from tests.server.bomber import clients as bombers
@@ -25,7 +25,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
 
 async def test_battlebot_s_last_state_waits_and_so_does_the_end_for_spectators(tmp_path: Path, outage: Outage) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
-        match_id = house.desk.floor.live()[0].id
+        match_id = house.desk.tables.live()[0].id
         async with client(house, f"/watch/{match_id}") as spectator:
             assert (await spectator.receive())["snapshot"] and await house.arena.store.match(match_id)
             outage.begin()
@@ -64,7 +64,7 @@ async def test_a_contest_is_complete_when_its_matches_are_stored(tmp_path: Path,
         assert [line.wins + line.draws + line.losses for line in lines] == [2, 2]
 
 
-def duel_boards(house: House) -> int:
+def duel_boards(house: RunningServer) -> int:
     """Shown by the Elo table, for both players."""
     return sum(line.total_games for _, line in house.arena.duel.lines(0, 10))
 

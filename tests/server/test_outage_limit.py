@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from botdrome.api import probes
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.desk import NOT_STORED
 from botdrome.store import journal
@@ -34,7 +34,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
     return Outage(monkeypatch)
 
 
-async def one_waits(house: House, bob: Client) -> None:
+async def one_waits(house: RunningServer, bob: Client) -> None:
     """A match ends, and its end waits for the store."""
     await bob.socket.close()
     while not house.arena.store.unwritten:
@@ -42,7 +42,7 @@ async def one_waits(house: House, bob: Client) -> None:
 
 
 @asynccontextmanager
-async def full_house(folder: Path, outage: Outage, **changes: Any) -> AsyncIterator[tuple[House, dict[str, Any]]]:
+async def full_house(folder: Path, outage: Outage, **changes: Any) -> AsyncIterator[tuple[RunningServer, dict[str, Any]]]:
     """A server that may begin no match, and the login of a bot that wants one."""
     limited = {"limits_unwritten": 1, "boats_port": -1, "duel_port": -1, "bomber_rooms": bombers.STEPS}
     async with server(folder, **limited | changes) as house, pair(house) as (_, bob):
@@ -57,7 +57,7 @@ async def full_house(folder: Path, outage: Outage, **changes: Any) -> AsyncItera
             outage.end()
 
 
-def web(house: House) -> httpx.AsyncClient:
+def web(house: RunningServer) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=house.url, timeout=PATIENCE, trust_env=False)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from botdrome.app import House, open_house
+from botdrome.app import RunningServer, open_server
 from botdrome.cli.serve import show
 from botdrome.cli.terminal import Terminal
 from botdrome.protocols import PROTOCOLS, load_settings
@@ -36,7 +36,7 @@ def test_a_login_in_memory() -> None:
     assert talk.receive(b"jump", 0.0)[-1] == Close()
 
 
-async def play(house: House, name: str) -> str:
+async def play(house: RunningServer, name: str) -> str:
     """Take the first free space until the match is over; return the last line."""
     reader, writer = await asyncio.open_connection("127.0.0.1", house.ports["noughts"])
     assert await reader.readline() == b"welcome\n"
@@ -53,7 +53,7 @@ async def play(house: House, name: str) -> str:
 async def test_it_plays_against_a_client_of_another_protocol(tmp_path: Path) -> None:
     ports = {f"{row.name}_port": 0 for row in PROTOCOLS if row.section} | {"port": 0, "noughts_port": -1}
     wanted = ports | {"db": f"sqlite:///{tmp_path / 'six.db'}", "match.start_delay": 0, "drain": 0}
-    house = await open_house(load_settings(wanted, protocols=SIX), protocols=SIX)
+    house = await open_server(load_settings(wanted, protocols=SIX), protocols=SIX)
     try:
         async with asyncio.timeout(PATIENCE), bot(house, await registered(house, "bob")) as bob:
             line, last = await asyncio.gather(play(house, "ann"), play_noughts(bob, "bob"))

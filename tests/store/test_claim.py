@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.app import open_house
+from botdrome.app import open_server
 from botdrome.protocols import load_settings
 from botdrome.server.network.listening import listen
 from botdrome.store.opening import open_store
@@ -43,7 +43,7 @@ async def test_matches_of_a_server_that_crashed_are_closed_before_the_first_port
         return await listen(*words)
 
     monkeypatch.setattr("botdrome.server.protocol.listen", looking)
-    house = await open_house(load_settings({"port": 0, "db": url, "duel_port": -1, "boats_port": -1}))
+    house = await open_server(load_settings({"port": 0, "db": url, "duel_port": -1, "boats_port": -1}))
     assert len(seen) >= 3 and set(seen) == {"aborted"}
     await house.close()
     await crashed.close()
@@ -53,18 +53,18 @@ async def test_a_second_server_on_a_store_leaves_alone_what_runs_at_the_first(tm
     settings = load_settings(
         {"port": 0, "db": f"sqlite:///{tmp_path}/store.db", "duel_port": 0, "boats_port": 0, "bomber_port": 0}
     )
-    house = await open_house(settings)
+    house = await open_server(settings)
     store = house.arena.store
     store.begin(a_match("m"))
     await store.register(BotEntry("ada", "gomoku", "x", 1, "hash"))
     with capture_logs() as logs:
-        await (await open_house(settings)).close()
+        await (await open_server(settings)).close()
     assert any("another server is using this store" in line["event"] for line in logs)
     entry = await store.match("m")
     assert entry is not None
     assert entry.status == "running"
     await house.close()
-    again = await open_house(settings)
+    again = await open_server(settings)
     entry = await again.arena.store.match("m")
     assert entry is not None
     assert entry.status == "aborted", "nobody else had it"

@@ -7,12 +7,12 @@ import pytest
 from botdrome.wire.conversation import (
     Admitted,
     Authenticate,
+    CannotPlay,
     Close,
     LoginRefused,
     Removed,
     Reply,
     TokenChanged,
-    TurnedAway,
     WaitLimit,
 )
 from botdrome.wire.standing import Standing
@@ -93,7 +93,7 @@ def test_answers_to_unknown_calls_are_limited() -> None:
     [
         (Removed("too slow"), "too slow", 1008),
         (TokenChanged(), "the token was changed", 1008),
-        (TurnedAway({"error": "the server is stopping"}, 1001), "the server is stopping", 1001),
+        (CannotPlay({"error": "the server is stopping"}, 1001), "the server is stopping", 1001),
     ],
 )
 def test_how_it_ends(reply: Reply, words: str, code: int) -> None:

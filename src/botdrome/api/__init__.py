@@ -1,1 +1,1 @@
-"""The doors for people and tools: GraphQL, REST and the spectators' streams."""
+"""The interfaces for people and tools: GraphQL, REST and the spectators' streams."""

@@ -13,17 +13,17 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from botdrome.api.duel import duel_pages
-from botdrome.api.entrance import RequestRate
 from botdrome.api.graphql.endpoint import GraphQLEndpoint
 from botdrome.api.graphql.websocket import GraphQLSockets
 from botdrome.api.pages import page_routes, shell_page
 from botdrome.api.problems import Problem
+from botdrome.api.request_checks import RequestRate
 from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
 from botdrome.api.server_calls import server_calls
 from botdrome.api.spectators import PREFIX, WatchEvents, watch_socket
 from botdrome.server.arena import Arena
-from botdrome.server.network.door import SocketOptions
+from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.operator.operator import Operator
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.pool import Workers

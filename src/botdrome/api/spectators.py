@@ -20,7 +20,7 @@ from botdrome.api.problems import Problem, no_match
 from botdrome.api.tv import TvSession
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import POLICY, TRY_LATER, Connection
-from botdrome.server.network.door import SocketOptions
+from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.link import JobResult

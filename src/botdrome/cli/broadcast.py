@@ -17,7 +17,7 @@ from typing import Self
 import structlog
 
 from botdrome.api.pages import NOT_BUILT, WEB
-from botdrome.app import open_house
+from botdrome.app import open_server
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.terminal import CommandError
 from botdrome.protocols import load_settings, protocol_sections
@@ -66,19 +66,19 @@ class Broadcast:
             closed = {f"{name}.port": 0 for name in protocol_sections()}
             tables: list[PlayedElsewhere] = []
 
-            def shown(house: Tables) -> Tables:
-                tables.append(PlayedElsewhere(house))
+            def shown(own: Tables) -> Tables:
+                tables.append(PlayedElsewhere(own))
                 return tables[0]
 
             try:
                 settings = load_settings(closed | {"port": 0, "db": db, "drain": 0.0, "log.level": "error"})
                 configure_logs(settings)
-                house = await open_house(settings, shown)
+                server = await open_server(settings, shown)
             except BadSetting as problem:
                 return self._opened.set_exception(problem)
-            self._opened.set_result(house.url)
-            await self._show_all(tables[0], house.arena.store)
-            await house.close()
+            self._opened.set_result(server.url)
+            await self._show_all(tables[0], server.arena.store)
+            await server.close()
 
     async def _show_all(self, tables: PlayedElsewhere, store: Store) -> None:
         while not self._stopping.is_set():

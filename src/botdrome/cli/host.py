@@ -14,7 +14,7 @@ from rich.text import Text
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from botdrome.app import House, open_house
+from botdrome.app import RunningServer, open_server
 from botdrome.cli.host_words import HELP, BadCommand, headline, order_in, pictured
 from botdrome.cli.logs import configure_logs, level_called
 from botdrome.cli.serve import show_operator_token
@@ -80,25 +80,25 @@ def _read(file: Path) -> dict[str, Any]:
 async def _own_server(settings: Settings, log: TextIO | None) -> int:
     configure_logs(settings, log)
     async with stop_signal() as wanted:
-        house = await open_house(settings)
+        server = await open_server(settings)
         try:
             console = Terminal()
-            _say_where(house, console)
+            _say_where(server, console)
             token = settings.of(BoatsSection).host_token
-            bridge = HostClient(house.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True)
+            bridge = HostClient(server.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True)
             sitting = asyncio.ensure_future(bridge.sit())
             stopping = asyncio.ensure_future(wanted.wait())
             await asyncio.wait([sitting, stopping], return_when=asyncio.FIRST_COMPLETED)
             stopping.cancel()
             return sitting.result() if sitting.done() else 0
         finally:
-            await house.close()
+            await server.close()
 
 
-def _say_where(house: House, console: Terminal) -> None:
-    where = f"{house.settings.host}:{house.ports['xbs']}"
-    show_operator_token(house, console)
-    console.print(f"players join at {where}, spectators at {house.url}; `help` lists what can be done here")
+def _say_where(server: RunningServer, console: Terminal) -> None:
+    where = f"{server.settings.host}:{server.ports['xbs']}"
+    show_operator_token(server, console)
+    console.print(f"players join at {where}, spectators at {server.url}; `help` lists what can be done here")
 
 
 class HostClient:

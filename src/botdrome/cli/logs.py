@@ -21,7 +21,7 @@ def level_called(word: str) -> str:
     return LEVELS[word.lower()]
 
 
-class Unfailing:
+class TolerantStream:
     """A stream that ignores errors, since standard error may be closed while the server runs."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -39,7 +39,7 @@ class Unfailing:
 def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
     """Log to standard error, or to a file."""
     target = file or sys.stderr
-    stream = cast(TextIO, Unfailing(target))
+    stream = cast(TextIO, TolerantStream(target))
     level = logging.getLevelNamesMapping()[settings.log.level.upper()]
     in_colour = structlog.dev.ConsoleRenderer(colors=target.isatty())
     last: Any = structlog.processors.JSONRenderer() if settings.log.format == "json" else _as_text(in_colour)

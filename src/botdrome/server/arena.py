@@ -17,9 +17,9 @@ from botdrome.server.duel.leaderboard import DuelLeaderboard
 from botdrome.server.lobby.clients import ConnectedClients
 from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import is_bots, is_guests
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.tables.audience import Spectator
-from botdrome.server.workers.asker import ASKER
 from botdrome.server.workers.pool import Workers
 from botdrome.store.identity import hashed, likeness
 from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
@@ -167,7 +167,7 @@ class Arena:
         """Register a bot and return its token, which is shown once. Raise BadName, TooMany, NameTaken or CallFailed."""
         check_name(name)
         check_spelling(name)
-        if self._registrations is not None and (seconds := self._registrations.too_fast(ASKER.get())):
+        if self._registrations is not None and (seconds := self._registrations.too_fast(CLIENT_SOURCE.get())):
             raise TooMany(f"too many bots are being registered from your address: try again in {ceil(seconds)} s")
         if url is not None:
             if await self.store.bot(name) is not None:

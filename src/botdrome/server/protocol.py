@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.network.door import ConnectionLimits, SocketOptions
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.http_exchange import DirectService
 from botdrome.server.network.listening import MakeProtocol, listen, secured, tolerated
 from botdrome.server.network.origins import Origins
@@ -28,7 +29,7 @@ class ServerParts(NamedTuple):
 
     settings: Settings
     desk: Desk
-    crowd: ConnectionLimits
+    connection_limits: ConnectionLimits
     origins: Origins
     callers: BotCaller
     keys: OperatorKeys
@@ -46,15 +47,15 @@ class Ports:
     def numbers(self) -> dict[str, int]:
         return {name: int(server.sockets[0].getsockname()[1]) for name, server in self._servers.items() if server.sockets}
 
-    async def open_http(self, door: MakeProtocol) -> None:
+    async def open_http(self, protocol_factory: MakeProtocol) -> None:
         """The only port with TLS: clients of the other protocols know none."""
         settings = self._settings
-        self._servers["http"] = await listen(settings, "port", settings.port, self._shared(door), secured(settings))
+        self._servers["http"] = await listen(settings, "port", settings.port, self._shared(protocol_factory), secured(settings))
         self._callers.listen_on([self.numbers["http"]])
 
-    async def open(self, name: str, key: str, port: int, door: MakeProtocol) -> asyncio.Server:
+    async def open(self, name: str, key: str, port: int, protocol_factory: MakeProtocol) -> asyncio.Server:
         """`key` is the setting that has the port. Raise BadSetting if the server cannot listen there."""
-        server = self._servers[name] = await listen(self._settings, key, port, self._shared(door))
+        server = self._servers[name] = await listen(self._settings, key, port, self._shared(protocol_factory))
         self._callers.listen_on([self.numbers[name]])
         return server
 
@@ -75,7 +76,7 @@ class ServedProtocol:
     """The object that its clients meet."""
     close: Callable[[], Awaitable[None]] = _nothing
     """Called when the matches are over: lets all clients go."""
-    door: MakeProtocol | None = None
+    protocol_factory: MakeProtocol | None = None
     """Accepts connections on the protocol's own port. None: its apps are served there."""
     apps: Mapping[str, Any] = field(default_factory=dict)
     """ASGI applications, by the path on the HTTP port."""
@@ -108,10 +109,10 @@ class Protocol(NamedTuple):
     port_name: str = ""
     """The name of its port in the API. Empty: the protocol's."""
 
-    async def listen(self, settings: Settings, served: ServedProtocol, door: MakeProtocol | None, ports: Ports) -> None:
+    async def listen(self, settings: Settings, served: ServedProtocol, factory: MakeProtocol | None, ports: Ports) -> None:
         if served.listen is not None:
             return await served.listen(ports)
-        if self.section is not None and door is not None and (port := settings.of(self.section).port):
+        if self.section is not None and factory is not None and (port := settings.of(self.section).port):
             with tolerated(port == self.section().port):
-                await ports.open(self.port_name or self.name, f"{self.name}.port", port, door)
+                await ports.open(self.port_name or self.name, f"{self.name}.port", port, factory)
         return None

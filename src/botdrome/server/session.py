@@ -23,6 +23,7 @@ from botdrome.wire.conversation import (
     AdmitGuest,
     Admitted,
     Authenticate,
+    CannotPlay,
     Close,
     Command,
     ContestComplete,
@@ -40,7 +41,6 @@ from botdrome.wire.conversation import (
     Seconds,
     Submit,
     TokenChanged,
-    TurnedAway,
     Unreadable,
     WaitLimit,
 )
@@ -232,7 +232,7 @@ class Session:
         self.answer(ContestComplete(contest))
 
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
-        self.answer(TurnedAway(words, code))
+        self.answer(CannotPlay(words, code))
 
     def sit_down(self, table: Table, player: Player) -> None:
         self.table, self.player = table, player

@@ -74,14 +74,14 @@ class ChangeBot(Struct, frozen=True):
         yield Alter(bots, (self.column,), ("name",), [(self.value, key(self.name))])
 
 
-class Keep(Struct, frozen=True):
+class AddNotes(Struct, frozen=True):
     notes: Sequence[Row]
 
     def plan(self) -> Plan[None]:
         yield from noted(self.notes)
 
 
-class Strike(Struct, frozen=True):
+class RemoveNotes(Struct, frozen=True):
     book: str
     names: Sequence[str]
 
@@ -139,7 +139,7 @@ class Probe(Struct, frozen=True):
         yield Put(heartbeats, [("probe", "", 0)])
 
 
-SingleChange = Register | ChangeBot | Keep | Strike | AbortRunning | AddEntries | Probe | FillLikeness
+SingleChange = Register | ChangeBot | AddNotes | RemoveNotes | AbortRunning | AddEntries | Probe | FillLikeness
 Change = Begin | End | SingleChange
 Outcome = Any
 """The result of a change, or the exception that it raises."""
@@ -161,8 +161,8 @@ def ended(finish: Finish) -> End:
     return End(finish.id, finish.status != "running", end_row(finish), end_seat_rows(finish.result), files, notes)
 
 
-def kept_notes(notes: Sequence[Note]) -> Keep:
-    return Keep([note_row(note) for note in notes])
+def kept_notes(notes: Sequence[Note]) -> AddNotes:
+    return AddNotes([note_row(note) for note in notes])
 
 
 def aborted(reason: str, now: Epoch) -> AbortRunning:

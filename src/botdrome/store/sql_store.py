@@ -143,7 +143,7 @@ class SqlStore:
         return {note.name: note.value for note in found}
 
     async def strike(self, book: str, names: Sequence[str]) -> None:
-        await self._journal.enter(changes.Strike(book, names))
+        await self._journal.enter(changes.RemoveNotes(book, names))
 
     def begin(self, match: MatchEntry) -> None:
         self._journal.note(changes.begun(match))

@@ -121,7 +121,7 @@ class WaitLimit(Struct, Reply, frozen=True):
     words: str
 
 
-class TurnedAway(Struct, Reply, frozen=True):
+class CannotPlay(Struct, Reply, frozen=True):
     """The client cannot play, for a reason that clients which know such messages are told."""
 
     message: dict[str, Any]

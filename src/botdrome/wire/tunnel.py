@@ -10,6 +10,7 @@ from botdrome.wire.conversation import (
     TOKEN_CHANGED,
     Admitted,
     Authenticate,
+    CannotPlay,
     Command,
     Conversation,
     LoginRefused,
@@ -18,7 +19,6 @@ from botdrome.wire.conversation import (
     Reply,
     Seconds,
     TokenChanged,
-    TurnedAway,
     refuse,
 )
 from botdrome.wire.token_bucket import TokenBucket
@@ -95,7 +95,7 @@ class TunnelConversation(Conversation):
                 return refuse(words)
             case TokenChanged():
                 return refuse(TOKEN_CHANGED)
-            case TurnedAway(message, code):
+            case CannotPlay(message, code):
                 return refuse(message["error"], code)
         return ()
 

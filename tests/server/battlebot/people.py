@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.server.clients import Client, bot
 
 SECRET = "a secret of my own"
@@ -17,7 +17,7 @@ def person(name: str = "eve", game: str = "noughts-and-crosses", **more: Any) ->
 
 
 @asynccontextmanager
-async def seated(house: House, **more: Any) -> AsyncIterator[tuple[Client, dict[str, Any], dict[str, Any]]]:
+async def seated(house: RunningServer, **more: Any) -> AsyncIterator[tuple[Client, dict[str, Any], dict[str, Any]]]:
     """A person at a table with a house bot, its snapshot and the frame with which the match begins."""
     async with bot(house, person(**{"opponent": "house:perfect", **more})) as one:
         yield one, await one.receive(), await one.receive()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.games.reading import DEEPEST
 from tests.match.telling import mark
 from tests.server.clients import NOTICES, PATIENCE, bot, client, pair, play_noughts, registered, server, unhurried
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager
-async def undisturbed(house: House) -> AsyncIterator[None]:
+async def undisturbed(house: RunningServer) -> AsyncIterator[None]:
     """A match that begins before and ends after what is tried in between."""
     one, two = await registered(house, "quiet one"), await registered(house, "quiet two")
     with unhurried("noughts-and-crosses"):
@@ -205,7 +205,7 @@ class Wire:
 
 
 @asynccontextmanager
-async def upgraded(house: House) -> AsyncIterator[Wire]:
+async def upgraded(house: RunningServer) -> AsyncIterator[Wire]:
     reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
     writer.write(
         b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -269,7 +269,7 @@ async def test_a_handshake_for_graphql_that_fails_is_answered(tmp_path: Path) ->
 
 
 async def test_half_a_request_is_dropped_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.server.network.door.HEAD_LIMIT", 0.01)
+    monkeypatch.setattr("botdrome.server.network.connection_limits.HEAD_TIMEOUT", 0.01)
     async with server(tmp_path) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
         writer.write(b"GET / HTTP/1.1\r\nUpgr")

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from websockets.exceptions import ConnectionClosed
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.contest.lobby import Wish
 from botdrome.formats import FORMATS
 from botdrome.server.failures import STORE_AWAY
@@ -25,14 +25,14 @@ pytestmark = pytest.mark.anyio
 GAME = "noughts-and-crosses"
 
 
-def address(house: House) -> str:
+def address(house: RunningServer) -> str:
     return house.url.replace("http", "ws", 1)
 
 
-async def until_waiting(house: House, wish: Wish, players: int, work: list[asyncio.Task[None]]) -> None:
+async def until_waiting(house: RunningServer, wish: Wish, players: int, work: list[asyncio.Task[None]]) -> None:
     """Until so many wait for newcomers, and nothing is played."""
     async with asyncio.timeout(PATIENCE):
-        while len(house.desk.waiting(wish)) < players or house.desk.floor.live():
+        while len(house.desk.waiting(wish)) < players or house.desk.tables.live():
             assert not any(task.done() for task in work), [task.exception() for task in work if task.done()]
             await asyncio.sleep(0)
 
@@ -87,7 +87,7 @@ async def test_a_match_that_the_server_cuts_off_ends_with_a_state(tmp_path: Path
     async with server(tmp_path, drain=0.0) as house:
         logins = [await registered(house, name) for name in ("ada", "bob")]
         work = [asyncio.create_task(play(address(house), login, nothing)) for login in logins]
-        while not house.desk.floor.live():
+        while not house.desk.tables.live():
             await asyncio.sleep(0)
         await house.desk.close()
         for state in await asyncio.gather(*work):

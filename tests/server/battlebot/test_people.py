@@ -122,7 +122,7 @@ async def test_a_named_bot_that_waits_plays_at_the_pace_of_the_person(bot_first:
         async with bot(house, first) as one, bot(house, second) as two:
             await one.receive()
             await two.receive()
-            (table,) = house.desk.floor.live()
+            (table,) = house.desk.tables.live()
             assert table.pace == "stepped" and table.players == (first["name"], second["name"])
 
 

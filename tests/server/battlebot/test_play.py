@@ -217,7 +217,7 @@ async def test_a_contest_at_tables_of_three_is_told_to_be_complete(tmp_path: Pat
         for _ in range(3):
             async with bot(house, logins[0]) as one, bot(house, logins[1]), bot(house, logins[2]):
                 firsts.append((await one.receive())["state"]["bots"][0])
-            while house.desk.floor.live():
+            while house.desk.tables.live():
                 await asyncio.sleep(0)
         assert sorted(firsts) == ["ada", "bob", "cleo"]
         async with bot(house, logins[0]) as one:
@@ -231,7 +231,7 @@ async def test_who_was_gone_may_come_back_where_the_format_allows_it(tmp_path: P
             async with bot(house, ada) as one:
                 await one.receive()
                 await two.receive()
-            (live,) = house.desk.floor.live()
+            (live,) = house.desk.tables.live()
             async with bot(house, ada | {"match": live.id}) as again:
                 state = (await again.receive())["state"]
                 assert state["match"] == live.id
@@ -240,7 +240,7 @@ async def test_who_was_gone_may_come_back_where_the_format_allows_it(tmp_path: P
                 async with bot(house, bob | {"match": live.id}) as twice:
                     words = f"there is no coming back to match {live.id}"
                     assert (await twice.until_closed())[0] == [{"error": words}], "bob is there already"
-                assert house.desk.floor.live() != []
+                assert house.desk.tables.live() != []
         async with bot(house, ada | {"match": "0000"}) as lost:
             assert (await lost.until_closed())[0] == [{"error": "you have no seat in a running match 0000"}]
 

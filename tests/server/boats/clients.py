@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.games.chance import Chance
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.room import BoatRoom
@@ -34,16 +34,16 @@ TOKEN = "the host's own"
 
 
 @asynccontextmanager
-async def boat_server(folder: Path, *plans: RoomPlan, **changes: Any) -> AsyncIterator[House]:
+async def boat_server(folder: Path, *plans: RoomPlan, **changes: Any) -> AsyncIterator[RunningServer]:
     async with server(folder, **{"boats_port": -1, "boats_rooms": plans, "boats_host_token": TOKEN} | changes) as house:
         yield house
 
 
-def boat_rooms(house: House) -> BoatRooms:
+def boat_rooms(house: RunningServer) -> BoatRooms:
     return house.host_of(BoatRooms)
 
 
-def the_room(house: House, title: str = "") -> BoatRoom:
+def the_room(house: RunningServer, title: str = "") -> BoatRoom:
     room = boat_rooms(house).called(title)
     assert room is not None
     return room
@@ -106,7 +106,7 @@ class Line:
 
 
 @asynccontextmanager
-async def line(house: House, port: str = "xbs") -> AsyncIterator[Line]:
+async def line(house: RunningServer, port: str = "xbs") -> AsyncIterator[Line]:
     """A connection that has read nothing yet."""
     reader, writer = await asyncio.open_connection("127.0.0.1", house.ports[port])
     one = Line(reader, writer)
@@ -117,7 +117,7 @@ async def line(house: House, port: str = "xbs") -> AsyncIterator[Line]:
 
 
 @asynccontextmanager
-async def sailor(house: House, name: str, *extra: str, board: str = BOARD) -> AsyncIterator[Line]:
+async def sailor(house: RunningServer, name: str, *extra: str, board: str = BOARD) -> AsyncIterator[Line]:
     """One who has joined and has read its own J."""
     async with line(house) as one:
         assert (await one.receive()).startswith("G|")
@@ -127,7 +127,7 @@ async def sailor(house: House, name: str, *extra: str, board: str = BOARD) -> As
 
 
 @asynccontextmanager
-async def sailors(house: House, *names: str, board: str = BOARD) -> AsyncIterator[list[Line]]:
+async def sailors(house: RunningServer, *names: str, board: str = BOARD) -> AsyncIterator[list[Line]]:
     """A game that has just started, with turns in this order; N has been read."""
     the_room(house).chance = Rigged(*names)
     async with line(house) as first, line(house) as second, line(house) as third:
@@ -142,7 +142,7 @@ async def sailors(house: House, *names: str, board: str = BOARD) -> AsyncIterato
 
 
 @asynccontextmanager
-async def host(house: House, room: str = "", token: str = TOKEN) -> AsyncIterator[Client]:
+async def host(house: RunningServer, room: str = "", token: str = TOKEN) -> AsyncIterator[Client]:
     async with client(house, "/boats/host") as one:
         await one.send({"token": token, "room": room})
         yield one

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from tests.server.boats.clients import BOARD, Line, boat_rooms, boat_server, line, sailor, sailors, the_room
 from tests.server.clients import PATIENCE, leap, registered
@@ -156,7 +156,7 @@ async def test_a_registered_bot_needs_its_token(tmp_path: Path) -> None:
         await one.expect(refused, refused, "E|drone is a registered bot: its token is needed", "J|robot")
 
 
-async def left_by_a_registered_bot(house: House, robot: Line, ann: Line) -> str:
+async def left_by_a_registered_bot(house: RunningServer, robot: Line, ann: Line) -> str:
     """A game in which it has a seat, and is absent: its token."""
     token = str((await registered(house, "robot", "battleship"))["password"])
     await robot.receive()
@@ -179,7 +179,7 @@ async def test_a_registered_bot_comes_back_with_its_token_alone(tmp_path: Path) 
 
 
 @asynccontextmanager
-async def left_by_ann(tmp_path: Path, secret: str) -> AsyncIterator[tuple[House, Line]]:
+async def left_by_ann(tmp_path: Path, secret: str) -> AsyncIterator[tuple[RunningServer, Line]]:
     """A game in which she has a seat that is protected so, and is absent: its server, and the other player."""
     async with (
         boat_server(tmp_path, RoomPlan(absence=100)) as house,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import Wanted
 from tests.server.boats.clients import BOARD, FLEET, Line, boat_server, line, sailor, the_room
@@ -47,9 +47,9 @@ async def play_natively(one: Client) -> Any:
     return state
 
 
-async def watched(house: House) -> list[Any]:
+async def watched(house: RunningServer) -> list[Any]:
     """Everything that a spectator of the only match is shown."""
-    (live,) = house.desk.floor.live()
+    (live,) = house.desk.tables.live()
     async with client(house, f"/watch/{live.id}") as spectator:
         return (await spectator.until_closed())[0]
 
@@ -67,7 +67,7 @@ async def test_they_play_at_one_table(tmp_path: Path, on_lines: int, native: int
             [f"line{n}" for n in range(on_lines)] + [f"native{n}" for n in range(native)]
         )
         watching = asyncio.create_task(watched(house))
-        while not house.desk.floor.live()[0].spectators:
+        while not house.desk.tables.live()[0].spectators:
             await asyncio.sleep(0)
         await natives[0].send({"board": BOARD})
         async with asyncio.timeout(3 * PATIENCE):
@@ -121,7 +121,7 @@ async def test_a_native_bot_that_goes_and_comes_back(tmp_path: Path) -> None:
             await native.send({"board": BOARD})
             await ann.until("N|")
         assert (await ann.receive()).startswith("B|robot|disconnected|")
-        (live,) = house.desk.floor.live()
+        (live,) = house.desk.tables.live()
         async with bot(house, login | {"match": live.id}):
             await ann.expect(f"B|robot||{'.' * 100}|0|0", "M||robot reconnected")
             ann.send("M|robot|hello", "M||all", "P|done")
@@ -169,7 +169,7 @@ async def test_a_bot_does_not_meet_itself_and_a_host_of_its_own_recruits_nobody(
             await one.expect("J|robot")
             two.send(f"J|ann|{BOARD}")
             await two.expect("J|ann")
-            assert not house.desk.floor.live()
+            assert not house.desk.tables.live()
 
 
 async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path) -> None:

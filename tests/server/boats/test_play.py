@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import Wanted
 from tests.server.boats.clients import BOARD, FLEET, Line, boat_server, line, sailor, sailors, squares, the_room
@@ -85,7 +85,7 @@ async def test_a_hit_is_told_with_both_boards_and_a_miss_with_one(tmp_path: Path
         await bob.expect(f"B|ann||{squares([], {'0': [(1, 1)]})}|1|0", "N|ann")
 
 
-async def play_out(house: House, ann: Line, bob: Line) -> None:
+async def play_out(house: RunningServer, ann: Line, bob: Line) -> None:
     """Ann hits with every shot, and bob skips."""
     for x, y in FLEET:
         ann.send(f"S|bob|{x}|{y}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from tests.server.boats.clients import Line, Rigged, boat_server, host, order, the_room
 from tests.server.clients import PATIENCE
@@ -81,7 +81,7 @@ def sent(text: str) -> bytes:
 
 
 class Replay:
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: RunningServer) -> None:
         self._house = house
         self._lines: dict[str, Line] = {}
         self._closed: set[str] = set()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from tests.server.boats.clients import BOARD, Line, boat_server, line, sailors
 from tests.server.clients import leap
@@ -21,7 +21,7 @@ OTHER = BOARD[::-1]
 
 
 @asynccontextmanager
-async def left_by_bob(folder: Path, farewell: str = "") -> AsyncIterator[House]:
+async def left_by_bob(folder: Path, farewell: str = "") -> AsyncIterator[RunningServer]:
     """Ann is at the table; bob has left, and said why or not."""
     async with boat_server(folder, WAITS) as house, sailors(house, "ann", "bob") as (ann, bob):
         if farewell:
@@ -32,7 +32,7 @@ async def left_by_bob(folder: Path, farewell: str = "") -> AsyncIterator[House]:
 
 
 @asynccontextmanager
-async def line_from(address: str, house: House) -> AsyncIterator[Line]:
+async def line_from(address: str, house: RunningServer) -> AsyncIterator[Line]:
     one = Line(*await asyncio.open_connection("127.0.0.1", house.ports["xbs"], local_addr=(address, 0)))
     yield one
     await one.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.boats.orders import shown
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.statistics import GAMES, PLAYERS, BoatStatistics
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 PLAN = RoomPlan(title="Tea", goal=1)
 
 
-def books(house: House) -> BoatStatistics:
+def books(house: RunningServer) -> BoatStatistics:
     return boat_rooms(house).statistics
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.bomber.api import BomberApi
 from botdrome.server.bomber.rooms import Rooms
 from tests.server.clients import PATIENCE, server
@@ -64,24 +64,24 @@ class Api:
 
 
 @asynccontextmanager
-async def api(house: House, path: str = "/bomber/rest") -> AsyncIterator[Api]:
+async def api(house: RunningServer, path: str = "/bomber/rest") -> AsyncIterator[Api]:
     async with httpx.AsyncClient(base_url=house.url, trust_env=False, timeout=PATIENCE) as client:
         yield Api(client, path)
 
 
 @asynccontextmanager
-async def room(folder: Path, rooms: str = STEPS, **settings: Any) -> AsyncIterator[tuple[House, Api]]:
+async def room(folder: Path, rooms: str = STEPS, **settings: Any) -> AsyncIterator[tuple[RunningServer, Api]]:
     """A server with these rooms, and a client at the first."""
     async with server(folder, bomber_rooms=rooms, **settings) as house, api(house) as one:
         yield house, one
 
 
-def rooms_of(house: House) -> Rooms:
+def rooms_of(house: RunningServer) -> Rooms:
     """The rooms themselves, for tests that ask what is left behind."""
     return house.host_of(BomberApi).rooms
 
 
-async def until_waiting(house: House, count: int) -> None:
+async def until_waiting(house: RunningServer, count: int) -> None:
     """Until so many wait for the next state of the first room."""
     async with asyncio.timeout(PATIENCE):
         while len(rooms_of(house).first.waits) != count:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.server.bomber.clients import STEPS, room, rooms_of, until_waiting
 from tests.server.clients import PATIENCE, client, server
 
@@ -96,7 +96,7 @@ async def test_a_request_without_a_version_is_none(tmp_path: Path) -> None:
                 assert (await raw(house, method + b" " + target + b"\r\nX: y\r\n\r\n"))[0] == 400
 
 
-async def raw(house: House, request: bytes) -> tuple[int, bytes]:
+async def raw(house: RunningServer, request: bytes) -> tuple[int, bytes]:
     reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
     writer.write(request)
     answer = await asyncio.wait_for(reader.read(), PATIENCE)

@@ -61,7 +61,7 @@ async def test_a_long_poll_waits_on_while_the_server_drains(tmp_path: Path) -> N
             await one.round((ada, "WAIT"), (bob, "WAIT"))
             told = await waiting
             assert (told["phase"], told["state_number"]) == ("PLAYING", 2)
-        for table in list(house.desk.floor._tables.values()):
+        for table in list(house.desk.tables._tables.values()):
             table.abort("the test is over")
         await closing
 

@@ -30,23 +30,23 @@ class ConnectionLimits:
 
 @pytest.mark.parametrize("setting", ["calls_per_host", "calls_per_port"])
 async def test_so_many_calls_at_once_and_the_others_wait(setting: str) -> None:
-    crowd = ConnectionLimits()
-    async with host(crowd) as bot, callers(None, **{setting: 3}) as ours:
+    limits = ConnectionLimits()
+    async with host(limits) as bot, callers(None, **{setting: 3}) as ours:
         calls = [asyncio.ensure_future(ours.post(bot.url, b"", LIMIT)) for _ in range(20)]
-        await crowd.full.wait()
-        crowd.let_go.set()
+        await limits.full.wait()
+        limits.let_go.set()
         assert {(await call).status for call in calls} == {200}
-    assert crowd.most == 3
+    assert limits.most == 3
 
 
 async def test_the_limit_of_a_host_holds_over_all_its_ports() -> None:
-    crowd = ConnectionLimits()
-    async with host(crowd) as one, host(crowd) as two, callers(calls_per_host=3) as ours:
+    limits = ConnectionLimits()
+    async with host(limits) as one, host(limits) as two, callers(calls_per_host=3) as ours:
         calls = [asyncio.ensure_future(ours.post(bot.url, b"", LIMIT)) for bot in (one, two) for _ in range(5)]
-        await crowd.full.wait()
-        crowd.let_go.set()
+        await limits.full.wait()
+        limits.let_go.set()
         await asyncio.gather(*calls)
-    assert crowd.most == 3
+    assert limits.most == 3
 
 
 async def test_a_bot_that_hangs_costs_those_on_other_ports_nothing() -> None:

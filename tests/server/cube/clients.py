@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.server.clients import PATIENCE
 
 NOOP = [{"task": "NOOP"}]
@@ -175,7 +175,7 @@ def starts(**cells: tuple[int, int, int]) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def organiser(house: House) -> AsyncIterator[Organiser]:
+async def organiser(house: RunningServer) -> AsyncIterator[Organiser]:
     address = house.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket"
     async with connect(address, open_timeout=PATIENCE) as socket:
         await asyncio.wait_for(socket.recv(), PATIENCE)

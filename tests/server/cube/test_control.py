@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.games.battlecube import TOO_MANY, Battlecube
 from botdrome.games.options import with_options
 from botdrome.match.record import read, verify
@@ -20,7 +20,7 @@ CORNERS = starts(A=(0, 0, 0), B=(3, 3, 3))
 SETUP = {"maxNumOfTicks": 100, "edgeLength": 4, "speed": 0, "numOfTasksPerTick": 1}
 
 
-async def replays(house: House, game_id: str) -> None:
+async def replays(house: RunningServer, game_id: str) -> None:
     """The stored match replays to the same result."""
     match, record = await house.arena.store.match(game_id), await house.arena.store.record(game_id)
     assert match is not None and record is not None
@@ -196,7 +196,7 @@ async def test_a_game_of_native_bots_can_be_watched_as_well(tmp_path: Path) -> N
         logins = [await registered(house, name, "battlecube") | {"options": {"edge": 9}} for name in ("ada", "bea")]
         async with native_bot(house, logins[0]) as ada, native_bot(house, logins[1]) as bea:
             await ada.receive()
-            (live,) = house.desk.floor.live()
+            (live,) = house.desk.tables.live()
             await one.emit("WATCH_GAME", live.id)
             assert names(await one.until("NEXT_TICK")) == ["GAME_WATCHED", "NEXT_TICK"]
             await ada.send(NOOP)

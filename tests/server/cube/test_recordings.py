@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.server.clients import PATIENCE, deaf_port, server
 from tests.server.cube.clients import Asked, Bot, Organiser, Reply, bot, organiser
 
@@ -118,7 +118,7 @@ async def test_the_recorded_games(tmp_path: Path) -> None:
             await replay(house, Recorded(recording))
 
 
-async def replay(house: House, recorded: Recorded) -> None:
+async def replay(house: RunningServer, recorded: Recorded) -> None:
     async with AsyncExitStack() as stack:
         bots = await bots_of(recorded, stack)
         client = await stack.enter_async_context(organiser(house))

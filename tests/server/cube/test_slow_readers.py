@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.cube.game import STANDSTILL
 from tests.server.clients import PATIENCE, server
 from tests.server.cube.clients import Asked, Organiser, Reply, bot, organiser
@@ -35,7 +35,7 @@ STARTS = [{"name": "A", "x": 0, "y": 0, "z": 0}, {"name": "B", "x": 9, "y": 9, "
 
 
 @asynccontextmanager
-async def slow(house: House) -> AsyncIterator[Organiser]:
+async def slow(house: RunningServer) -> AsyncIterator[Organiser]:
     """A client of socket.io 2.x for which little is kept, and that reads when it is told to."""
     with socket.socket() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
@@ -54,8 +54,8 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
-def stands(house: House, game_id: str) -> bool:
-    table = house.desk.floor[game_id]
+def stands(house: RunningServer, game_id: str) -> bool:
+    table = house.desk.tables[game_id]
     assert table is not None, "the game is over"
     return (table.match.deadline or 0) > STANDSTILL // 2
 
@@ -96,7 +96,7 @@ async def test_an_organiser_that_never_reads_again_is_hung_up_on(tmp_path: Path,
     monkeypatch.setattr("botdrome.server.cube.game.READING", 0.01)
     async with server(tmp_path, cube_keep=0.0) as house, bot(bomber) as bots, slow(house) as one:
         game_id = await start(one, bots.url)
-        await until(lambda: house.desk.floor[game_id] is None)
+        await until(lambda: house.desk.tables[game_id] is None)
         match = await house.arena.store.match(game_id)
         assert match is not None and (match.status, match.reason) == ("aborted", "its organiser left")
 

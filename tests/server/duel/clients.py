@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.match.events import Cause
 from botdrome.server.duel.player_records import PlayedBoard
-from botdrome.server.tables.floor import Floor
+from botdrome.server.tables.running_tables import RunningTables
 from tests.server.clients import PATIENCE, server
 
 FREE = {"event": "player_is_free"}
@@ -20,7 +20,7 @@ FIND = {"event": "find_opponent"}
 
 
 @asynccontextmanager
-async def arena(folder: Path, **changes: Any) -> AsyncIterator[House]:
+async def arena(folder: Path, **changes: Any) -> AsyncIterator[RunningServer]:
     async with server(folder, duel_port=-1, **changes) as house:
         yield house
 
@@ -34,8 +34,8 @@ async def until(holds: Callable[[], object]) -> None:
 
 def held_back(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Matches that are made begin when this is called, and not before."""
-    begin, made = Floor._begin, list[Any]()
-    monkeypatch.setattr(Floor, "_begin", lambda *match: made.append(match))
+    begin, made = RunningTables._begin, list[Any]()
+    monkeypatch.setattr(RunningTables, "_begin", lambda *match: made.append(match))
 
     def release() -> None:
         for match in made:
@@ -92,7 +92,7 @@ class Duellist:
 
 
 @asynccontextmanager
-async def connected(house: House) -> AsyncIterator[Duellist]:
+async def connected(house: RunningServer) -> AsyncIterator[Duellist]:
     one = Duellist(*await asyncio.open_connection("127.0.0.1", house.ports["duel"]))
     try:
         yield one
@@ -101,7 +101,7 @@ async def connected(house: House) -> AsyncIterator[Duellist]:
 
 
 @asynccontextmanager
-async def free(house: House, name: str, **extra: Any) -> AsyncIterator[Duellist]:
+async def free(house: RunningServer, name: str, **extra: Any) -> AsyncIterator[Duellist]:
     """Logged in."""
     async with connected(house) as one:
         one.name = name
@@ -112,7 +112,7 @@ async def free(house: House, name: str, **extra: Any) -> AsyncIterator[Duellist]
 
 
 @asynccontextmanager
-async def pair(house: House, *names: str, **extra: Any) -> AsyncIterator[tuple[Duellist, Duellist, Any]]:
+async def pair(house: RunningServer, *names: str, **extra: Any) -> AsyncIterator[tuple[Duellist, Duellist, Any]]:
     """Two at one table, whoever begins first, and the first question."""
     async with (
         free(house, (names or ("ada", "bob"))[0], **extra) as one,

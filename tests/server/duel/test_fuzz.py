@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.games.chance import Chance
 from tests.server.clients import unhurried
 from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, free, play_rows, seated
@@ -40,7 +40,7 @@ async def test_rubbish_disturbs_nobody(tmp_path: Path) -> None:
     assert problems == []
 
 
-async def pester(house: House, chance: Chance, connections: int) -> None:
+async def pester(house: RunningServer, chance: Chance, connections: int) -> None:
     for number in range(connections):
         async with connected(house) as one:
             try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.duel.hall import DuelHall
 from botdrome.server.network.traffic import Traffic
 from botdrome.wire.duel.conversation import SURPLUS
@@ -93,7 +93,7 @@ async def test_a_wish_that_came_with_the_login_is_fulfilled_by_the_match_that_ru
         await nobody_else_waits(house)
 
 
-async def nobody_else_waits(house: House) -> None:
+async def nobody_else_waits(house: RunningServer) -> None:
     async with free(house, "cid") as cid, free(house, "dan") as dan:
         await cid.send(FIND)
         await dan.send(FIND)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.duel import hall as duel_hall
 from botdrome.server.duel.hall import WISH, DuelHall
 from botdrome.server.lobby import desk
@@ -22,13 +22,13 @@ async def play_out(one: Duellist, two: Duellist, question: Any) -> None:
     assert [await each.receive() for each in (one, two)] == [FREE, FREE]
 
 
-async def waits(house: House, one: Duellist) -> None:
+async def waits(house: RunningServer, one: Duellist) -> None:
     """Once it has asked, and is waiting."""
     await one.send(FIND)
     await until(lambda: any(seeker.name == one.name for seeker in house.desk.waiting(WISH)))
 
 
-async def gathered(house: House, *several: Duellist) -> None:
+async def gathered(house: RunningServer, *several: Duellist) -> None:
     """All have asked, twice, and the window is still open."""
     hall = house.host_of(DuelHall)
     for each in several:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.patience import PATIENCE
 from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, seated
 
@@ -71,7 +71,7 @@ class Replay:
         await client.frame(line["text"].encode())
 
 
-async def enter(house: House, replay: Replay, one: Duellist, two: Duellist) -> dict[str, Duellist]:
+async def enter(house: RunningServer, replay: Replay, one: Duellist, two: Duellist) -> dict[str, Duellist]:
     """Both at a table: who begins there has the part of who began in the recording."""
     for client, name in zip((one, two), replay.heard, strict=True):
         client.name = name

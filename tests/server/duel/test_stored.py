@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.duel import board_ids
 from botdrome.server.duel import hall as duel_hall
 from botdrome.server.duel import leaderboard as duel_table
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 API = "/api/v1/duel/players"
 
 
-async def shown(house: House) -> dict[str, tuple[int, int]]:
+async def shown(house: RunningServer) -> dict[str, tuple[int, int]]:
     """Score and boards of everybody."""
     async with httpx.AsyncClient(base_url=house.url) as http:
         players = (await http.get(API)).json()["players"]

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderboard
 from botdrome.store.opening import open_store
 from tests.server.duel.clients import FREE, Duellist, arena, board_won_by, connected, free, pair, play_rows
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 API = "/api/v1/duel/players"
 
 
-async def get(house: House, path: str) -> httpx.Response:
+async def get(house: RunningServer, path: str) -> httpx.Response:
     async with httpx.AsyncClient(base_url=house.url) as http:
         return await http.get(path)
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.workers import pool as workers
 from tests.server.calling.hosts import Asked, Host, host
 from tests.server.clients import NOTICES, PATIENCE, bot, play_noughts, registered, server
@@ -26,7 +26,7 @@ WITHDRAW = 'mutation { withdrawFromContest(contest: "cup", bot: "called") { name
 
 
 @asynccontextmanager
-async def http(house: House, token: str = "") -> AsyncIterator[httpx.AsyncClient]:
+async def http(house: RunningServer, token: str = "") -> AsyncIterator[httpx.AsyncClient]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with httpx.AsyncClient(base_url=house.url, headers=headers, timeout=PATIENCE) as client:
         yield client

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.url_bots import UrlBots
@@ -15,13 +15,13 @@ from tests.server.clients import Client, client, registered, server
 pytestmark = pytest.mark.anyio
 
 
-def callers_of(house: House) -> BotCaller:
+def callers_of(house: RunningServer) -> BotCaller:
     bots = house.arena.outreach
     assert isinstance(bots, UrlBots)
     return bots._caller
 
 
-async def connected(house: House, one: Client, name: str = "called") -> Any:
+async def connected(house: RunningServer, one: Client, name: str = "called") -> Any:
     login = await registered(house, name)
     await one.send({"name": name, "password": login["password"]})
     return await one.receive()

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.lobby import guesses as module
 from botdrome.server.lobby.guesses import Guesses, TooMany
-from botdrome.server.workers.asker import ASKER
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from tests.server.boats.clients import BOARD, TOKEN, boat_server, line
 from tests.server.clients import NOTICES, client, registered, server
 from tests.server.duel.clients import connected
@@ -27,7 +27,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def guess(guesses: Guesses, address: str, name: str = "ada", right: bool = False) -> bool:
-    ASKER.set(address)
+    CLIENT_SOURCE.set(address)
     guesses.check(name)
     return guesses.note(name, right)
 
@@ -60,32 +60,32 @@ async def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
     assert len(guesses._proven) == 5
 
 
-Try = Callable[[House, str], Coroutine[Any, Any, str]]
+Try = Callable[[RunningServer, str], Coroutine[Any, Any, str]]
 """Log in as ada with this token; what was said."""
 
 
-async def over_native(house: House, token: str) -> str:
+async def over_native(house: RunningServer, token: str) -> str:
     login = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": token} | NOTICES
     async with client(house) as one:
         await one.send(login)
         return str(await one.receive())
 
 
-async def over_rest(house: House, token: str) -> str:
+async def over_rest(house: RunningServer, token: str) -> str:
     async with httpx.AsyncClient(base_url=house.url) as http:
         headers = {"authorization": f"Bearer {token}"}
         answer = await http.put("/api/v1/bots/ada", json={"url": None}, headers=headers)
     return f"{answer.status_code} {answer.text}"
 
 
-async def over_graphql(house: House, token: str) -> str:
+async def over_graphql(house: RunningServer, token: str) -> str:
     async with httpx.AsyncClient(base_url=house.url) as http:
         query = 'mutation { rotateToken(name: "ada") { password } }'
         answer = await http.post("/graphql", json={"query": query}, headers={"authorization": f"Bearer {token}"})
     return answer.text
 
 
-async def over_connect(house: House, token: str) -> str:
+async def over_connect(house: RunningServer, token: str) -> str:
     async with client(house, "/connect") as one:
         await one.send({"name": "ada", "password": token})
         return str(await one.receive())
@@ -100,25 +100,25 @@ async def test_after_too_many_wrong_tokens_the_right_one_is_not_looked_at(tmp_pa
         assert "too many wrong tokens came from your address" in await attempt(house, token)
 
 
-async def over_duel(house: House, token: str) -> str:
+async def over_duel(house: RunningServer, token: str) -> str:
     async with connected(house) as one:
         await one.send({"username": "ada", "password": token})
         return str(await one.receive())
 
 
-async def over_xbs(house: House, token: str) -> str:
+async def over_xbs(house: RunningServer, token: str) -> str:
     async with line(house) as one:
         await one.receive()
         one.send(f"J|ada|{BOARD}|{token}")
         return await one.receive()
 
 
-async def over_bomberman(house: House, token: str) -> str:
+async def over_bomberman(house: RunningServer, token: str) -> str:
     async with httpx.AsyncClient(base_url=house.url) as http:
         return (await http.post("/bomber/rest/register", json={"user_name": "ada", "password": token})).text
 
 
-async def over_host(house: House, token: str) -> str:
+async def over_host(house: RunningServer, token: str) -> str:
     async with client(house, "/boats/host") as one:
         await one.send({"token": TOKEN if token != "wrong" else token})
         return str(await one.receive())

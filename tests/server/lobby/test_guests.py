@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from tests.server.boats.clients import BOARD, boat_server, line, sailor
 from tests.server.bomber.clients import STEPS, room
@@ -18,13 +18,13 @@ from tests.server.duel.clients import FIND, arena, connected, free, pair, play_r
 pytestmark = pytest.mark.anyio
 
 
-async def looked_up(house: House, path: str, **headers: str) -> Any:
+async def looked_up(house: RunningServer, path: str, **headers: str) -> Any:
     async with httpx.AsyncClient(base_url=house.url, trust_env=False) as http:
         answer = await http.get(f"/api/v1/{path}", headers=headers)
         return answer.json() if answer.headers["content-type"] == "application/json" else answer.text
 
 
-async def names_in(house: House, match: str) -> list[str]:
+async def names_in(house: RunningServer, match: str) -> list[str]:
     return list((await looked_up(house, f"matches/{match}"))["players"])
 
 

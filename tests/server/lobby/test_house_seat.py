@@ -33,10 +33,10 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
     async with server(tmp_path, workers=1) as house:
         desk = house.desk
         busy = asyncio.ensure_future(desk.workers.run("", f"{CHORES}:ask", "wait", calls={"wait": wait}))
-        table = desk.floor.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
+        table = desk.tables.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
         for player in range(2):
             HouseSeat(desk.workers, table, player, broken).sit_down()
-        desk.floor.start_table(table, [None, None], 0.0)
+        desk.tables.start_table(table, [None, None], 0.0)
         while not table.open:
             await asyncio.sleep(0)
         over = asyncio.Event()
@@ -52,11 +52,11 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
 
 async def test_a_bot_that_fails_is_reported(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        table = house.desk.floor.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
+        table = house.desk.tables.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
         HouseSeat(house.desk.workers, table, 0, broken).sit_down()
         await house.desk.workers.value("", f"{CHORES}:add", 1, 1)  # or the match may be over before a worker has started
         with capture_logs() as logs:
-            house.desk.floor.start_table(table, [None, None], 0.0)
+            house.desk.tables.start_table(table, [None, None], 0.0)
             while not any("bot failed" in line["event"] for line in logs):
                 await asyncio.sleep(0.01)
 
@@ -65,12 +65,12 @@ async def test_a_bot_whose_worker_dies_thinks_again(tmp_path: Path) -> None:
     """Once for a move: the second worker finds the file that the first has left."""
     bot = partial(dies_once, str(tmp_path / "died"))
     async with server(tmp_path) as house:
-        table = house.desk.floor.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
+        table = house.desk.tables.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
         over = asyncio.Event()
         table.subscribe(Subscriber(over=lambda _: over.set()))
         for player in range(2):
             HouseSeat(house.desk.workers, table, player, bot).sit_down()
-        house.desk.floor.start_table(table, [None, None], 0.0)
+        house.desk.tables.start_table(table, [None, None], 0.0)
         await over.wait()
         assert table.match.result is not None and set(table.match.result.causes) == {"complete"}
     assert (tmp_path / "died").exists()
@@ -78,11 +78,11 @@ async def test_a_bot_whose_worker_dies_thinks_again(tmp_path: Path) -> None:
 
 async def test_a_bot_whose_worker_always_dies_loses(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        table = house.desk.floor.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
+        table = house.desk.tables.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
         over = asyncio.Event()
         table.subscribe(Subscriber(over=lambda _: over.set()))
         HouseSeat(house.desk.workers, table, 0, dies).sit_down()
-        house.desk.floor.start_table(table, [None, None], 0.0)
+        house.desk.tables.start_table(table, [None, None], 0.0)
         await over.wait()
         assert table.match.result is not None and table.match.result.causes[0] == "crash"
         assert table.match.result.winner == 1

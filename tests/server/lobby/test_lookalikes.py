@@ -78,7 +78,7 @@ async def test_a_client_sees_the_name_that_it_gave(tmp_path: Path) -> None:
         await registered(house, "Ada", "bomberman")
         await one.begin(" Ada", "Аda")
         assert sorted(user["user_name"] for user in (await one.state())["users"]) == [" Ada", "Аda"]
-        (live,) = house.desk.floor.live()
+        (live,) = house.desk.tables.live()
         assert sorted(live.players) == ["Аda (guest)", "␠Ada (guest)"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.lobby.registry import Registry
 from botdrome.store.identity import hashed
@@ -23,20 +23,20 @@ from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio
 
-Change = Callable[[House, str], Awaitable[Any]]
+Change = Callable[[RunningServer, str], Awaitable[Any]]
 
 
-async def found(house: House, name: str) -> BotEntry:
+async def found(house: RunningServer, name: str) -> BotEntry:
     entry = await house.arena.store.bot(name)
     assert entry is not None
     return entry
 
 
-async def revoke(house: House, name: str) -> None:
+async def revoke(house: RunningServer, name: str) -> None:
     await house.arena.revoke(await found(house, name))
 
 
-async def rotate(house: House, name: str) -> None:
+async def rotate(house: RunningServer, name: str) -> None:
     await house.arena.rotate(await found(house, name))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, is_bots, is_guests
 from botdrome.store.store import MatchEntry
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 WAITS = RoomPlan(absence=100)
 
 
-async def log_of(house: House, match_id: str, seat: int, token: str) -> int:
+async def log_of(house: RunningServer, match_id: str, seat: int, token: str) -> int:
     url = f"{house.url}/api/v1/matches/{match_id}/seats/{seat}/log"
     async with httpx.AsyncClient(trust_env=False) as web:
         return (await web.get(url, headers={"Authorization": f"Bearer {token}"})).status_code
@@ -58,14 +58,14 @@ def test_in_an_old_store_a_bot_owns_what_it_played_since_it_registered(registere
 
 
 @asynccontextmanager
-async def stolen_name(folder: Path, *secret: str) -> AsyncIterator[tuple[House, Line, dict[str, Any]]]:
+async def stolen_name(folder: Path, *secret: str) -> AsyncIterator[tuple[RunningServer, Line, dict[str, Any]]]:
     """A guest's game that runs, the guest gone, and its name registered by somebody else, who also knows the match."""
     async with boat_server(folder, WAITS) as house, sailor(house, "bob") as bob:
         async with sailor(house, "ann", *secret):
             await bob.until("N|")
             thief = await registered(house, "ann", "battleship")
         await bob.until("B|ann|disconnected|")
-        (live,) = house.desk.floor.live()
+        (live,) = house.desk.tables.live()
         yield house, bob, thief | {"match": live.id}
 
 
@@ -84,7 +84,7 @@ async def test_a_name_that_is_registered_later_opens_no_boat_seat(tmp_path: Path
             owner.send("|".join(("J", "ann", "", *secret)))
             await owner.expect("J|ann", f"Y|{BOARD}")
             await bob.until("M||ann reconnected")
-        for table in list(house.desk.floor._tables.values()):
+        for table in list(house.desk.tables._tables.values()):
             table.conclude()
         await bob.rest()
         entry = await house.arena.store.match(match_id)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.formats import FORMATS
 from botdrome.match.terms import Pace
 from botdrome.server.calling.answer import CallFailed
@@ -29,11 +29,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
 """So that a match is short."""
 
 
-async def over(house: House, **wanted: Any) -> list[MatchEntry]:
+async def over(house: RunningServer, **wanted: Any) -> list[MatchEntry]:
     return await house.arena.store.matches(Wanted(status="ended", **wanted))
 
 
-async def flight(house: House, match: MatchEntry, name: str) -> list[Any]:
+async def flight(house: RunningServer, match: MatchEntry, name: str) -> list[Any]:
     found = await house.arena.store.flight(match.id, match.players.index(name))
     assert found is not None
     return [json.loads(line) for line in written(found).splitlines()]
@@ -199,7 +199,7 @@ async def test_where_illegal_moves_are_free_it_is_not_asked_for_ever(tmp_path: P
         await with_address(house, "called", called, "battleship")
         async with bot(house, await registered(house, "ada", "battleship") | {"opponent": "called"}) as one:
             await one.receive()
-            (table,) = house.desk.floor._tables.values()
+            (table,) = house.desk.tables._tables.values()
             flight_record = table._flights[table.entry.players.index("called")]
             async with asyncio.timeout(PATIENCE):
                 while b"asked 20 times in one step, and not again" not in flight_record.packed(""):

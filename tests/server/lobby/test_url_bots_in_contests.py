@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.lobby import url_bots
 from botdrome.server.lobby.url_bot import challenge
@@ -24,17 +24,17 @@ pytestmark = pytest.mark.anyio
 # Contests.
 
 
-async def entered(house: House, name: str, contest: str) -> None:
+async def entered(house: RunningServer, name: str, contest: str) -> None:
     found = await house.arena.store.bot(name)
     assert found is not None
     await house.arena.outreach.enter(found, contest)
 
 
-async def until(house: House, matches: int, **wanted: Any) -> list[MatchEntry]:
+async def until(house: RunningServer, matches: int, **wanted: Any) -> list[MatchEntry]:
     """So many matches are over."""
     while len(found := await over(house, **wanted)) < matches:
         changed = asyncio.Event()
-        stop = house.desk.floor.on_change(changed.set)
+        stop = house.desk.tables.on_change(changed.set)
         try:
             await asyncio.wait_for(changed.wait(), PATIENCE)
         finally:
@@ -141,7 +141,7 @@ async def test_slow_bots_of_one_source_leave_room_for_those_of_others(tmp_path: 
         asked.put_nowait(question.headers["x-botdrome-bot"])
         await asyncio.Event().wait()
 
-    def source(house: House, address: str) -> httpx.AsyncClient:
+    def source(house: RunningServer, address: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(base_url=house.url, transport=httpx.AsyncHTTPTransport(local_address=address), timeout=PATIENCE)
 
     async def registers(http: httpx.AsyncClient, name: str, url: str) -> Any:

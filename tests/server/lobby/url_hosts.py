@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import unquote
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from botdrome.bots.house import HOUSE
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
@@ -80,7 +80,7 @@ async def url_bot(game: str = "noughts-and-crosses", move: Brain | None = None) 
         yield bot
 
 
-async def with_address(house: House, name: str, bot: UrlBot, game: str = "noughts-and-crosses") -> str:
+async def with_address(house: RunningServer, name: str, bot: UrlBot, game: str = "noughts-and-crosses") -> str:
     """The token of a new bot that is called."""
     return (await house.arena.register(game, name, "somebody", bot.url))[1]
 

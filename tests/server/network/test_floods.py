@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.api.http_door import AppService
-from botdrome.app import House
+from botdrome.api.http_server import AppService
+from botdrome.app import RunningServer
 from botdrome.server.network import http
-from botdrome.server.network.door import LONGEST_HEAD
+from botdrome.server.network.dispatcher import LONGEST_HEAD
 from botdrome.server.network.http_exchange import HttpLimits
 from botdrome.wire.framing.websocket import MOST_PARTS
 from tests.server.boats.clients import TOKEN, boat_server, sailor
@@ -43,7 +43,7 @@ class Raw:
 
 
 @asynccontextmanager
-async def raw(house: House, data: bytes) -> AsyncIterator[Raw]:
+async def raw(house: RunningServer, data: bytes) -> AsyncIterator[Raw]:
     reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
     one = Raw(reader, writer)
     one.send(data)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from botdrome.server.network.body_budget import body_units
-from botdrome.server.network.door import ConnectionLimits
+from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.http import HttpConnection
 from botdrome.server.network.http_exchange import Exchange, HttpLimits, HttpResponse, HttpSite
 from botdrome.server.network.http_request import HttpRequest

@@ -10,7 +10,7 @@ import httptools
 import pytest
 from websockets.asyncio.client import connect
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +36,7 @@ class Answer:
         self.whole = True
 
 
-async def kept_open(house: House) -> socket.socket:
+async def kept_open(house: RunningServer) -> socket.socket:
     line = socket.socket()
     line.setblocking(False)
     await asyncio.get_running_loop().sock_connect(line, ("127.0.0.1", house.port))

@@ -10,10 +10,10 @@ import pytest
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.http_door import http_stack
+from botdrome.api.http_server import http_stack
 from botdrome.protocols import load_settings
 from botdrome.server.network import peer
-from botdrome.server.network.door import ConnectionLimits
+from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.proxies import Proxies
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.boats.clients import BOARD, Line, boat_server, line, the_room

@@ -10,7 +10,8 @@ import pytest
 from botdrome.protocols import load_settings
 from botdrome.server.network import websocket
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.door import ConnectionLimits, Door, MakeHttp, Reception
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.dispatcher import Dispatcher, MakeHttp, OpenWebSocket
 from botdrome.server.network.origins import Origins
 from tests.server.clients import PATIENCE
 
@@ -91,10 +92,10 @@ class Line:
 
 
 class Post:
-    """A server with diaries behind its door."""
+    """A server with diaries behind its dispatcher."""
 
-    def __init__(self, port: int, crowd: ConnectionLimits, diaries: list[Diary]) -> None:
-        self._port, self.crowd, self.diaries = port, crowd, diaries
+    def __init__(self, port: int, connection_limits: ConnectionLimits, diaries: list[Diary]) -> None:
+        self._port, self.connection_limits, self.diaries = port, connection_limits, diaries
         self.lines: list[Line] = []
 
     async def line(self) -> Line:
@@ -113,19 +114,19 @@ def no_http(target: bytes = b"") -> asyncio.Protocol:
 
 
 @asynccontextmanager
-async def post(reception: Reception | None = None, make_http: MakeHttp = no_http, **changes: int) -> AsyncIterator[Post]:
+async def post(open_websocket: OpenWebSocket | None = None, make_http: MakeHttp = no_http, **changes: int) -> AsyncIterator[Post]:
     settings = load_settings({"message_longest": 1000} | changes)
-    crowd, diaries = ConnectionLimits(settings), list[Diary]()
+    connection_limits, diaries = ConnectionLimits(settings), list[Diary]()
 
     def make(connection: Connection) -> Diary:
         diaries.append(Diary(connection))
         return diaries[-1]
 
-    def door() -> Door:
-        return Door(reception or (lambda *_: make), make_http, crowd, settings, Origins(settings))
+    def dispatcher() -> Dispatcher:
+        return Dispatcher(open_websocket or (lambda *_: make), make_http, connection_limits, settings, Origins(settings))
 
-    server = await asyncio.get_running_loop().create_server(door, "127.0.0.1", 0)
-    one = Post(server.sockets[0].getsockname()[1], crowd, diaries)
+    server = await asyncio.get_running_loop().create_server(dispatcher, "127.0.0.1", 0)
+    one = Post(server.sockets[0].getsockname()[1], connection_limits, diaries)
     try:
         yield one
     finally:

@@ -8,7 +8,7 @@ from botdrome.contest.lobby import Wish
 from botdrome.match.events import Player
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.tcp import tcp_door
+from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import Protocol, ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.server.settings import ProtocolSection
@@ -43,7 +43,7 @@ class NoughtsHost:
 
 async def open_noughts(server: ServerParts) -> ServedProtocol:
     host = NoughtsHost(server.desk)
-    return ServedProtocol(host, door=tcp_door(Lines, host.connect, server.crowd))
+    return ServedProtocol(host, protocol_factory=tcp_factory(Lines, host.connect, server.connection_limits))
 
 
 NOUGHTS = Protocol("noughts", open_noughts, NoughtsSection, "noughts (TCP)")

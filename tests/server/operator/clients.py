@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.server.clients import PATIENCE
 
 TOKEN = "the operator's own"
@@ -46,7 +46,7 @@ class Office:
 
 
 @asynccontextmanager
-async def office(house: House, token: str | None = None) -> AsyncIterator[Office]:
+async def office(house: RunningServer, token: str | None = None) -> AsyncIterator[Office]:
     """Signed in by its token with every request; empty: by none."""
     given = house.settings.operator.token or house.new_operator_token if token is None else token
     headers = {"Authorization": f"Bearer {given}"} if given else {}

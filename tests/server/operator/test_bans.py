@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from botdrome.app import House
+from botdrome.app import RunningServer
 from tests.server.battlebot.people import person
 from tests.server.boats.clients import BOARD, boat_server, line, sailor
 from tests.server.bomber.clients import STEPS, api
@@ -36,7 +36,7 @@ BANS = pytest.mark.parametrize(
 
 
 @asynccontextmanager
-async def open_to_all(folder: Path) -> AsyncIterator[tuple[House, Office]]:
+async def open_to_all(folder: Path) -> AsyncIterator[tuple[RunningServer, Office]]:
     """A server of all protocols, and its operator."""
     settings: dict[str, Any] = {"operator_token": TOKEN, "duel_port": -1, "bomber_rooms": STEPS}
     async with boat_server(folder, **settings) as house, office(house) as one:

@@ -49,7 +49,7 @@ async def test_a_game_is_paused_changed_resumed_and_stopped_as_it_runs(tmp_path:
         assert (await one.have("PUT", path, {"paused": True}))["state"] == "paused"
         changed = await one.have("PUT", path, {"setup": ENDLESS | {"edgeLength": 70, "speed": 1}, "paused": False})
         assert (changed["state"], changed["setup"]["edgeLength"]) == ("running", 70)
-        table = house.desk.floor[run["match"]]
+        table = house.desk.tables[run["match"]]
         assert table is not None and table.match.position.view(None)["edge"] in (64, 70)
         status, words = await one.refused("PUT", path, {"setup": ENDLESS | {"edgeLength": 1}})
         assert (status, words) == (409, "Too many players for the selected game area size")

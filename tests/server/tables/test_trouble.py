@@ -32,7 +32,7 @@ async def test_a_result_that_cannot_be_stored_is_not_told(tmp_path: Path, monkey
             messages, code, reason = await ada.until_closed()
             assert [message["state"]["result"] for message in messages] == [None]
             assert (code, reason) == (1011, "the result could not be stored")
-            assert house.desk.floor.live() == []
+            assert house.desk.tables.live() == []
         monkeypatch.undo()
         logins = [await registered(house, name) for name in ("cleo", "dan")]
         async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
@@ -44,7 +44,7 @@ async def test_a_table_is_cleared_even_if_the_end_cannot_be_told(tmp_path: Path,
         monkeypatch.setattr(Battlebot, "on_news", fails_at_once)
         await bob.socket.close()
         assert (await ada.until_closed())[1] == 1000
-        assert house.desk.floor.live() == []
+        assert house.desk.tables.live() == []
 
 
 async def test_a_bot_that_cannot_be_looked_up_fails_to_log_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

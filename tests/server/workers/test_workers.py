@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.workers import link, pool
-from botdrome.server.workers.asker import ASKER
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
 from botdrome.server.workers.link import ServerCalls, WorkerProcess
 from botdrome.server.workers.pool import Workers
@@ -88,13 +88,13 @@ async def test_too_many_large_results_are_refused(workers: Workers) -> None:
 
 async def test_a_job_has_the_server_make_calls_on_behalf_of_whom_it_is_for(workers: Workers) -> None:
     async def whom(word: str) -> str:
-        return f"{word} {ASKER.get()}"
+        return f"{word} {CLIENT_SOURCE.get()}"
 
     async def broken() -> None:
         raise LookupError("no such thing")
 
     calls: ServerCalls = {"whom": whom, "broken": broken}
-    ASKER.set("10.0.0.1")
+    CLIENT_SOURCE.set("10.0.0.1")
     assert (await workers.run("me", f"{CHORES}:ask", "whom", "for", calls=calls)).value == "for 10.0.0.1"
     with pytest.raises(LookupError, match="no such thing"):
         await workers.run("me", f"{CHORES}:ask", "broken", calls=calls)

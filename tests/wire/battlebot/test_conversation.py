@@ -10,6 +10,7 @@ from botdrome.wire.conversation import (
     AdmitGuest,
     Admitted,
     Authenticate,
+    CannotPlay,
     Close,
     Command,
     ContestComplete,
@@ -21,7 +22,6 @@ from botdrome.wire.conversation import (
     Resign,
     Submit,
     TokenChanged,
-    TurnedAway,
     WaitLimit,
 )
 from botdrome.wire.framing.websocket import MALFORMED
@@ -114,7 +114,7 @@ def test_a_flood_is_cut_off() -> None:
     ("reply", "sent", "commands"),
     [
         (ContestComplete("cup"), [{"contest": "cup", "complete": True}], [Close()]),
-        (TurnedAway({"error": "the server is stopping"}, 1001), [{"error": "the server is stopping"}], [Close(1001)]),
+        (CannotPlay({"error": "the server is stopping"}, 1001), [{"error": "the server is stopping"}], [Close(1001)]),
         (Removed("bye"), [{"error": "bye"}], [RecordMessage(b"", "bye"), Close(1008, "bye", "removed")]),
         (TokenChanged(), [], [Close(1000, "the token was changed")]),
         (EndOfInput(), [], []),

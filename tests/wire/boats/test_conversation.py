@@ -12,6 +12,7 @@ from botdrome.wire.boats.commands import (
     Joined,
     JoinRefused,
     JoinRoom,
+    Kicked,
     LookAtRoom,
     NameAllowed,
     Redeliver,
@@ -19,7 +20,6 @@ from botdrome.wire.boats.commands import (
     ReturnToSeat,
     RoomShown,
     Say,
-    SentOff,
 )
 from botdrome.wire.boats.conversation import CHAT_BURST, BoatConversation
 from botdrome.wire.boats.writer import BoatWriter, Roster, Taunts
@@ -122,7 +122,7 @@ def test_a_stranger_may_look_ask_and_leave() -> None:
     assert client.say("G|Coffee") == [LookAtRoom(b"Coffee")]
     assert client.say("P| still here ") == [b"P|still here"]
     assert client.say("L|no time") == [Depart(b"no time"), b"no time", Close()]
-    assert client.say("G") == client.hear(SentOff(b"late")) == [], "it is over"
+    assert client.say("G") == client.hear(Kicked(b"late")) == [], "it is over"
 
 
 def test_a_stranger_that_does_not_know_the_protocol_is_closed() -> None:
@@ -153,7 +153,7 @@ def test_a_name_that_is_refused_may_be_changed() -> None:
     client.hear(Admitted("ann"))
     assert client.hear(JoinRefused(b"name in use")) == [b"E|name in use"]
     assert client.say("J|bob|...") == [CheckBlacklist(b"bob")]
-    assert client.hear(SentOff(b"booted")) == [b"booted", Close()]
+    assert client.hear(Kicked(b"booted")) == [b"booted", Close()]
 
 
 def test_lines_that_come_during_the_login_wait() -> None:
@@ -254,7 +254,7 @@ def test_a_refused_shot_leaves_the_turn() -> None:
 
 def test_goodbyes_in_a_game() -> None:
     assert Game().ann.say("L|bye") == [Depart(b"bye"), b"bye", Close()]
-    assert Game().ann.hear(SentOff(b"booted", b"booted")) == [Depart(b"booted"), b"booted", Close()]
+    assert Game().ann.hear(Kicked(b"booted", b"booted")) == [Depart(b"booted"), b"booted", Close()]
     assert Game().ann.hear(Removed("you were|removed")) == [Depart(b"booted"), b"you were/removed", Close()]
     assert Game().ann.hear(TokenChanged()) == [Close()]
     assert Game().ann.hear(ReadsTooSlowly()) == [Depart(b"comm error")]

@@ -8,6 +8,7 @@ import pytest
 from botdrome.wire.conversation import (
     Admit,
     Admitted,
+    CannotPlay,
     Close,
     Command,
     ContestComplete,
@@ -18,7 +19,6 @@ from botdrome.wire.conversation import (
     Reply,
     Seated,
     TokenChanged,
-    TurnedAway,
     Unreadable,
 )
 from botdrome.wire.duel.commands import Enter, Entered, FindOpponent, Superseded
@@ -121,7 +121,7 @@ def test_a_login_that_does_not_come_in_time_fails() -> None:
         (LoginRefused("banned"), ["banned"], [Close(refused="login")]),
         (Removed("bye"), ["bye"], [RecordMessage(b"", "bye"), Close(reason="bye", refused="removed")]),
         (Unreadable("too long"), ["too long"], [RecordMessage(b"", "too long"), Close(reason="too long", refused="frame")]),
-        (TurnedAway({"error": "the server is stopping"}), [], [Close()]),
+        (CannotPlay({"error": "the server is stopping"}), [], [Close()]),
         (TokenChanged(), [], [Close()]),
         (ContestComplete("cup"), [], []),
     ],

@@ -7,7 +7,7 @@ import pytest
 from botdrome.games.battlecube import Battlecube
 from botdrome.match.match import Match
 from botdrome.match.terms import Terms
-from botdrome.wire.conversation import Dismissed, Outs, Removed, Reply, TurnedAway, Unreadable
+from botdrome.wire.conversation import CannotPlay, Dismissed, Outs, Removed, Reply, Unreadable
 from botdrome.wire.framing.socketio import event
 from botdrome.wire.framing.socketio_conversation import SocketIoConversation
 from botdrome.wire.vocabulary import standing
@@ -140,7 +140,7 @@ def test_decisions_of_the_server() -> None:
         (Unreadable("not a payload"), "! Close(code=1002, reason='not a payload', refused='socketio')"),
         (Removed("by the operator"), "! Close(code=1000, reason='', refused='')"),
         (
-            TurnedAway({"error": "the server is stopping"}, 1001),
+            CannotPlay({"error": "the server is stopping"}, 1001),
             "! Close(code=1001, reason='the server is stopping', refused='')",
         ),
     ]

@@ -24,7 +24,7 @@ from botdrome.api.spectators import TooSlow, Viewing
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import NORMAL, POLICY, Connection
-from botdrome.server.network.door import SocketOptions
+from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import PacedSocket
 from botdrome.server.workers.link import JobResult

@@ -17,7 +17,7 @@ from botdrome.api.bodies import PiecewiseResponse, bearer, whole_body
 from botdrome.api.problems import Problem, known_problem
 from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
-from botdrome.server.workers.asker import ASKER
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.workers.limits import SharedSlots
 
 log = structlog.get_logger()
@@ -213,7 +213,7 @@ class RestEndpoint(Struct, frozen=True):
         try:
             if self.file:
                 file = await whole_body(request, self.file)
-                with files.held(ASKER.get(), TOO_MANY_FILES):  # each takes much memory
+                with files.held(CLIENT_SOURCE.get(), TOO_MANY_FILES):  # each takes much memory
                     return await _answered_by_worker(arena, replace(raw, file=file))
             if self.in_worker:
                 return await _answered_by_worker(arena, raw)

@@ -1,4 +1,4 @@
-"""socket.io for clients 2.x, 3.x and 4.x: its requests by HTTP, and the reception of its WebSockets."""
+"""socket.io for clients 2.x, 3.x and 4.x: its requests by HTTP, and the opening of its WebSockets."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.bodies import body_of
-from botdrome.api.entrance import Entrance, RequestRate
-from botdrome.api.http_door import http_door
+from botdrome.api.http_server import http_factory
 from botdrome.api.pages import STATIC
 from botdrome.api.problems import Problem
+from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.api.socketio.connection import EngineConnection, EngineConnections, EngineSession
 from botdrome.api.socketio.polling import CLOSED
 from botdrome.api.socketio.query import BAD_REQUEST, PATH, EngineError, EngineQuery, read_query
@@ -24,12 +24,13 @@ from botdrome.server.cube.host import CubeHost
 from botdrome.server.cube.settings import CubeSection
 from botdrome.server.cube.watcher import MUCH_UNREAD
 from botdrome.server.network.connection import Connection, Receiver
-from botdrome.server.network.door import ConnectionLimits, SocketOptions
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.settings import Settings
-from botdrome.wire.conversation import TurnedAway
+from botdrome.wire.conversation import CannotPlay
 from botdrome.wire.framing.engineio import BadPacket, from_jsonp, jsonp
 from botdrome.wire.framing.socketio_conversation import SocketIoLimits
 from botdrome.wire.safe_headers import plain_answer
@@ -56,11 +57,11 @@ def limits_in(settings: Settings) -> SocketIoLimits:
 
 
 class SocketIo:
-    """The ASGI application at /socket.io/. Its WebSockets come from the door, by `receive_socket`."""
+    """The ASGI application at /socket.io/. Its WebSockets come from the dispatcher, by `receive_socket`."""
 
-    def __init__(self, make_session: OpenSession, settings: Settings, crowd: ConnectionLimits) -> None:
+    def __init__(self, make_session: OpenSession, settings: Settings, connection_limits: ConnectionLimits) -> None:
         self._limits = limits_in(settings)
-        self._connections = EngineConnections(lambda connection: make_session(connection, self._limits), crowd)
+        self._connections = EngineConnections(lambda connection: make_session(connection, self._limits), connection_limits)
 
     async def close(self) -> None:
         self._connections.close()
@@ -119,7 +120,7 @@ class SocketIo:
                 return Response(status_code=400)
             payload = connection.engine.write_payload(fetching.result())
         except EngineError as refusal:
-            connection.session.answer(TurnedAway({"error": str(refusal)}))
+            connection.session.answer(CannotPlay({"error": str(refusal)}))
             raise
         finally:
             fetching.cancel()
@@ -193,19 +194,26 @@ def body_limits(settings: Settings) -> dict[bytes, int]:
     return {PATH.encode(): limits_in(settings).longest}
 
 
-def socketio_door(socketio: SocketIo, crowd: ConnectionLimits, settings: Settings, origins: Origins) -> MakeProtocol:
+def socketio_factory(
+    socketio: SocketIo, connection_limits: ConnectionLimits, settings: Settings, origins: Origins
+) -> MakeProtocol:
     """A port with socket.io and nothing else."""
     app = Starlette(routes=[Mount(PATH.rstrip("/"), socketio)])
-    entrance = Entrance(app, origins, RequestRate(settings), socketio.has_session)
-    return http_door(
-        entrance, lambda target, _: socketio.receive_socket(target), crowd, settings, origins, body_limits=body_limits(settings)
+    checked = RequestChecks(app, origins, RequestRate(settings), socketio.has_session)
+    return http_factory(
+        checked,
+        lambda target, _: socketio.receive_socket(target),
+        connection_limits,
+        settings,
+        origins,
+        body_limits=body_limits(settings),
     )
 
 
 async def open_cube(server: ServerParts) -> ServedProtocol:
-    settings, crowd = server.settings, server.crowd
+    settings, connection_limits = server.settings, server.connection_limits
     host = CubeHost(server.desk, server.callers)
-    socketio = SocketIo(lambda one, limits: host.receive(one, one.handshake, limits), settings, crowd)
+    socketio = SocketIo(lambda one, limits: host.receive(one, one.handshake, limits), settings, connection_limits)
 
     def receive_socket(target: str) -> SocketOptions | bytes | None:
         return socketio.receive_socket(target) if target.startswith(PATH) else None
@@ -213,7 +221,7 @@ async def open_cube(server: ServerParts) -> ServedProtocol:
     return ServedProtocol(
         host,
         socketio.close,
-        socketio_door(socketio, crowd, settings, server.origins),
+        socketio_factory(socketio, connection_limits, settings, server.origins),
         apps={PATH.rstrip("/"): socketio},
         body_limits=body_limits(settings),
         receive_socket=receive_socket,

@@ -21,9 +21,9 @@ from botdrome.api.socketio.websocket import EngineWebSocket
 from botdrome.server import metrics
 from botdrome.server.cube.watcher import MUCH_UNREAD
 from botdrome.server.network.connection import GOING, NORMAL
-from botdrome.server.network.door import ConnectionLimits
+from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.traffic import Traffic
-from botdrome.wire.conversation import Removed, Reply, TurnedAway
+from botdrome.wire.conversation import CannotPlay, Removed, Reply
 from botdrome.wire.cube.writer import CubeEvent
 from botdrome.wire.framing.engineio import Engine
 from botdrome.wire.framing.socketio_conversation import Handshake
@@ -150,8 +150,8 @@ MakeSession = Callable[[EngineConnection], EngineSession]
 
 
 class EngineConnections:
-    def __init__(self, make_session: MakeSession, crowd: ConnectionLimits) -> None:
-        self._make_session, self._crowd = make_session, crowd
+    def __init__(self, make_session: MakeSession, limits: ConnectionLimits) -> None:
+        self._make_session, self._limits = make_session, limits
         self._connections: dict[str, EngineConnection] = {}
         self._closing = False
 
@@ -167,10 +167,10 @@ class EngineConnections:
         if query.sid is not None:
             return self._polling(query.sid)
         self._check_open()
-        refusal = self._crowd.admit(address)
+        refusal = self._limits.admit(address)
         if refusal:
             raise EngineError(FORBIDDEN, refusal, 403)
-        return self._open(EngineConnection(query.engine, address, PollingTransport()), lambda: self._crowd.leave(address))
+        return self._open(EngineConnection(query.engine, address, PollingTransport()), lambda: self._limits.leave(address))
 
     def upgradable(self, query: EngineQuery) -> EngineConnection | None:
         """The connection that may change to a WebSocket; None: the WebSocket begins a new one."""
@@ -185,7 +185,7 @@ class EngineConnections:
         return connection
 
     def connect(self, engine: Engine, socket: EngineWebSocket) -> EngineConnection:
-        """A connection that begins on a WebSocket, which the door has counted."""
+        """A connection that begins on a WebSocket, which the dispatcher has counted."""
         connection = EngineConnection(engine, socket.address, socket)
         self._open(connection, lambda: None)
         socket.on_lost = connection.forget
@@ -194,7 +194,7 @@ class EngineConnections:
     def close(self) -> None:
         self._closing = True
         for connection in list(self._connections.values()):
-            connection.session.answer(TurnedAway({"error": "the server is stopping"}, GOING))
+            connection.session.answer(CannotPlay({"error": "the server is stopping"}, GOING))
 
     def _open(self, connection: EngineConnection, leave: Callable[[], None]) -> EngineConnection:
         sid = connection.handshake.sid

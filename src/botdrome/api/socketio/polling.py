@@ -13,7 +13,7 @@ LONGEST_ANSWER = 1 << 20
 """Bytes, roughly: the rest goes with the next answer."""
 PROBING = 0.1
 """Seconds that a poll may take while the client tries a WebSocket."""
-FAREWELL = 10.0
+CLOSE_TIMEOUT = 10.0
 """Seconds for the client to fetch the last packets."""
 
 
@@ -35,7 +35,7 @@ class PollingTransport:
     def close(self, done: Callable[[], None]) -> None:
         """`done` is called when the client has fetched all packets, or has taken too long."""
         self._done = done
-        self._timer = asyncio.get_running_loop().call_later(FAREWELL, self._finish)
+        self._timer = asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, self._finish)
         self.send([CLOSED])
 
     def drop(self) -> None:

@@ -7,7 +7,7 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.server.boats.players import PlayerGroup, RoomPlayer
 from botdrome.server.session import Session
-from botdrome.server.tables.floor import Floor
+from botdrome.server.tables.running_tables import RunningTables
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.wire.boats.commands import GameStarts
@@ -47,13 +47,13 @@ class BoatGame(PlayerGroup):
     def absent(self) -> list[RoomPlayer]:
         return [player for player in self.players if player.session is None and player.on_lines]
 
-    def begin(self, floor: Floor) -> None:
+    def begin(self, tables: RunningTables) -> None:
         """Players on lines have sent their fleets when they joined; these are placed as soon as the match starts."""
         self.table.subscribe(Subscriber(changed=self._place_fleets))
         for player in self.players:
             if player.session is not None:
                 player.session.answer(GameStarts(self._writer))
-        floor.start_table(self.table, [player.session or player.native for player in self.players], 0.0)
+        tables.start_table(self.table, [player.session or player.native for player in self.players], 0.0)
 
     def _place_fleets(self) -> None:
         if self._placed:

@@ -18,7 +18,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
 
     async def listen(ports: Ports) -> None:
         async def listen_at(boats: BoatPort) -> None:
-            boats.server = await ports.open(boats.name, boats.key, boats.port, boats.door(server.crowd))
+            boats.server = await ports.open(boats.name, boats.key, boats.port, boats.protocol_factory(server.connection_limits))
 
         rooms.listen = listen_at
         for boats in rooms.all:

@@ -8,7 +8,7 @@ from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.players import PlayerGroup, RoomPlayer
 from botdrome.server.boats.room import BoatRoom
 from botdrome.server.boats.statistics import GameTally
-from botdrome.wire.boats.commands import SentOff
+from botdrome.wire.boats.commands import Kicked
 from botdrome.wire.boats.lines import BLANKS, BOOTED, plain, player_called, text_of
 
 Order = dict[str, Any]
@@ -61,7 +61,7 @@ def _boot(order: Order, room: BoatRoom) -> str:
 def _disconnect(player: RoomPlayer) -> None:
     if player.session is None:
         raise BadOrder(f"{text_of(player.name)} has no connection of this protocol to close")
-    player.session.answer(SentOff(BOOTED, BOOTED))
+    player.session.answer(Kicked(BOOTED, BOOTED))
 
 
 def _ban_player(order: Order, room: BoatRoom) -> str:

@@ -8,7 +8,7 @@ from botdrome.match.events import Player
 from botdrome.server.lobby.desk import WaitingClient
 from botdrome.server.lobby.owners import NOBODY
 from botdrome.server.session import Session
-from botdrome.wire.boats.commands import SentOff
+from botdrome.wire.boats.commands import Kicked
 from botdrome.wire.boats.lines import joined, left, results, said
 from botdrome.wire.boats.offer import Offer
 from botdrome.wire.boats.writer import Taunts
@@ -131,4 +131,4 @@ class WaitingGame(PlayerGroup):
             session, player.session = player.session, None
             if session is not None:
                 session.tell(lines)
-                session.answer(SentOff(b""))
+                session.answer(Kicked(b""))

@@ -8,9 +8,9 @@ from botdrome.server.boats.room import BoatRoom, CannotJoin, NameInUse
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.door import ConnectionLimits
+from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.tcp import tcp_door
+from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.session import Session
 from botdrome.server.tables.table import Table
 from botdrome.wire.boats.commands import (
@@ -20,6 +20,7 @@ from botdrome.wire.boats.commands import (
     Joined,
     JoinRefused,
     JoinRoom,
+    Kicked,
     LookAtRoom,
     NameAllowed,
     Redeliver,
@@ -27,7 +28,6 @@ from botdrome.wire.boats.commands import (
     ReturnToSeat,
     RoomShown,
     Say,
-    SentOff,
 )
 from botdrome.wire.boats.conversation import BoatConversation
 from botdrome.wire.boats.lines import BOOTED, FULL, plain, text_of
@@ -61,8 +61,8 @@ class BoatPort:
     def listens_on(self) -> int | None:
         return None if self.server is None else int(self.server.sockets[0].getsockname()[1])
 
-    def door(self, crowd: ConnectionLimits) -> MakeProtocol:
-        return tcp_door(Lines, self._connect, crowd)
+    def protocol_factory(self, connection_limits: ConnectionLimits) -> MakeProtocol:
+        return tcp_factory(Lines, self._connect, connection_limits)
 
     def _connect(self, connection: Connection) -> Session:
         settings, now = self._desk.settings, asyncio.get_running_loop().time()
@@ -99,16 +99,16 @@ class BoatPort:
         comes, visit.room = command.arriving or other is not visit.room, other
         address = session.connection.address
         if address in other.banned_addresses:
-            return session.answer(SentOff(b""))
+            return session.answer(Kicked(b""))
         line = other.greeting(address, asyncio.get_running_loop().time()) if comes else other.info()
         session.answer(RoomShown(line, other.plan.width))
         if comes and not other.has_seat:
-            session.answer(SentOff(FULL))
+            session.answer(Kicked(FULL))
         return None
 
     def _check(self, session: Session, room: BoatRoom, name: bytes) -> None:
         banned = text_of(name) in room.banned_names or session.connection.address in room.banned_addresses
-        session.answer(SentOff(BOOTED) if banned else NameAllowed())
+        session.answer(Kicked(BOOTED) if banned else NameAllowed())
 
     def _join(self, session: Session, visit: Visit, command: JoinRoom) -> None:
         """A registered bot needs its token to return; the secret of a guest protects its seat."""
@@ -123,7 +123,7 @@ class BoatPort:
         except TooMany as problem:
             session.answer(JoinRefused(plain(str(problem))))
         except CannotJoin as problem:
-            session.answer(SentOff(str(problem).encode()))
+            session.answer(Kicked(str(problem).encode()))
         except NameInUse as problem:
             if secret:
                 guesses.note(player.text, False)

@@ -239,7 +239,7 @@ class BoatRoom:
         for player in players:
             self._seats.setdefault(player.name, []).append((game, player))
         self._open_next()
-        game.begin(self._desk.floor)
+        game.begin(self._desk.tables)
         self.changed()
         return game
 

@@ -261,7 +261,7 @@ class BomberRoom:
         table.subscribe(Subscriber(self._hear, over=self._over))
         delay = secrets.randbelow(min(200, self.plan.round)) / 1000
         self._due = self._loop.time() + delay
-        self.desk.floor.start_table(table, [player.client for player in players], delay)
+        self.desk.tables.start_table(table, [player.client for player in players], delay)
 
     def _make_writer(self, _: MatchHeader) -> BomberWriter:
         return BomberWriter(self.plan.wrapped_responses, self._seated)

@@ -145,7 +145,7 @@ Verb = Callable[[RoomRequest, str], None]
 class Routes:
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
-        self._catch_up = rooms.desk.floor.metronome.catch_up
+        self._catch_up = rooms.desk.tables.metronome.catch_up
         self._verbs: dict[bytes, tuple[tuple[str, ...], Verb]] = {
             b"state": (BOTH, self._state),
             b"action": (WRITE, self._action),

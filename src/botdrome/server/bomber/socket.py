@@ -50,7 +50,7 @@ class BomberSession:
 
     def received(self, message: bytes) -> None:
         room = self._room
-        room.desk.floor.metronome.catch_up()
+        room.desk.tables.metronome.catch_up()
         if not self._bucket.take():
             metrics.REFUSED.labels("flood").inc()
             return self._refuse(BadRequest("TOO_MANY_REQUESTS", "too many messages"))

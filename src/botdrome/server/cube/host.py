@@ -18,11 +18,11 @@ from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.network.connection import Connection
 from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.server.workers.asker import ASKER
 from botdrome.store.store import StoreUnavailable
 from botdrome.wire.conversation import Command
 from botdrome.wire.cube.checks import INVALID, Fault
@@ -51,7 +51,7 @@ class Organiser:
     """A client while it is connected."""
 
     def __init__(self, watcher: Watcher) -> None:
-        self.watcher, self.source = watcher, ASKER.get()
+        self.watcher, self.source = watcher, CLIENT_SOURCE.get()
         self.starting = 0
         """Games that are being set up."""
         self.games: dict[GameId, CubeGame] = {}
@@ -237,13 +237,13 @@ class CubeHost:
         if game_id is None:
             return tuple(organiser.games.values())
         if game_id not in organiser.games:
-            raise _unknown(game_id) if self.desk.floor[game_id] is None else _not_yours(game_id)
+            raise _unknown(game_id) if self.desk.tables[game_id] is None else _not_yours(game_id)
         return (organiser.games[game_id],)
 
     # Watching.
 
     def _watch(self, organiser: Organiser, game_id: GameId) -> None:
-        table = self.desk.floor[game_id]
+        table = self.desk.tables[game_id]
         if table is None or table.entry.game != Battlecube.name or table.match.result is not None:
             raise _unknown(game_id)
         organiser.watched &= self._watched.keys()
@@ -273,7 +273,7 @@ class CubeHost:
     def _list(self, organiser: Organiser) -> None:
         games = [
             {"id": one.id, "players": self._players(one), "currentTick": one.steps, "yours": one.id in organiser.games}
-            for one in self.desk.floor.live(Battlecube.name)
+            for one in self.desk.tables.live(Battlecube.name)
         ]
         organiser.tell("GAMES", {"games": games})
 

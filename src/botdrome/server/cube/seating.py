@@ -13,7 +13,7 @@ from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.settings import CubeSection
 from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import HouseSeat, house_bot
-from botdrome.server.lobby.invitations import Invitations, NotComing
+from botdrome.server.lobby.invitations import BotUnavailable, Invitations
 from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.server.lobby.url_bot import UrlBot
 from botdrome.wire.conversation import TokenNeeded
@@ -69,7 +69,7 @@ async def _invited_bot(name: str, invitations: Invitations) -> UrlBot:
         raise Fault(f"The bot {name} does not wait here for a game")
     try:
         return await invitations.invite(callee)
-    except NotComing as problem:
+    except BotUnavailable as problem:
         raise Fault(f"The bot {problem}") from None
 
 
@@ -96,14 +96,14 @@ def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], caller: 
     clients |= {number: invited[name] for number, name in named.items() if name in invited}
     names = tuple(player.name for player in players)
     owners = tuple(clients[number].owner if number in clients else player.owner for number, player in enumerate(players))
-    table = desk.floor.set_table(setup.game, terms, names, owners, _options(wanted))
+    table = desk.tables.set_table(setup.game, terms, names, owners, _options(wanted))
     game = CubeGame(table, wanted, caller, desk.settings, desk.registry.clients)
     for number in range(len(names)):
         if number in house:
             HouseSeat(desk.workers, table, number, house[number]).sit_down()
         elif number not in clients:
             game.seat(number)
-    desk.floor.start_table(table, [clients.get(number) for number in range(len(names))], 0.0)
+    desk.tables.start_table(table, [clients.get(number) for number in range(len(names))], 0.0)
     return game
 
 

@@ -20,7 +20,7 @@ from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.gathering import GatheredPlayer, open_table
 from botdrome.server.lobby.owners import is_another_bots
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.tcp import tcp_door
+from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
@@ -156,7 +156,7 @@ class DuelHall:
         self._random.shuffle(pair)
         row, players = FORMATS[GAME], [GatheredPlayer(name, client.owner) for name, client in pair]
         table = open_table(self.desk, row.game, row.terms, {}, players)
-        self.desk.floor.start_table(table, [client for _, client in pair])
+        self.desk.tables.start_table(table, [client for _, client in pair])
 
     # Their matches.
 
@@ -210,7 +210,7 @@ def _replace(before: Session, newcomer: Session) -> None:
 async def open_duel(server: ServerParts) -> ServedProtocol:
     store = server.desk.store
     hall = DuelHall(server.desk, await open_duel_leaderboard(store), await open_board_ids(store))
-    return ServedProtocol(hall, hall.close, tcp_door(Frames, hall.connect, server.crowd))
+    return ServedProtocol(hall, hall.close, tcp_factory(Frames, hall.connect, server.connection_limits))
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from botdrome.server.workers.asker import ASKER, source_of
+from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
 from botdrome.store.identity import look_alike
 from botdrome.store.store import Epoch, Note, Store
 
@@ -71,7 +71,7 @@ class Bans:
         return "" if ban is None else ban.words()
 
     def address_refusal(self) -> str:
-        source = ASKER.get()
+        source = CLIENT_SOURCE.get()
         if not self._networks or not source:
             return ""
         return next((ban.words() for ban in self._of_source(source)), "")

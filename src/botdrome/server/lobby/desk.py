@@ -22,7 +22,7 @@ from botdrome.server.lobby.owners import NOBODY, is_guests, is_of_guest
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.settings import Settings
-from botdrome.server.tables.floor import Candidate, Floor
+from botdrome.server.tables.running_tables import Candidate, RunningTables
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import Store
@@ -65,8 +65,8 @@ class Tasks:
 class Desk:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
-        self.registry, self.tasks, self.floor = Registry(store), Tasks(), Floor(store, settings)
-        self.workers = self.floor.workers
+        self.registry, self.tasks, self.tables = Registry(store), Tasks(), RunningTables(store, settings)
+        self.workers = self.tables.workers
         self.guest_sessions = Logins()
         """The sessions of guests, by what they wait for or where they sit. Of several, the newest stays."""
         self.closing = False
@@ -162,7 +162,7 @@ class Desk:
 
     def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
         """Give a client the seat back that it left: the owner of a seat gets it, or a guest that knows its secret."""
-        table = self.floor[match_id]
+        table = self.tables[match_id]
         player = None if table is None or not table.open else _seat_of(table, client.owner, secret)
         if table is None or player is None:
             return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
@@ -197,7 +197,7 @@ class Desk:
         for player in range(players):
             if player != seat:
                 HouseSeat(self.workers, table, player, function).sit_down()
-        return self.floor.start_table(table, [client if player == seat else None for player in range(players)])
+        return self.tables.start_table(table, [client if player == seat else None for player in range(players)])
 
     # Tables.
 
@@ -214,7 +214,7 @@ class Desk:
             table.subscribe(Subscriber(over=lambda table: self._meeting_over(table, book)))
         for client in clients:
             client.seeker = None
-        self.floor.start_table(table, clients)
+        self.tables.start_table(table, clients)
 
     def _meeting_over(self, table: Table, book: ContestBook) -> None:
         """Count a meeting that is stored as ended. An aborted one is played again."""
@@ -230,7 +230,7 @@ class Desk:
     def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
         row, options = FORMATS[wish.game], msgspec.json.decode(wish.options)
         game, terms = with_options(row.game, options), paced(row.terms, wish.pace)
-        return self.floor.set_table(game, terms, names, owners, options, wish.contest, wish.pace)
+        return self.tables.set_table(game, terms, names, owners, options, wish.contest, wish.pace)
 
     # For rooms, which set tables of their own and fill them with clients that wait here.
 
@@ -284,7 +284,7 @@ class Desk:
             tell()
         for client in list(self._clients.values()):
             client.turn_away({"error": "the server is stopping"}, GOING)
-        await self.floor.close()
+        await self.tables.close()
 
 
 def seat_key(table: Table, player: Player) -> str:

@@ -10,7 +10,7 @@ from botdrome.match.terms import Terms
 from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
 from botdrome.server.lobby.owners import NOBODY
-from botdrome.server.tables.floor import Candidate
+from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
 
 
@@ -52,7 +52,7 @@ class Gathering:
 def open_table(desk: Desk, game: Game[Any], terms: Terms, options: Mapping[str, Any], players: Sequence[GatheredPlayer]) -> Table:
     """Return a table for these players, with its house bots seated."""
     names, owners = tuple(player.name for player in players), tuple(player.owner for player in players)
-    table = desk.floor.set_table(game, terms, names, owners, options)
+    table = desk.tables.set_table(game, terms, names, owners, options)
     for number, player in enumerate(players):
         if player.house is not None:
             HouseSeat(desk.workers, table, number, player.house).sit_down()

@@ -4,8 +4,8 @@ from collections import OrderedDict
 from math import ceil
 
 from botdrome.server import metrics
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
-from botdrome.server.workers.asker import ASKER
 
 RATE, BURST = 1.0, 100
 """Wrong tokens from one address a second in the long run, and at once."""
@@ -40,7 +40,7 @@ class Guesses:
     def note(self, name: str, right: bool) -> bool:
         """Record whether a token was right, and return that."""
         if right:
-            known = f"{ASKER.get()} {name}"
+            known = f"{CLIENT_SOURCE.get()} {name}"
             self._proven[known] = None
             self._proven.move_to_end(known)
             if len(self._proven) > REMEMBERED:
@@ -50,6 +50,6 @@ class Guesses:
         return right
 
     def _guesser(self, name: str) -> str:
-        address = ASKER.get()
+        address = CLIENT_SOURCE.get()
         known = f"{address} {name}"
         return known if known in self._proven else address

@@ -14,7 +14,7 @@ from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import tunnel_url
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bot import UrlBot, challenge
-from botdrome.server.workers.asker import ASKER
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.store.store import BotEntry
 
 log = structlog.get_logger()
@@ -23,7 +23,7 @@ MOST_MATCHES = 200
 """Matches that one bot plays at once, including those for which it is being asked."""
 
 
-class NotComing(Exception):
+class BotUnavailable(Exception):
     """A bot does not play. The text begins with its name and says why."""
 
 
@@ -53,10 +53,10 @@ class Invitations:
         return None if bot is None or url is None else Callee(bot, url)
 
     async def invite(self, callee: Callee, pace: PaceName = "usual") -> UrlBot:
-        """Raise NotComing unless the bot answers, so that nobody wins against a bot that is not running."""
+        """Raise BotUnavailable unless the bot answers, so that nobody wins against a bot that is not running."""
         name = callee.bot.name
         if self._caller.playing[name] >= MOST_MATCHES:
-            raise NotComing(f"{name} plays {MOST_MATCHES} matches already")
+            raise BotUnavailable(f"{name} plays {MOST_MATCHES} matches already")
         bot = self.bot(callee) if pace == "usual" else self._bot_for_long_match(callee)
         try:
             await challenge(self._caller, callee.url, name, callee.bot.game)
@@ -64,7 +64,7 @@ class Invitations:
             log.info("a bot does not answer", bot=name, why=str(failure))
             bot.turn_away({})
         if not bot.present:
-            raise NotComing(f"{name} does not answer")
+            raise BotUnavailable(f"{name} does not answer")
         return bot
 
     def bot(self, callee: Callee) -> UrlBot:
@@ -77,9 +77,9 @@ class Invitations:
 
     def _bot_for_long_match(self, callee: Callee) -> UrlBot:
         """A match at a pace for people may last for hours: no address may have more of them than the bot has matches left."""
-        name, key = callee.bot.name, (callee.bot.name, ASKER.get())
+        name, key = callee.bot.name, (callee.bot.name, CLIENT_SOURCE.get())
         if self._long[key] >= MOST_MATCHES - self._caller.playing[name]:
-            raise NotComing(f"{name} plays too many long matches against players from your address already")
+            raise BotUnavailable(f"{name} plays too many long matches against players from your address already")
         bot = self.bot(callee)
         self._long.update([key])
         bot.over.add_done_callback(lambda _: self._end_long(key))

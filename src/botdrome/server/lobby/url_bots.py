@@ -17,11 +17,11 @@ from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.invitations import Callee, Invitations, NotComing
+from botdrome.server.lobby.invitations import BotUnavailable, Callee, Invitations
 from botdrome.server.lobby.url_bot import UrlBot, challenge
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.network.connection import Connection
 from botdrome.server.session import Session
-from botdrome.server.workers.asker import ASKER
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.store.store import BotEntry, Note, Store, StoreUnavailable
 
@@ -104,13 +104,13 @@ class UrlBots:
 
     async def _challenge(self, url: str, name: str, game: str) -> None:
         """Challenges are limited per address of the client that causes them."""
-        asker = ASKER.get()
-        if not self._challenges.take(asker):
+        source = CLIENT_SOURCE.get()
+        if not self._challenges.take(source):
             raise CallFailed("too many addresses are being tried; try again in a moment")
         try:
             await challenge(self._caller, url, name, game)
         finally:
-            self._challenges.release(asker)
+            self._challenges.release(source)
 
     async def enter(self, bot: BotEntry, contest: str) -> None:
         """Raise CallFailed if the bot has no URL, or does not answer there."""
@@ -161,7 +161,7 @@ class UrlBots:
             return
         try:
             bot = await self._invitations.invite(callee, seeker.wish.pace)
-        except NotComing as problem:
+        except BotUnavailable as problem:
             client = self._desk.client_of(seeker)
             if client is not None:
                 client.turn_away({"error": str(problem)})

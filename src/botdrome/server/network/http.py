@@ -1,7 +1,7 @@
 """HTTP/1.1 connections. Requests of polling bots go to a plain function, all others to the ASGI application.
 
 Theory of operation. A connection answers one request after the other; later bytes stay in the buffer meanwhile. A request
-for a WebSocket goes back to the door, together with all unread bytes.
+for a WebSocket goes back to the dispatcher, together with all unread bytes.
 
 Most requests of bots are plain and arrive complete and alone. They skip the reader (see `http_request.py`).
 """
@@ -14,7 +14,8 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.body_budget import BodyBudget
-from botdrome.server.network.door import address_of
+from botdrome.server.network.client_source import source_of
+from botdrome.server.network.connection_limits import address_of
 from botdrome.server.network.http_exchange import Exchange, HttpLimits, HttpResponse, HttpSite
 from botdrome.server.network.http_request import (
     FORWARDED_FOR,
@@ -28,11 +29,10 @@ from botdrome.server.network.http_request import (
 from botdrome.server.network.peer import Peer
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.rate_limit import Bucket
-from botdrome.server.workers.asker import source_of
 
 log = structlog.get_logger()
 
-FAREWELL = 5.0
+CLOSE_TIMEOUT = 5.0
 """Seconds for the client to read the last answer."""
 LOOK = 5.0
 """Seconds between two timeout checks of a connection."""
@@ -67,7 +67,7 @@ class HttpConnection(asyncio.Protocol):
         self._address = address_of(transport)
         self._since = self._loop.time()
         self._look_later()
-        refusal = self._site.crowd.admit(self._address, self._service.player)
+        refusal = self._site.connection_limits.admit(self._address, self._service.player)
         self._inside = not refusal
         if refusal:
             metrics.REFUSED.labels("crowd").inc()
@@ -121,7 +121,7 @@ class HttpConnection(asyncio.Protocol):
             self._timer.cancel()
         if self._inside:
             self._inside = False
-            self._site.crowd.leave(self._address)
+            self._site.connection_limits.leave(self._address)
 
     # Timeouts.
 
@@ -267,19 +267,19 @@ class HttpConnection(asyncio.Protocol):
             transport.write_eof()
         else:
             transport.close()
-        self._timer = self._loop.call_later(FAREWELL, transport.abort)
+        self._timer = self._loop.call_later(CLOSE_TIMEOUT, transport.abort)
 
     def _hand_over(self) -> None:
-        """Give the connection back to the door, with all unread bytes."""
+        """Give the connection back to the dispatcher, with all unread bytes."""
         transport = self._transport
         assert transport is not None
         self._let_go()
         if not transport.is_reading():
             transport.resume_reading()
-        door = self._site.door()
-        transport.set_protocol(door)
-        door.connection_made(transport)
-        door.data_received(self._reader.unread)
+        dispatcher = self._site.dispatcher()
+        transport.set_protocol(dispatcher)
+        dispatcher.connection_made(transport)
+        dispatcher.data_received(self._reader.unread)
 
 
 def _origin_form(target: bytes) -> bytes:

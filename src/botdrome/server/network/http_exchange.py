@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from botdrome.server.network.door import ConnectionLimits
+from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.wire.safe_headers import SAFE_HEADERS
@@ -139,8 +139,8 @@ class HttpSite(Struct, frozen=True):
 
     find: Callable[[bytes], HttpService]
     """Return the service for the target of a request."""
-    crowd: ConnectionLimits
-    door: Callable[[], asyncio.Protocol]
+    connection_limits: ConnectionLimits
+    dispatcher: Callable[[], asyncio.Protocol]
     """Take over a connection whose request asks for a WebSocket."""
     body_units: SharedSlots
 

@@ -1,7 +1,7 @@
 """Parsing of HTTP requests from the bytes of a connection, one at a time.
 
 `RequestReader` passes httptools no byte beyond the current request: later bytes are the next request, or a WebSocket that the
-door opens. `plain_request` parses the simple requests that bots repeat thousands of times, and caches their headers.
+dispatcher opens. `plain_request` parses the simple requests that bots repeat thousands of times, and caches their headers.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from functools import lru_cache
 import httptools
 from msgspec import Struct
 
-from botdrome.server.network.door import LONGEST_HEAD, wants_websocket
+from botdrome.server.network.dispatcher import LONGEST_HEAD, wants_websocket
 
 EMPTY_LINE = b"\r\n\r\n"
 LINE = re.compile(rb"(GET|POST) (/[\w/.?&=%+~,:@-]*) HTTP/1\.1\r\n")

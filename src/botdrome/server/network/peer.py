@@ -13,10 +13,10 @@ from typing import Any, cast
 
 import structlog
 
+from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.proxies import Proxies
 from botdrome.server.network.shares import Held, Sharer, Shares
-from botdrome.server.workers.asker import ASKER, source_of
 from botdrome.wire.framing.proxy_header import BadHeader, may_be_header, read_header
 
 log = structlog.get_logger()
@@ -167,7 +167,7 @@ class Peer(asyncio.Transport):
         self._protocol.resume_writing()
 
     def _enter(self) -> None:
-        ASKER.set(self._source)
+        CLIENT_SOURCE.set(self._source)
         PEER.set(self)
 
     # Held input.

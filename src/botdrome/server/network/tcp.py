@@ -10,7 +10,7 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import NORMAL, Receiver
-from botdrome.server.network.door import ConnectionLimits, address_of
+from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.traffic import Traffic
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 PIECE = 4096
 """Bytes handled at a time."""
-FAREWELL = 2.0
+CLOSE_TIMEOUT = 2.0
 """Seconds for the client to read the last bytes."""
 
 
@@ -46,8 +46,8 @@ MakeSession = Callable[["Tcp"], StreamReceiver]
 class Tcp:
     """An asyncio protocol by duck typing: mypyc cannot lay out a subclass of asyncio.Protocol."""
 
-    def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, crowd: ConnectionLimits) -> None:
-        self._framing, self._make_session, self._crowd = make_framing(), make_session, crowd
+    def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, limits: ConnectionLimits) -> None:
+        self._framing, self._make_session, self._limits = make_framing(), make_session, limits
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self._session: StreamReceiver | None = None
@@ -72,7 +72,7 @@ class Tcp:
                 transport.close() if self._heard_all or not transport.can_write_eof() else transport.write_eof()
             except OSError:
                 return transport.abort()
-            asyncio.get_running_loop().call_later(FAREWELL, transport.abort)
+            asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, transport.abort)
         return None
 
     # Called by the transport.
@@ -84,7 +84,7 @@ class Tcp:
         self._socket = transport.get_extra_info("socket")
         if self._socket is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._inside = not self._crowd.admit(self.address)
+        self._inside = not self._limits.admit(self.address)
         if self._inside:
             self._session = self._make_session(self)
         else:
@@ -132,7 +132,7 @@ class Tcp:
         self._lose()
         self._transport = None
         if self._inside:
-            self._crowd.leave(self.address)
+            self._limits.leave(self.address)
 
     def pause_writing(self) -> None:
         """Drop a client that reads too slowly."""
@@ -150,6 +150,6 @@ class Tcp:
             session.lost()
 
 
-def tcp_door(make_framing: Callable[[], Framing], make_session: MakeSession, crowd: ConnectionLimits) -> MakeProtocol:
+def tcp_factory(make_framing: Callable[[], Framing], make_session: MakeSession, limits: ConnectionLimits) -> MakeProtocol:
     """Return the protocol factory of a TCP port."""
-    return cast(MakeProtocol, partial(Tcp, make_framing, make_session, crowd))
+    return cast(MakeProtocol, partial(Tcp, make_framing, make_session, limits))

@@ -21,7 +21,7 @@ UNREAD = 64 << 10
 """The same limit for sessions that wait for the client to read."""
 READING = 60.0
 """Seconds for such a client to read a part of it."""
-FAREWELL = 2.0
+CLOSE_TIMEOUT = 2.0
 """Seconds for the client to answer a close frame."""
 MOST_IGNORED = 4096
 """Frames accepted after the server's close frame."""
@@ -43,12 +43,21 @@ class Socket(asyncio.Protocol):
     """A WebSocket connection after the handshake. Rarely needed objects are created on demand."""
 
     __slots__ = (
-        "_closing", "_farewells", "_ignored", "_leave", "_longest", "_pings", "_reader", "_session", "_transport", "address",
+        "_close_timeouts",
+        "_closing",
+        "_ignored",
+        "_leave",
+        "_longest",
+        "_pings",
+        "_reader",
+        "_session",
+        "_transport",
+        "address",
         "traffic",
     )  # fmt: skip
 
-    def __init__(self, longest: int, farewells: ConnectionTimeouts, leave: Callable[[str], None], address: str) -> None:
-        self._longest, self._farewells = longest, farewells
+    def __init__(self, longest: int, close_timeouts: ConnectionTimeouts, leave: Callable[[str], None], address: str) -> None:
+        self._longest, self._close_timeouts = longest, close_timeouts
         self._leave, self.address = leave, address
         self.traffic = Traffic()
         self._transport: asyncio.Transport | None = None
@@ -112,7 +121,7 @@ class Socket(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         transport, self._transport = self._transport, None
         if transport is not None and self._closing:
-            self._farewells.end(transport)
+            self._close_timeouts.end(transport)
         self._leave(self.address)
         self._lose()
 
@@ -179,7 +188,7 @@ class Socket(asyncio.Protocol):
     def _say_goodbye(self, close: bytes) -> None:
         if self._transport is not None and not self._closing:
             self._closing = True
-            self._farewells.begin(self._transport)
+            self._close_timeouts.begin(self._transport)
             self._transport.write(close)
 
     def _break_off(self) -> None:
@@ -207,8 +216,8 @@ class Socket(asyncio.Protocol):
 class PacedSocket(Socket):
     """A WebSocket whose session can wait until the client has read its output."""
 
-    def __init__(self, longest: int, farewells: ConnectionTimeouts, leave: Callable[[str], None], address: str) -> None:
-        super().__init__(longest, farewells, leave, address)
+    def __init__(self, longest: int, close_timeouts: ConnectionTimeouts, leave: Callable[[str], None], address: str) -> None:
+        super().__init__(longest, close_timeouts, leave, address)
         self._writable = asyncio.Event()
         self._writable.set()
 

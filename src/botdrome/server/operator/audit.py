@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Tasks
-from botdrome.server.workers.asker import ASKER
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.store.store import Epoch, Note, Store
 
 BOOK = "audit"
@@ -36,7 +36,7 @@ class Audit:
 
     async def note(self, action: str, target: str = "", detail: str = "") -> None:
         at = int(time() * 1000)
-        line = AuditLine(at, "operator", ASKER.get(), action, target[:LONGEST], detail[:LONGEST])
+        line = AuditLine(at, "operator", CLIENT_SOURCE.get(), action, target[:LONGEST], detail[:LONGEST])
         name = f"{at:015}-{next(self._numbers):09}-{secrets.token_hex(4)}"  # sorts by time, and is unique
         written = asyncio.Event()
         self._tasks.start(self._write(Note(BOOK, name, msgspec.to_builtins(line)), written))

@@ -67,7 +67,7 @@ class Operator:
 
     async def end_match(self, match_id: str, reason: str) -> bool:
         """Abort a match; False: no such match runs."""
-        table = self._desk.floor[match_id]
+        table = self._desk.tables[match_id]
         if table is None or table.match.result is not None:
             return False
         table.abort(_joined("the operator ended it", reason))

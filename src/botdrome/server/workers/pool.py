@@ -15,8 +15,8 @@ from typing import Any
 import structlog
 
 from botdrome.server import metrics
+from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.workers import link as link_module
-from botdrome.server.workers.asker import ASKER
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed, portable
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.server.workers.link import Job, JobResult, ServerCalls, WorkerLink
@@ -65,7 +65,7 @@ class Workers:
 
     async def read(self, store: Store, target: str, *args: Any) -> JobResult:
         """Run a long job for the client of this request. Its first argument is the store's source, with all data so far."""
-        client = ASKER.get()
+        client = CLIENT_SOURCE.get()
         with self._slots.held(client, TOO_MANY):
             await store.settled()
             return await self.run(client, target, store.source, *args, calls=self.server_calls, long=True)

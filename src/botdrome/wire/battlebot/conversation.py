@@ -14,6 +14,7 @@ from botdrome.wire.conversation import (
     AdmitGuest,
     Admitted,
     Authenticate,
+    CannotPlay,
     Close,
     ContestComplete,
     Dismissed,
@@ -27,7 +28,6 @@ from botdrome.wire.conversation import (
     Seconds,
     Submit,
     TokenChanged,
-    TurnedAway,
     WaitLimit,
 )
 from botdrome.wire.features import EXTRAS
@@ -134,7 +134,7 @@ class BattlebotConversation:
                 return self._refused(reply)
             case ContestComplete() if self._explains:
                 return self._turn_away({"contest": reply.contest, "complete": True})
-            case TurnedAway():
+            case CannotPlay():
                 return self._turn_away(reply.message, reply.code)
             case Removed():
                 return self._cut_off("removed", reply.words)

@@ -78,7 +78,7 @@ class JoinRefused(Struct, Reply, frozen=True):
     words: bytes
 
 
-class SentOff(Struct, Reply, frozen=True):
+class Kicked(Struct, Reply, frozen=True):
     """The client has to go. Its last words may be empty; the others are told the reason."""
 
     words: bytes

@@ -10,13 +10,13 @@ from botdrome.wire.boats.commands import (
     Joined,
     JoinRefused,
     JoinRoom,
+    Kicked,
     LookAtRoom,
     NameAllowed,
     Redeliver,
     ReturnToSeat,
     RoomShown,
     Say,
-    SentOff,
 )
 from botdrome.wire.boats.lines import (
     BOOTED,
@@ -230,7 +230,7 @@ class BoatConversation:
 
     def _leave_for(self, reply: Reply) -> Outs:
         match reply:
-            case SentOff():
+            case Kicked():
                 return self._go(reply.words, reply.reason)
             case Dismissed():
                 return self._go(NOT_STORED if reply.failed else b"")

@@ -64,7 +64,7 @@ class Roster:
         """Reason for the next skip."""
 
 
-class Speech:
+class NewsLines:
     """The lines for one batch of news, in order: most are for all, some for one player."""
 
     __slots__ = ("ends", "lines", "only")
@@ -103,7 +103,7 @@ class BoatWriter:
         self._aim: Aim | None = None
         self._turns = [b"N|" + name for name in roster.names]
         self._asked = [b"\n" + turn for turn in self._turns]
-        self._say: dict[type[Event], Callable[[Any, Any, Speech], None]] = {
+        self._say: dict[type[Event], Callable[[Any, Any, NewsLines], None]] = {
             Played: self._played,
             Left: self._left,
             Returned: self._returned,
@@ -118,14 +118,14 @@ class BoatWriter:
             self.position = position  # type: ignore[assignment]
             if miss := self._miss(event, position):
                 return dict.fromkeys(players, miss)
-        speech = Speech()
+        out = NewsLines()
         for at, (event, position) in enumerate(news, 1):
             self.position = position  # type: ignore[assignment]
-            speech.ends = at < len(news) and type(news[at][0]) is Ended
+            out.ends = at < len(news) and type(news[at][0]) is Ended
             say = self._say.get(type(event))
             if say is not None:
-                say(event, position, speech)
-        return speech.told(players)
+                say(event, position, out)
+        return out.told(players)
 
     def _miss(self, event: Event, position: Any) -> list[bytes]:
         """Write a miss without a taunt, which is most news. Empty: it is something else."""
@@ -178,43 +178,43 @@ class BoatWriter:
 
     # The course of a game.
 
-    def _played(self, event: Played, position: Battleship, speech: Speech) -> None:
+    def _played(self, event: Played, position: Battleship, out: NewsLines) -> None:
         roster, shot = self.roster, position.shot
         if shot is not None:
             target = shot.target
             if position.hit:
-                self._hit(shot, position, speech)
+                self._hit(shot, position, out)
             elif roster.taunts[target].any:
-                self._taunt(shot, position, speech, hit=False)
-            speech.lines.append(self.board(target, position))
+                self._taunt(shot, position, out, hit=False)
+            out.lines.append(self.board(target, position))
         elif position.turn:
-            speech.lines.append(self._skip(event, self._shooter(position)))
+            out.lines.append(self._skip(event, self._shooter(position)))
         else:
-            self._start(position, speech)
-        if position.to_move and not speech.ends:
-            speech.lines.append(self._turns[position.to_move[0]])
+            self._start(position, out)
+        if position.to_move and not out.ends:
+            out.lines.append(self._turns[position.to_move[0]])
 
-    def _hit(self, shot: Shot, position: Battleship, speech: Speech) -> None:
+    def _hit(self, shot: Shot, position: Battleship, out: NewsLines) -> None:
         shooter = self._shooter(position)
         square = square_name(shot.x, shot.y).encode()
-        speech.lines.append(b"H|%b|%b|%b" % (self._names[shooter], self._names[shot.target], square))
-        self._taunt(shot, position, speech, hit=True)
-        speech.lines.append(self.board(shooter, position))
+        out.lines.append(b"H|%b|%b|%b" % (self._names[shooter], self._names[shot.target], square))
+        self._taunt(shot, position, out, hit=True)
+        out.lines.append(self.board(shooter, position))
 
-    def _taunt(self, shot: Shot, position: Battleship, speech: Speech, hit: bool) -> None:
+    def _taunt(self, shot: Shot, position: Battleship, out: NewsLines, hit: bool) -> None:
         taunt = self.roster.taunts[shot.target].draw(hit, self.roster.chance)
         if taunt is not None:
-            speech.to_one(self._shooter(position), said(self._names[shot.target], taunt))
+            out.to_one(self._shooter(position), said(self._names[shot.target], taunt))
 
     def _shooter(self, position: Battleship) -> Player:
         return (position.turn - 1) % len(self._names)
 
-    def _start(self, position: Battleship, speech: Speech) -> None:
+    def _start(self, position: Battleship, out: NewsLines) -> None:
         """All fleets are placed."""
         self.roster.started = True
         self._aim = Aim(self._names, position.width, position.height)
-        speech.lines += [self.board(player, position) for player in range(len(self._names))]
-        speech.lines.append(self._order())
+        out.lines += [self.board(player, position) for player in range(len(self._names))]
+        out.lines.append(self._order())
 
     def _skip(self, event: Played, player: Player) -> bytes:
         """A player without a move was too late, or away."""
@@ -227,26 +227,26 @@ class BoatWriter:
     def _order(self) -> bytes:
         return b"|".join((b"S", *self._names))
 
-    def _ended(self, event: Ended, position: Battleship, speech: Speech) -> None:
+    def _ended(self, event: Ended, position: Battleship, out: NewsLines) -> None:
         self.over = True
         rows = list(zip(self._names, position.scores, position.skips, position.turns, self.roster.statuses, strict=True))
-        speech.lines += results(b"aborted" if event.result.aborted else b"finished", position.turns[0], rows)
+        out.lines += results(b"aborted" if event.result.aborted else b"finished", position.turns[0], rows)
 
     # Coming and going.
 
-    def _left(self, event: Left, position: Battleship, speech: Speech) -> None:
+    def _left(self, event: Left, position: Battleship, out: NewsLines) -> None:
         statuses = self.roster.statuses
         statuses[event.player] = statuses[event.player] or DISCONNECTED
         if self.roster.started:
-            speech.lines.append(self.board(event.player, position))
+            out.lines.append(self.board(event.player, position))
 
-    def _returned(self, event: Returned, position: Battleship, speech: Speech) -> None:
+    def _returned(self, event: Returned, position: Battleship, out: NewsLines) -> None:
         back, roster = event.player, self.roster
         roster.statuses[back] = b""
-        speech.to_one(back, *self._welcome_back(back, position))
+        out.to_one(back, *self._welcome_back(back, position))
         if roster.started:
-            speech.lines.append(self.board(back, position))
-        speech.lines.append(said(b"", self._names[back] + b" reconnected"))
+            out.lines.append(self.board(back, position))
+        out.lines.append(said(b"", self._names[back] + b" reconnected"))
 
     def _welcome_back(self, player: Player, position: Battleship) -> list[bytes]:
         """All that a player that rejoins needs: its board with its boats, and the boards of the others."""
@@ -259,8 +259,8 @@ class BoatWriter:
 
     # To one alone.
 
-    def _late(self, event: Late, position: Battleship, speech: Speech) -> None:
-        speech.to_one(event.player, said(b"", NOT_YOUR_TURN))
+    def _late(self, event: Late, position: Battleship, out: NewsLines) -> None:
+        out.to_one(event.player, said(b"", NOT_YOUR_TURN))
 
-    def _refused(self, event: Refused, position: Battleship, speech: Speech) -> None:
-        speech.to_one(event.player, said(b"", event.why.encode()))
+    def _refused(self, event: Refused, position: Battleship, out: NewsLines) -> None:
+        out.to_one(event.player, said(b"", event.why.encode()))

@@ -7,6 +7,7 @@ from botdrome.match.events import Player
 from botdrome.wire.conversation import (
     Admit,
     Admitted,
+    CannotPlay,
     Close,
     Dismissed,
     EndOfInput,
@@ -19,7 +20,6 @@ from botdrome.wire.conversation import (
     Seconds,
     Submit,
     TokenChanged,
-    TurnedAway,
     Unreadable,
 )
 from botdrome.wire.duel.answers import Ignored, read_frame
@@ -140,7 +140,7 @@ class DuelConversation:
                 return self._cut_off("removed", reply.words)
             case Unreadable():
                 return self._cut_off("frame", reply.why)
-            case TurnedAway() | TokenChanged():
+            case CannotPlay() | TokenChanged():
                 return self._close()  # clients of the original know no message for it
         return ()
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.wire.conversation import Close, Command, Conversation, Outs, Removed, Reply, Seconds, TurnedAway, Unreadable
+from botdrome.wire.conversation import CannotPlay, Close, Command, Conversation, Outs, Removed, Reply, Seconds, Unreadable
 from botdrome.wire.framing.engineio import BAD_TYPE, BINARY, CLOSE, KINDS, MESSAGE, OPEN, PING, PONG, BadPacket
 from botdrome.wire.framing.socketio import (
     BINARY_EVENT,
@@ -201,7 +201,7 @@ class SocketIoConversation(Conversation):
             return self._fail(reply.why)
         if isinstance(reply, Removed):
             return DISCONNECTED, *self._close()
-        if isinstance(reply, TurnedAway):
+        if isinstance(reply, CannotPlay):
             return self._close(reply.code, reply.message["error"])
         return ()
 

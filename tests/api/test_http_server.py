@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.http_door import AppService, http_stack
-from botdrome.app import House
+from botdrome.api.http_server import AppService, http_stack
+from botdrome.app import RunningServer
 from botdrome.server.network import body_budget, http
-from botdrome.server.network.door import ConnectionLimits
+from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.http_exchange import HttpLimits
 from botdrome.server.network.http_request import MOST_FIELDS
 from botdrome.server.settings import Settings
@@ -59,7 +59,7 @@ class Line:
 
 
 @asynccontextmanager
-async def line(house: House, first: bytes = b"") -> AsyncIterator[Line]:
+async def line(house: RunningServer, first: bytes = b"") -> AsyncIterator[Line]:
     reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
     writer.write(first)
     try:

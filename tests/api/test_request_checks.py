@@ -11,8 +11,8 @@ from starlette.types import Receive, Scope, Send
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from botdrome.api.entrance import TOO_FAST, Entrance, RequestRate, WaitingRequest
-from botdrome.app import House
+from botdrome.api.request_checks import TOO_FAST, RequestChecks, RequestRate, WaitingRequest
+from botdrome.app import RunningServer
 from botdrome.protocols import load_settings
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.shares import Shares
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 STRICT: dict[str, Any] = {"http_rate": 0.001, "http_burst": 1, "http_rate_loopback": True}
 
 
-async def second_answer(house: House, path: str) -> httpx.Response:
+async def second_answer(house: RunningServer, path: str) -> httpx.Response:
     async with httpx.AsyncClient(base_url=house.url) as http:
         assert (await http.get(path)).status_code != 429
         return await http.get(path)
@@ -118,35 +118,35 @@ class App:
         asyncio.get_running_loop().call_soon(self.count)
 
 
-def make_entrance(app: App) -> Entrance:
+def make_checks(app: App) -> RequestChecks:
     settings = load_settings({"http_rate": 0})
-    return Entrance(app, Origins(settings), RequestRate(settings))
+    return RequestChecks(app, Origins(settings), RequestRate(settings))
 
 
-async def come(entrance: Entrance, *addresses: str) -> None:
+async def come(checks: RequestChecks, *addresses: str) -> None:
     scopes = [
         {"type": "http", "client": (address, 1), "path": "/", "query_string": b"", "headers": [], "method": "GET"}
         for address in addresses
     ]
-    await asyncio.gather(*(entrance(scope, None, None) for scope in scopes))  # type: ignore[arg-type]
+    await asyncio.gather(*(checks(scope, None, None) for scope in scopes))  # type: ignore[arg-type]
 
 
 async def test_requests_come_in_one_by_one_and_every_address_has_its_turn() -> None:
     app = App()
-    entrance = make_entrance(app)
+    checks = make_checks(app)
     app.count()
-    await come(entrance, *["10.0.0.1"] * 30, "10.0.0.2", "10.0.0.3")
+    await come(checks, *["10.0.0.1"] * 30, "10.0.0.2", "10.0.0.3")
     addresses, rounds = zip(*app.seen, strict=True)
     assert len(set(rounds)) == len(rounds) == 32, "others have their turn after each"
     assert {"10.0.0.2", "10.0.0.3"} < set(addresses[:6])
-    await come(entrance, "10.0.0.4")
+    await come(checks, "10.0.0.4")
     assert app.seen[-1][0] == "10.0.0.4"
 
 
 async def test_one_who_has_left_keeps_nobody_waiting() -> None:
     app = App()
-    entrance = make_entrance(app)
-    first, gone, last = [asyncio.ensure_future(come(entrance, f"10.0.0.{number}")) for number in range(3)]
+    checks = make_checks(app)
+    first, gone, last = [asyncio.ensure_future(come(checks, f"10.0.0.{number}")) for number in range(3)]
     await asyncio.sleep(0)
     gone.cancel()
     await asyncio.gather(first, last)

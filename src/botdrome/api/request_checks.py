@@ -1,4 +1,4 @@
-"""The entrance: checks every HTTP request before the application answers it, and adds safe headers to every answer.
+"""ASGI middleware that checks every HTTP request before the application answers it, and adds safe headers to every answer.
 
 | request | passes with |
 |---|---|
@@ -25,11 +25,11 @@ from botdrome.api.probes import PATHS
 from botdrome.api.socketio.query import BAD_REQUEST, FORBIDDEN, EngineError
 from botdrome.api.socketio.query import PATH as SOCKETIO
 from botdrome.server import metrics
+from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.settings import Settings
-from botdrome.server.workers.asker import ASKER, source_of
 from botdrome.server.workers.turns import FairTurns
 from botdrome.wire.safe_headers import SAFE_HEADERS, plain_answer
 
@@ -82,7 +82,7 @@ class WaitingRequest:
         return False
 
 
-class Entrance:
+class RequestChecks:
     def __init__(
         self, app: ASGIApp, origins: Origins, rate: RequestRate, has_session: Callable[[str], bool] = lambda _: False
     ) -> None:
@@ -120,7 +120,7 @@ class Entrance:
             address = peer.client_of(",".join(headers.getlist("x-forwarded-for")))
             scope["client"] = (address, 0 if client is None else client[1])
         source, _ = source_of(address)
-        ASKER.set(source)
+        CLIENT_SOURCE.set(source)
         if not self._is_exempt(scope) and (seconds := self._rate.wait(address)):
             return seconds
         waiting = WaitingRequest()

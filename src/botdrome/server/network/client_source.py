@@ -4,7 +4,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv4Address, ip_address, ip_network
 
-ASKER: ContextVar[str] = ContextVar("asker", default="")
+CLIENT_SOURCE: ContextVar[str] = ContextVar("client_source", default="")
 """The source (see `source_of`) of the current request. Tasks that the request starts inherit it."""
 NETWORK = 64
 """The prefix length of an IPv6 subscriber network: all addresses with the same prefix count as one client."""

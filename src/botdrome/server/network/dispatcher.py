@@ -1,33 +1,20 @@
-"""Door: the first request of a connection decides whether it becomes a WebSocket or stays HTTP."""
+"""Dispatcher: the first request of a connection decides whether it becomes a WebSocket or stays HTTP."""
 
 import asyncio
 import re
 from collections.abc import Callable
-from time import monotonic
 from typing import NamedTuple, Protocol, cast
 
-import structlog
-
 from botdrome.server import metrics
-from botdrome.server.network.open_files import for_clients
+from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import Peer
-from botdrome.server.network.timeouts import ConnectionTimeouts
-from botdrome.server.network.websocket import FAREWELL, MakeSession, Socket, end_writing
+from botdrome.server.network.websocket import MakeSession, Socket, end_writing
 from botdrome.server.settings import Settings
-from botdrome.server.workers.asker import source_of
 from botdrome.wire.framing.websocket import BadHandshake, accepted
 from botdrome.wire.safe_headers import plain_answer
 
-log = structlog.get_logger()
-
-RESERVED = 8
-"""One in this many connections is reserved for players."""
-TELL_AGAIN = 60.0
-"""Seconds between two log lines about refused connections."""
 LONGEST_HEAD = 16 << 10
-HEAD_LIMIT = 10.0
-"""Seconds for the head of the first request."""
 
 EMPTY_LINE = b"\r\n\r\n"
 UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
@@ -60,75 +47,29 @@ class SocketOptions(NamedTuple):
     """Return the answer that refuses a client at this address; empty: the client is accepted."""
 
 
-Reception = Callable[[str, bytes], MakeSession | SocketOptions | bytes]
+OpenWebSocket = Callable[[str, bytes], MakeSession | SocketOptions | bytes]
 """Open a WebSocket, given the target and the head of its request. Bytes are the answer that refuses it."""
 
 
-def address_of(transport: asyncio.BaseTransport) -> str:
-    """Return the address of the client; empty if it has already disconnected."""
-    peer = transport.get_extra_info("peername")
-    return str(peer[0]) if peer else ""
-
-
-class ConnectionLimits:
-    """The open connections, counted in total and per address."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._most = min(settings.limits.connections, for_clients())
-        self._told = -TELL_AGAIN
-        self._by_address: dict[str, int] = {}
-        self._inside = 0
-        self.heads, self.farewells = ConnectionTimeouts(HEAD_LIMIT), ConnectionTimeouts(FAREWELL)
-        """The timeout for connections that are not counted yet, and for those being closed."""
-        metrics.CONNECTIONS.set_function(lambda: self._inside)
-
-    def admit(self, address: str, player: bool = True) -> str:
-        """Count a connection and return an empty text, or return the reason to refuse it."""
-        if self._inside >= (self._most if player else self._most - self._most // RESERVED):
-            self._report(player)
-            return "too many connections"
-        address = source_of(address)[0]
-        here = self._by_address.get(address, 0)
-        if here >= self._settings.limits.connections_per_address:
-            return "too many connections from your address"
-        self._inside += 1
-        self._by_address[address] = here + 1
-        return ""
-
-    def _report(self, player: bool) -> None:
-        now = monotonic()
-        if now - self._told >= TELL_AGAIN:
-            self._told = now
-            log.warning(
-                "connections are refused: see the setting limits.connections, and the limit of open files (ulimit -n)",
-                connections=self._inside, most=self._most, players_too=player,
-            )  # fmt: skip
-
-    def leave(self, address: str) -> None:
-        self._inside -= 1
-        address = source_of(address)[0]
-        others = self._by_address[address] - 1
-        if others:
-            self._by_address[address] = others
-        else:
-            del self._by_address[address]
-
-
-class Door(asyncio.Protocol):
+class Dispatcher(asyncio.Protocol):
     """Reads the head of the first request, then hands the connection over."""
 
-    __slots__ = ("_crowd", "_make_http", "_origins", "_reception", "_seen", "_settings", "_transport")
+    __slots__ = ("_limits", "_make_http", "_open_websocket", "_origins", "_seen", "_settings", "_transport")
 
     def __init__(
         self,
-        reception: Reception,
+        open_websocket: OpenWebSocket,
         make_http: MakeHttp,
-        crowd: ConnectionLimits,
+        limits: ConnectionLimits,
         settings: Settings,
         origins: Origins,
     ) -> None:
-        self._reception, self._make_http, self._crowd, self._settings = reception, make_http, crowd, settings
+        self._open_websocket, self._make_http, self._limits, self._settings = (
+            open_websocket,
+            make_http,
+            limits,
+            settings,
+        )
         self._origins = origins
         self._seen = b""
         """The received part of an incomplete head."""
@@ -136,11 +77,11 @@ class Door(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._crowd.heads.begin(self._transport)
+        self._limits.head_timeouts.begin(self._transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is not None:
-            self._crowd.heads.end(self._transport)
+            self._limits.head_timeouts.end(self._transport)
             self._transport = None
 
     def data_received(self, data: bytes) -> None:
@@ -155,7 +96,7 @@ class Door(asyncio.Protocol):
             self._seen = seen
         else:
             self._transport, self._seen = None, b""
-            self._crowd.heads.end(transport)
+            self._limits.head_timeouts.end(transport)
             self._receive(transport, seen, end)
 
     def _receive(self, transport: asyncio.Transport, seen: bytes, end: int) -> None:
@@ -170,7 +111,7 @@ class Door(asyncio.Protocol):
             return _hand_over(transport, seen, self._make_http())
         if not 0 <= end <= LONGEST_HEAD:
             return self._refuse(transport, HEAD_TOO_LONG.answer)
-        found = self._reception(target.decode("latin-1"), head)
+        found = self._open_websocket(target.decode("latin-1"), head)
         if isinstance(found, bytes):
             return self._refuse(transport, found)
         return self._let_in(transport, found, head, seen[end + 4 :])
@@ -192,11 +133,11 @@ class Door(asyncio.Protocol):
         address = address_of(transport)
         if options.refusal is not None and (limited := options.refusal(address)):
             return self._refuse(transport, limited)
-        refusal = self._crowd.admit(address, options.player)
+        refusal = self._limits.admit(address, options.player)
         if refusal:
             metrics.REFUSED.labels("crowd").inc()
             return self._refuse(transport, plain_answer("503 Service Unavailable", refusal))
-        socket = options.kind(options.longest, self._crowd.farewells, self._crowd.leave, address)
+        socket = options.kind(options.longest, self._limits.close_timeouts, self._limits.leave, address)
         transport.set_protocol(socket)
         socket.open(transport, answer, options.make_session)
         if rest:
@@ -206,7 +147,7 @@ class Door(asyncio.Protocol):
     def _refuse(self, transport: asyncio.Transport, answer: bytes) -> None:
         """Send the answer and discard further input, so that the client can read the answer."""
         transport.write(answer)
-        self._crowd.farewells.begin(transport)
+        self._limits.close_timeouts.begin(transport)
         end_writing(transport)
 
 

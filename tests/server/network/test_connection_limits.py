@@ -6,19 +6,19 @@ from typing import Any
 import pytest
 
 from botdrome.protocols import load_settings
-from botdrome.server.network import door
+from botdrome.server.network import connection_limits
 from botdrome.server.network import open_files as files
-from botdrome.server.network.door import ConnectionLimits
+from botdrome.server.network.connection_limits import ConnectionLimits
 
 FULL = "too many connections"
 
 
-def crowd(**settings: Any) -> ConnectionLimits:
+def limits(**settings: Any) -> ConnectionLimits:
     return ConnectionLimits(load_settings(settings))
 
 
 def test_some_connections_are_kept_for_players() -> None:
-    inside = crowd(limits_connections=16)
+    inside = limits(limits_connections=16)
     assert [inside.admit(f"1.2.3.{number}", player=False) for number in range(15)] == [""] * 14 + [FULL]
     assert [inside.admit(f"1.2.4.{number}") for number in range(3)] == ["", "", FULL]
     inside.leave("1.2.4.0")
@@ -26,7 +26,7 @@ def test_some_connections_are_kept_for_players() -> None:
 
 
 def test_the_addresses_of_one_ipv6_network_count_as_one() -> None:
-    inside = crowd(limits_connections_per_address=2)
+    inside = limits(limits_connections_per_address=2)
     assert [inside.admit(f"2001:db8::{number}") for number in range(3)] == ["", "", "too many connections from your address"]
     assert inside.admit("2001:db8:0:1::1") == ""
     inside.leave("2001:db8::1")
@@ -34,8 +34,8 @@ def test_the_addresses_of_one_ipv6_network_count_as_one() -> None:
 
 
 def test_what_the_system_allows_bounds_the_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "for_clients", lambda: 2)
-    inside = crowd()
+    monkeypatch.setattr(connection_limits, "for_clients", lambda: 2)
+    inside = limits()
     assert [inside.admit("1.2.3.4") for _ in range(3)] == ["", "", FULL]
 
 
@@ -55,8 +55,8 @@ def test_the_limit_of_open_files_is_raised_as_far_as_allowed() -> None:
 
 def test_that_connections_are_refused_is_logged_once_in_a_while(caplog: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[Any] = []
-    monkeypatch.setattr(door.log, "warning", lambda *words, **more: said.append((words, more)))
-    inside = crowd(limits_connections=1)
+    monkeypatch.setattr(connection_limits.log, "warning", lambda *words, **more: said.append((words, more)))
+    inside = limits(limits_connections=1)
     for _ in range(5):
         inside.admit("1.2.3.4")
     assert len(said) == 1 and "ulimit -n" in said[0][0][0]

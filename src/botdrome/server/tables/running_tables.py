@@ -1,4 +1,4 @@
-"""Floor: the tables that run."""
+"""The running tables."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ def _over(game: str, status: str) -> Counter:
     return metrics.MATCHES.labels(game, status)
 
 
-class Floor:
+class RunningTables:
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store, self._settings = store, settings
         self._tables: dict[str, Table] = {}

@@ -1,4 +1,4 @@
-"""HTTP door: a port for HTTP and WebSockets, and the ASGI application behind its HTTP connections."""
+"""HTTP server: a port for HTTP and WebSockets, and the ASGI application behind its HTTP connections."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,8 @@ from starlette.types import ASGIApp, Message, Scope
 
 from botdrome.api.bodies import LARGEST_BODY
 from botdrome.server.network.body_budget import body_units
-from botdrome.server.network.door import ConnectionLimits, Door, MakeHttp, Reception
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.dispatcher import Dispatcher, MakeHttp, OpenWebSocket
 from botdrome.server.network.http import HttpConnection
 from botdrome.server.network.http_exchange import DirectService, Exchange, HttpLimits, HttpResponse, HttpService, HttpSite
 from botdrome.server.network.http_request import HttpRequest
@@ -28,26 +29,26 @@ APP_LIMITS = HttpLimits(timeout=30.0, idle=5.0)
 WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
-def http_door(
+def http_factory(
     app: ASGIApp,
-    reception: Reception,
-    crowd: ConnectionLimits,
+    open_websocket: OpenWebSocket,
+    connection_limits: ConnectionLimits,
     settings: Settings,
     origins: Origins,
     direct: Sequence[DirectService] = (),
     body_limits: Mapping[bytes, int] | None = None,
 ) -> MakeProtocol:
-    def door() -> Door:
-        return Door(reception, http, crowd, settings, origins)
+    def dispatcher() -> Dispatcher:
+        return Dispatcher(open_websocket, http, connection_limits, settings, origins)
 
-    http = http_stack(app, crowd, door, direct, body_limits)
-    return door
+    http = http_stack(app, connection_limits, dispatcher, direct, body_limits)
+    return dispatcher
 
 
 def http_stack(
     app: ASGIApp,
-    crowd: ConnectionLimits,
-    door: Callable[[], asyncio.Protocol],
+    connection_limits: ConnectionLimits,
+    dispatcher: Callable[[], asyncio.Protocol],
     direct: Sequence[DirectService] = (),
     body_limits: Mapping[bytes, int] | None = None,
 ) -> MakeHttp:
@@ -63,7 +64,7 @@ def http_stack(
                 return service
         return pages
 
-    site = HttpSite(find, crowd, door, body_units())
+    site = HttpSite(find, connection_limits, dispatcher, body_units())
     return lambda target=b"": HttpConnection(site, target)
 
 
