@@ -34,6 +34,8 @@ from botdrome.wire.conversation import (
     Out,
     ReadsTooSlowly,
     RecordMessage,
+    Redeliver,
+    Redelivered,
     Removed,
     Reply,
     Resign,
@@ -142,6 +144,10 @@ class Session:
                 table.expel(self.player, "resigned", "")
         elif isinstance(command, Authenticate | Admit | AdmitGuest):
             self._log_in(command)
+        elif isinstance(command, Redeliver):
+            for message in command.messages:
+                self.received(message)
+            self.answer(Redelivered())
         else:
             self._host.act(self, command)
 

@@ -80,6 +80,12 @@ class AdmitGuest(Struct, Command, frozen=True):
     game: str
 
 
+class Redeliver(Struct, Command, frozen=True):
+    """Deliver these messages again, one by one. They came during the login. Answered by Redelivered."""
+
+    messages: tuple[bytes, ...]
+
+
 class Reply:
     """Something that the server decided."""
 
@@ -98,6 +104,10 @@ class LoginRefused(Struct, Reply, frozen=True):
     words: str = ""
     try_later: bool = False
     banned: bool = False
+
+
+class Redelivered(Struct, Reply, frozen=True):
+    """All messages that came during the login were delivered."""
 
 
 class Seated(Struct, Reply, frozen=True):

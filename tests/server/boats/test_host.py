@@ -37,11 +37,6 @@ async def test_the_operators_token_lets_a_host_in(tmp_path: Path) -> None:
             assert (await one.until_closed())[0] == [{"error": "that is not the token of this server"}]
 
 
-async def test_who_says_nothing_is_not_kept(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING, limits_login=0.05) as house, client(house, "/boats/host") as one:
-        assert (await one.until_closed())[0] == [{"error": "no token came"}]
-
-
 async def test_a_room_is_chosen_by_its_title(tmp_path: Path) -> None:
     async with boat_server(tmp_path, WAITING, RoomPlan(title="Other")) as house:
         async with host(house) as one, host(house, "Other") as two:

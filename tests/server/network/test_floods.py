@@ -13,7 +13,7 @@ from botdrome.server.network import http
 from botdrome.server.network.dispatcher import LONGEST_HEAD
 from botdrome.server.network.http_exchange import HttpLimits
 from botdrome.wire.framing.websocket import MOST_PARTS
-from tests.server.boats.clients import TOKEN, boat_server, sailor
+from tests.server.boats.clients import boat_server, sailor
 from tests.server.clients import PATIENCE, bot, client, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -190,27 +190,10 @@ async def test_a_ping_is_answered(tmp_path: Path) -> None:
             await (await one.socket.ping(b"there?"))
 
 
-# Lines, and the host's orders.
+# Lines.
 
 
 async def test_messages_without_a_text_count_as_well(tmp_path: Path) -> None:
     async with boat_server(tmp_path, message_burst=5, message_rate=0.01) as house, sailor(house, "ann") as one:
         one.write(b"M\n" * 20)
         assert await one.rest() == ["too many messages"]
-
-
-async def test_a_stranger_who_is_no_host_has_one_word(tmp_path: Path) -> None:
-    async with boat_server(tmp_path) as house, client(house, "/boats/host") as one:
-        await one.socket.send("let me in")
-        assert await one.until_closed() == ([{"error": "an order is a JSON object"}], 1008, "an order is a JSON object")
-
-
-async def test_a_host_may_err(tmp_path: Path) -> None:
-    async with boat_server(tmp_path) as house, client(house, "/boats/host") as one:
-        await one.send({"token": TOKEN})
-        await one.receive()
-        for _ in range(2):
-            await one.socket.send("start, please")
-            assert await one.receive() == {"error": "an order is a JSON object"}
-        await asyncio.wait_for(await one.socket.ping(b"still here?"), PATIENCE)
-        assert one.socket.close_code is None

@@ -1,12 +1,11 @@
-"""HostSession: the host of a boat room, connected over a WebSocket with JSON messages."""
+"""HostConsole: executes the commands of a boat room's host, connected over a WebSocket."""
 
 import asyncio
 import hmac
+from functools import partial
 from typing import Any
 
-import msgspec
-
-from botdrome.games.reading import UNREADABLE
+from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.boats.orders import BadOrder, carry_out, shown
 from botdrome.server.boats.room import BoatRoom
@@ -14,72 +13,48 @@ from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.guesses import TooMany
-from botdrome.server.network.connection import POLICY, Connection
-from botdrome.server.operator.keys import OPERATOR, NotOperator, OperatorKeys
-from botdrome.server.settings import Settings
+from botdrome.server.network.connection import Connection
+from botdrome.server.operator.keys import OPERATOR, NotOperator
+from botdrome.server.protocol import ServerParts
+from botdrome.server.session import Session
+from botdrome.server.tables.table import Table
+from botdrome.wire.boats.host import EnterAsHost, GiveOrder, HostConversation, HostTold, RoomChanged
+from botdrome.wire.conversation import Admitted, Command, LoginRefused
 
-REDRAW = 0.1
-"""Seconds between two views of the room."""
 
+class HostConsole:
+    """The console of one host."""
 
-class HostSession:
-    """The first message is `{"token": ..., "room": TITLE}`, each later one an order. The room is shown after each change."""
+    protocol = "boats host"
+    _room: BoatRoom
 
-    def __init__(self, connection: Connection, rooms: BoatRooms, settings: Settings, keys: OperatorKeys) -> None:
-        self._connection, self._rooms, self._token = connection, rooms, settings.of(BoatsSection).host_token
-        self._guesses, self._keys, self._tasks = rooms.guesses, keys, rooms.tasks
-        self._held: list[bytes] | None = None
-        """Messages that came during the login."""
-        self._room: BoatRoom | None = None
-        self._over = False
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = self._loop.call_later(settings.limits.login, self._refuse, "no token came")
+    def __init__(self, server: ServerParts, rooms: BoatRooms) -> None:
+        self._desk, self._keys, self._rooms = server.desk, server.keys, rooms
 
-    def received(self, message: bytes) -> None:
-        if self._over:
-            return None
-        if self._held is not None:
-            return self._held.append(message)
+    def act(self, session: Session, command: Command) -> None:
+        if isinstance(command, EnterAsHost):
+            self._desk.tasks.start(self._log_in(session, command))
+        elif isinstance(command, GiveOrder):
+            session.answer(HostTold(executed(command.order, self._room)))
+
+    async def _log_in(self, session: Session, command: EnterAsHost) -> None:
         try:
-            value = msgspec.json.decode(message, type=dict[str, Any])
-        except UNREADABLE:
-            return self._misread()
-        if self._room is None:
-            self._held = []
-            return self._tasks.start(self._log_in(value))
-        if value.get("do") == "show":
-            return self._answer({"room": shown(self._room), "asked": True})
-        try:
-            done = carry_out(value, self._room)
-        except BadOrder as problem:
-            return self._answer({"error": str(problem)})
-        return self._answer({"done": done})
-
-    def _misread(self) -> None:
-        """Tell a host its mistake, but close the connection of a stranger."""
-        words = "an order is a JSON object"
-        return self._refuse(words) if self._room is None else self._answer({"error": words})
-
-    async def _log_in(self, value: dict[str, Any]) -> None:
-        try:
-            await self._check(value.get("token"))
+            await self._check(command.token)
         except (TooMany, NotOperator) as problem:
-            return self._refuse(str(problem))
+            return session.answer(LoginRefused(str(problem)))
         except Exception:
             log_failure("the token of a host could not be looked up")
-            return self._refuse("the token cannot be looked up")
-        if not self._over:
-            self._enter(value.get("room") or "")
-        held, self._held = self._held or [], None
-        for message in held:
-            self.received(message)
-        return None
+            return session.answer(LoginRefused("the token cannot be looked up"))
+        room = self._rooms.called(command.room) if isinstance(command.room, str) else None
+        if room is None:
+            return session.answer(LoginRefused(f"there is no room of that title; there is {', '.join(self._rooms.titles)}"))
+        return None if session.closed else self._enter(session, room)
 
     async def _check(self, token: Any) -> None:
         """Accept the `host_token` or the operator's token, or raise TooMany or NotOperator."""
-        given = token if isinstance(token, str) else ""
-        self._guesses.check(OPERATOR)
-        if self._token and hmac.compare_digest(given.encode(), self._token.encode()):
+        given, known = token if isinstance(token, str) else "", self._desk.settings.of(BoatsSection).host_token
+        self._desk.registry.guesses.check(OPERATOR)
+        if known and hmac.compare_digest(given.encode(), known.encode()):
             return
         try:
             await self._keys.check(given)
@@ -87,41 +62,30 @@ class HostSession:
             metrics.REFUSED.labels("host").inc()
             raise NotOperator("that is not the token of this server") from None
 
-    def _enter(self, title: Any) -> None:
-        room = self._rooms.called(title) if isinstance(title, str) else None
-        if room is None:
-            return self._refuse(f"there is no room of that title; there is {', '.join(self._rooms.titles)}")
-        self._stop_timer()
-        self._room = room
-        room.on_change.add(self._changed)
-        return self._show()
+    def _enter(self, session: Session, room: BoatRoom) -> None:
+        self._room, changed = room, partial(session.answer, RoomChanged())
+        room.on_change.add(changed)
+        session.release = partial(room.on_change.discard, changed)
+        session.answer(Admitted(room.plan.title))
 
-    def _changed(self) -> None:
-        """Show several changes together."""
-        if self._timer is None:
-            self._timer = self._loop.call_later(REDRAW, self._show)
+    def seated(self, session: Session, table: Table, player: Player) -> None:
+        """A host takes no seat."""
 
-    def _show(self) -> None:
-        self._stop_timer()
-        if self._room is not None:
-            self._answer({"room": shown(self._room)})
+    def left(self, session: Session) -> None:
+        """`release` is enough."""
 
-    def _answer(self, answer: dict[str, Any]) -> None:
-        if not self._over:
-            self._connection.send([msgspec.json.encode(answer)])
 
-    def _refuse(self, words: str) -> None:
-        self._answer({"error": words})
-        self.lost()
-        self._connection.close(POLICY, words)
+def executed(order: dict[str, Any] | None, room: BoatRoom) -> dict[str, Any]:
+    """Execute an order and return the answer. None: return the room after a change."""
+    if order is None or order.get("do") == "show":
+        return {"room": shown(room)} | ({} if order is None else {"asked": True})
+    try:
+        return {"done": carry_out(order, room)}
+    except BadOrder as problem:
+        return {"error": str(problem)}
 
-    def lost(self) -> None:
-        self._over = True
-        self._stop_timer()
-        if self._room is not None:
-            self._room.on_change.discard(self._changed)
 
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+def connect_host(server: ServerParts, rooms: BoatRooms, connection: Connection) -> Session:
+    settings, now = server.settings, asyncio.get_running_loop().time()
+    conversation = HostConversation(settings.limits.login, settings.message.burst, now)
+    return Session(connection, conversation, HostConsole(server, rooms), server.desk)

@@ -1,8 +1,9 @@
 """How boat games are opened: their statistics, rooms and ports, and the console of `botdrome host`."""
 
+from functools import partial
 from pathlib import Path
 
-from botdrome.server.boats.host import HostSession
+from botdrome.server.boats.host import connect_host
 from botdrome.server.boats.port import BoatPort
 from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.boats.settings import BoatsSection
@@ -26,9 +27,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
                 await listen_at(boats)
 
     def receive_socket(target: str) -> MakeSession | None:
-        if target != "/boats/host":
-            return None
-        return lambda connection: HostSession(connection, rooms, server.settings, server.keys)
+        return partial(connect_host, server, rooms) if target == "/boats/host" else None
 
     def titles_at(name: str) -> str:
         """Return the titles of rooms that share a port."""

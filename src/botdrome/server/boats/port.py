@@ -23,8 +23,6 @@ from botdrome.wire.boats.commands import (
     Kicked,
     LookAtRoom,
     NameAllowed,
-    Redeliver,
-    Redelivered,
     ReturnToSeat,
     RoomShown,
     Say,
@@ -82,10 +80,6 @@ class BoatPort:
                 self._join(session, visit, command)
             case ReturnToSeat():
                 self._return(session, visit, command)
-            case Redeliver():
-                for line in command.lines:
-                    session.received(line)
-                session.answer(Redelivered())
             case Say() if visit.group is not None and visit.player is not None:
                 visit.group.say(visit.player, command.to, command.text)
             case Depart() if visit.group is not None and visit.player is not None:

@@ -20,8 +20,7 @@ class BadRoom(Exception):
 class BoatRooms:
     def __init__(self, desk: Desk, statistics: BoatStatistics) -> None:
         settings = desk.settings.of(BoatsSection)
-        self.statistics, self.guesses = statistics, desk.registry.guesses
-        self._desk, self.tasks = desk, desk.tasks
+        self._desk, self.statistics = desk, statistics
         self.listen: Callable[[BoatPort], Awaitable[None]] | None = None
         """Listens at a port, or raises BadSetting."""
         self.rooms = [BoatRoom(plan, desk, statistics) for plan in settings.rooms or (RoomPlan(),)]

@@ -36,12 +36,6 @@ class ReturnToSeat(Struct, Command, frozen=True):
     words: bytes
 
 
-class Redeliver(Struct, Command, frozen=True):
-    """Deliver these lines again, one by one. They came during the login."""
-
-    lines: tuple[bytes, ...]
-
-
 class Say(Struct, Command, frozen=True):
     """Pass a message on, to one player or to all."""
 
@@ -89,7 +83,3 @@ class GameStarts(Struct, Reply, frozen=True):
     """The game that the client waited for starts, or it returns to one."""
 
     writer: BoatWriter
-
-
-class Redelivered(Struct, Reply, frozen=True):
-    """All lines that came during the login were delivered."""
