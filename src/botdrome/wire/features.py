@@ -8,6 +8,8 @@ from typing import Any
 
 from botdrome.games.reading import shown
 
+AGAIN = "again"
+"""Battlebot: the connection stays open after a match, for the next one."""
 DRAW = "draw"
 """Duel arena: a drawn board is announced as a draw."""
 EXTRAS = "extras"

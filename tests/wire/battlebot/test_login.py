@@ -10,6 +10,7 @@ from botdrome.wire.battlebot.login import LONGEST_CONTEST, BadLogin, read_login
 LOGIN = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": "x"}
 BOATS = LOGIN | {"gameType": "BATTLESHIP"}
 GUEST = {"gameType": "GOMOKU", "name": "eve", "guest": True, "secret": "s" * 16}
+KNOWN = '"again", "extras", "frames" and "notices"'
 
 
 def test_a_plain_login_is_for_two_and_nothing_else() -> None:
@@ -87,8 +88,8 @@ def test_options_in_other_words_are_the_same() -> None:
         (BOATS | {"options": {"goal": 99}}, "goal: 99 is more than the 17 squares of a fleet"),
         (LOGIN | {"opponent": []}, "opponent is text"),
         (LOGIN | {"match": 7}, "match is text"),
-        (LOGIN | {"features": "notices"}, 'features is a list that may hold "extras", "frames" and "notices", not \'notices\''),
-        (LOGIN | {"features": ["news"]}, 'there is no feature \'news\'; features may hold "extras", "frames" and "notices"'),
+        (LOGIN | {"features": "notices"}, f"features is a list that may hold {KNOWN}, not 'notices'"),
+        (LOGIN | {"features": ["news"]}, f"there is no feature 'news'; features may hold {KNOWN}"),
         (LOGIN | {"pace": "fast"}, """the pace is "usual" or "slow" or "stepped", not 'fast'"""),
         (LOGIN | {"pace": None}, 'the pace is "usual" or "slow" or "stepped", not None'),
         (GUEST | {"pace": "usual"}, """the pace of a guest is "slow" or "stepped", not 'usual'"""),
@@ -99,7 +100,7 @@ def test_options_in_other_words_are_the_same() -> None:
         (LOGIN | {"contest": "cup", "invite": "w"}, "a contest is for bots at the usual pace, without an invite"),
         (LOGIN | {"invite": "w", "opponent": "bob"}, "a login has an opponent or an invite, not both"),
         (LOGIN | {"invite": "w" * 65}, "an invite has at most 64 characters, not 65"),
-        (LOGIN | {"features": [[]]}, 'there is no feature []; features may hold "extras", "frames" and "notices"'),
+        (LOGIN | {"features": [[]]}, f"there is no feature []; features may hold {KNOWN}"),
     ],
 )
 def test_what_fails_says_why_only_where_the_original_had_no_such_key(message: Any, why: str) -> None:

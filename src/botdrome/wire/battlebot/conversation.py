@@ -1,4 +1,4 @@
-"""Battlebot's conversation, the native one: login, waiting for a table, one match, goodbye."""
+"""Battlebot's conversation, the native one: login, waiting for a table, one match or several, goodbye."""
 
 from typing import Any
 
@@ -41,6 +41,10 @@ from botdrome.wire.writers import MakeWriter, SharedWriter
 LAST_MOMENT = 0.01
 """Seconds between the last message of a match and the close, as in the original."""
 NOT_STORED = "the result could not be stored"
+ONCE_MORE = {"again": True}
+"""The message of a client that wants the next match, after a match with the feature `again`."""
+NOT_ASKED = "you did not ask for the next match in time"
+GIVES_UP = {"resign": True}
 
 
 def battlebot(header: MatchHeader) -> Battlebot:
@@ -60,7 +64,9 @@ class BattlebotConversation:
         self.deadline: Seconds | None = now + login_limit
         self._limit = TokenBucket(message_rate, message_burst, now)
         self._login: Login | None = None
-        self._admitted = self._over = False
+        self._login_limit = login_limit
+        self._admitted = self._over = self._between = False
+        """`_between`: a match is over, and the client may ask for the next one."""
         self._player: Player | None = None
         self._writer: SharedWriter | None = None
         self._wait_message = ""
@@ -83,9 +89,21 @@ class BattlebotConversation:
         login = self._login
         if login is None:
             return self._read_login(value)
+        if login.again and value in (ONCE_MORE, GIVES_UP):
+            return self._seek_again(login) if value == ONCE_MORE else self._resign(message)
         if login.frames:
             return self._act(value, message)
         return () if self._player is None else (Submit(value, message),)
+
+    def _seek_again(self, login: Login) -> Outs:
+        """The next match is any match, also after one that the login named."""
+        if not self._between:
+            return self._explain({"error": "ask for the next match when this one is over"})
+        self._between, self.deadline = False, None
+        return (Seek(msgspec.structs.replace(login, match=None)),)
+
+    def _resign(self, message: bytes) -> Outs:
+        return () if self._player is None else (Resign(message),)
 
     def _act(self, value: Any, message: bytes) -> Outs:
         """A client with frames names its moves, so that it can send other messages too."""
@@ -95,9 +113,9 @@ class BattlebotConversation:
             return self._explain({"error": str(problem)})
         if action == "ping":
             return self._explain({"pong": raw})
-        if self._player is None:
-            return ()
-        return (Submit(raw, message) if action == "move" else Resign(message),)
+        if action == "resign":
+            return self._resign(message)
+        return () if self._player is None else (Submit(raw, message),)
 
     def _read_login(self, value: Any) -> Outs:
         try:
@@ -118,6 +136,7 @@ class BattlebotConversation:
             case Seated():
                 self.deadline, self._player = None, reply.player
                 self._writer = reply.writers.join(reply.player, self._make_writer())
+                return self._name_match(reply.writers.header)
             case Dismissed():
                 return self._dismissed(reply, now)
             case WaitLimit() if self._explains:
@@ -155,6 +174,12 @@ class BattlebotConversation:
             return self._turn_away({"error": reply.words}, TRY_LATER)
         return self._fail(BadLogin(reply.words).answer() if self._explains else FAILED)
 
+    def _name_match(self, header: MatchHeader) -> Outs:
+        """A client that plays several matches is told which one begins; frames tell it by themselves."""
+        login = self._login
+        assert login is not None
+        return [msgspec.json.encode(header)] if login.again and not login.frames else ()
+
     def _make_writer(self) -> MakeWriter:
         login = self._login
         assert login is not None
@@ -163,7 +188,13 @@ class BattlebotConversation:
         return battlebot_with_extras if EXTRAS in login.features else battlebot
 
     def _dismissed(self, reply: Dismissed, now: Seconds) -> Outs:
-        self._player, self._over = None, True
+        assert self._login is not None
+        again = self._login.again and not (reply.failed or reply.stopping)
+        self._player, self._writer = None, None
+        self._over, self._between = not again, again
+        if again:
+            self.deadline = now + self._login_limit
+            return ()
         if reply.failed:
             return *self._explain({"error": NOT_STORED}), Close(INTERNAL, NOT_STORED)
         if reply.stopping:
@@ -183,7 +214,7 @@ class BattlebotConversation:
             return (Close(),)
         if not self._admitted:
             return self._fail(FAILED)
-        return self._turn_away({"error": self._wait_message})
+        return self._turn_away({"error": NOT_ASKED if self._between else self._wait_message})
 
     # How it ends.
 
