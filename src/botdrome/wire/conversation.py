@@ -199,3 +199,4 @@ class Conversation(Protocol):
 
     def wake(self, now: Seconds) -> Outs:
         """The deadline has passed."""
+        return ()

@@ -9,7 +9,10 @@ from botdrome.wire.bomber.conversation import (
     Act,
     ActionJudged,
     BomberConversation,
+    BomberSocketConversation,
+    FollowRoom,
     ReadState,
+    RefuseMessage,
     Registered,
     RegisterUser,
     Registration,
@@ -26,6 +29,7 @@ from botdrome.wire.bomber.messages import CAME_LATE, HAS_NOT_BEGUN, IS_ACCEPTED,
 from botdrome.wire.bomber.request import BadRequest, Message
 from botdrome.wire.bomber.shape import LITERAL
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
+from botdrome.wire.conversation import Close
 
 STATE = State(
     PLAYING,
@@ -60,7 +64,6 @@ def test_a_user_registers_looks_and_acts() -> None:
     talk = BomberConversation()
     assert talk.receive({"user_name": "Ada", "password": "secret"}) == RegisterUser("Ada", "secret")
     assert told(talk, Registered("u1", 9000)) == (200, {"user_id": "u1", "time_left": 9000})
-    assert talk.speaks_for == "u1"
     assert talk.receive({"action": "state", "user_id": "u1"}) == ReadState("u1")
     status, state = told(talk, shown(0))
     assert (status, state["user_position"], state["alive"], state["time_left"], state["state_number"]) == (
@@ -107,6 +110,28 @@ def test_only_a_request_may_wait_and_a_socket_may_have_a_user() -> None:
     assert BomberConversation(may_wait=True).receive(asked) == ReadState(None, 7)
     assert BomberConversation(user_id="u2").receive(asked) == ReadState("u2")
     assert BomberConversation(user_id="u2").receive({"action": "WAIT"}) == Act("u2", "WAIT", None)
+
+
+def test_a_websocket() -> None:
+    talk = BomberSocketConversation(BomberConversation(user_id="u1"), 1.0, 3, 0.0)
+    assert talk.begin(0.0) == (FollowRoom(),)
+    (state,) = talk.answer(shown(0), 0.0)
+    assert isinstance(state, bytes) and json.loads(state)["state_number"] == 3
+    assert talk.receive(b'{"action": "WAIT"}', 0.0) == (Act("u1", "WAIT", None),)
+    assert talk.receive(b"user_name=Ada", 0.0) == (RegisterUser("Ada", None),)
+    assert talk.receive(b"[]", 0.0) == (RefuseMessage("BAD_MESSAGE", "a message is an object with the keys of the document"),)
+    (answer, close) = talk.receive(b"{}", 0.0)
+    assert answer == b'{"response":"DECLINED","information":"TOO_MANY_REQUESTS","detail":"too many messages"}'
+    assert close == Close(1008, "TOO_MANY_REQUESTS", "flood")
+    assert (talk.deadline, talk.wake(0.0)) == (None, ())
+
+
+def test_a_websocket_at_a_url_that_cannot_be_understood() -> None:
+    talk = BomberSocketConversation(BomberConversation(), 1.0, 3, 0.0, BadRequest("BAD_FIELD", "format is json or python"))
+    assert talk.begin(0.0) == (
+        b'{"response":"DECLINED","information":"BAD_FIELD","detail":"format is json or python"}',
+        Close(1008, "BAD_FIELD"),
+    )
 
 
 def test_a_refusal() -> None:

@@ -1,8 +1,10 @@
 """The entry points of the Bomberman API: an HTTP service and a WebSocket."""
 
+from functools import partial
+
 from botdrome.server.bomber.rooms import Rooms
 from botdrome.server.bomber.routes import Routes, is_ours, refuse
-from botdrome.server.bomber.socket import bomber_socket
+from botdrome.server.bomber.socket import connect_socket
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.http_exchange import HttpLimits, HttpResponse
 from botdrome.server.network.http_request import HttpRequest
@@ -37,7 +39,7 @@ class BomberApi:
         return refuse(421, "UNKNOWN_HOST", words) if words else None
 
     def receive_socket(self, target: str) -> MakeSession | None:
-        return bomber_socket(self.rooms, target) if is_ours(target.encode("latin-1")) else None
+        return partial(connect_socket, self.rooms, target) if is_ours(target.encode("latin-1")) else None
 
     async def close(self) -> None:
         await self.rooms.close()

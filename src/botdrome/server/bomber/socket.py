@@ -1,81 +1,92 @@
-"""The Bomberman API over a WebSocket: one message per frame, and the server pushes every new state."""
+"""WebSockets of the Bomberman API."""
 
-from collections.abc import Mapping
+import asyncio
+from functools import partial
 
-from botdrome.server import metrics
+from botdrome.match.events import Player
 from botdrome.server.bomber.registration import register
 from botdrome.server.bomber.room import BomberRoom
 from botdrome.server.bomber.rooms import Rooms
-from botdrome.server.network.connection import POLICY, Connection
-from botdrome.server.network.rate_limit import Bucket
-from botdrome.server.network.websocket import MakeSession
-from botdrome.wire.bomber.conversation import Act, BomberConversation, RegisterUser, RoomReply, declined
-from botdrome.wire.bomber.request import BadRequest, read_form, read_message, read_switch, unquoted
-from botdrome.wire.bomber.shape import DEFAULT, Shape, read_shape
+from botdrome.server.network.connection import Connection
+from botdrome.server.session import Session
+from botdrome.server.tables.table import Table
+from botdrome.wire.bomber.conversation import (
+    BAD,
+    Act,
+    BomberConversation,
+    BomberSocketConversation,
+    FollowRoom,
+    ReadState,
+    RefuseMessage,
+    Registered,
+    RegisterUser,
+    RequestRefused,
+    RoomReply,
+)
+from botdrome.wire.bomber.request import BadRequest, read_form, read_switch, unquoted
+from botdrome.wire.bomber.shape import read_shape
+from botdrome.wire.conversation import Command
 
 
-def bomber_socket(rooms: Rooms, target: str) -> MakeSession:
-    """Return the session factory for this target. Its query has the format of the states and the user_id."""
+def connect_socket(rooms: Rooms, target: str, connection: Connection) -> Session:
+    """The query of the target has the format of the states and the user_id."""
     path, _, query = target.encode("latin-1").partition(b"?")
     words = path.split(b"/")[2:]
+    room, talk, user_id, fault = rooms.first, BomberConversation(), None, None
+    try:
+        found = rooms[unquoted(words[1])] if words[:1] == [b"rooms"] and len(words) > 1 else room
+        if found is None:
+            raise BadRequest("UNKNOWN_ROOM", "there is no such room; see /bomber/rooms")
+        room, fields = found, read_form(query)
+        user_id, shape = fields.get("user_id"), read_shape(fields)
+        with_state = read_switch(fields.get("with_state"), "with_state")
+        talk = BomberConversation(shape, with_state, room.plan.wrapped_responses, user_id=user_id)
+    except BadRequest as problem:
+        fault = problem
+    limit, now = rooms.desk.settings.message, asyncio.get_running_loop().time()
+    conversation = BomberSocketConversation(talk, limit.rate, limit.burst, now, fault)
+    return Session(connection, conversation, SocketHost(room, user_id), rooms.desk)
 
-    def receive(connection: Connection) -> BomberSession:
-        try:
-            room = rooms[unquoted(words[1])] if words[:1] == [b"rooms"] and len(words) > 1 else rooms.first
-            if room is None:
-                raise BadRequest("UNKNOWN_ROOM", "there is no such room; see /bomber/rooms")
-            fields = read_form(query)
-            return BomberSession(connection, room, read_shape(fields), fields)
-        except BadRequest as fault:
-            return BomberSession(connection, rooms.first, DEFAULT, {}, fault)
 
-    return receive
+class SocketHost:
+    """Executes the commands of one client."""
 
+    protocol = "bomberman"
 
-class BomberSession:
-    def __init__(
-        self, connection: Connection, room: BomberRoom, shape: Shape, query: Mapping[str, str], fault: BadRequest | None = None
-    ) -> None:
-        self._connection, self._room, self._shape = connection, room, shape
-        with_state = read_switch(query.get("with_state"), "with_state")
-        wrapped = room.plan.wrapped_responses
-        self._conversation = BomberConversation(shape, with_state, wrapped, user_id=query.get("user_id"))
-        limit = room.desk.settings.message
-        self._bucket = Bucket(limit.rate, limit.burst)
-        if fault is None:
-            room.pushes[self._push] = None
-            self._push()
-        else:
-            self._refuse(fault)
+    def __init__(self, room: BomberRoom, user_id: str | None) -> None:
+        """`user_id`: each new state is pushed as this user sees it, or as the last one that the client spoke for."""
+        self._room, self._user_id = room, user_id
 
-    def received(self, message: bytes) -> None:
+    def act(self, session: Session, command: Command) -> None:
         room = self._room
         room.desk.tables.metronome.catch_up()
-        if not self._bucket.take():
-            metrics.REFUSED.labels("flood").inc()
-            return self._refuse(BadRequest("TOO_MANY_REQUESTS", "too many messages"))
-        try:
-            command = self._conversation.receive(read_message(message))
-        except BadRequest as fault:
-            return self._connection.send([declined(self._shape, fault.word, fault.sentence, **room.moment())])
-        if isinstance(command, RegisterUser):
-            return room.desk.tasks.start(register(room, command, self._connection.address, self._reply))
-        user = room.user(command.user_id)
-        if user is not None:
-            self._conversation.speaks_for = user.user_id
-        return self._reply(room.act(command) if isinstance(command, Act) else room.shown_to(user))
+        match command:
+            case Act() | ReadState():
+                user = room.user(command.user_id)
+                if user is not None:
+                    self._user_id = user.user_id
+                session.answer(room.act(command) if isinstance(command, Act) else room.shown_to(user))
+            case RegisterUser():
+                reply = partial(self._registered, session)
+                room.desk.tasks.start(register(room, command, session.connection.address, reply))
+            case RefuseMessage(word, sentence):
+                session.answer(RequestRefused(BAD, word, sentence, room.moment()))
+            case FollowRoom():
+                push = partial(self._push, session)
+                room.pushes[push] = None
+                session.release = partial(room.pushes.pop, push)
+                push()
 
-    def lost(self) -> None:
-        self._room.pushes.pop(self._push, None)
+    def _registered(self, session: Session, reply: RoomReply) -> None:
+        if isinstance(reply, Registered):
+            self._user_id = reply.user_id
+        session.answer(reply)
 
-    def _push(self) -> None:
-        self._reply(self._room.shown_to(self._room.user(self._conversation.speaks_for)))
+    def _push(self, session: Session) -> None:
+        session.answer(self._room.shown_to(self._room.user(self._user_id)))
 
-    def _reply(self, reply: RoomReply) -> None:
-        _, body, rest = self._conversation.answer(reply)
-        self._connection.send([body + rest])
+    def seated(self, session: Session, table: Table, player: Player) -> None:
+        """The seat is the user's, not the connection's."""
 
-    def _refuse(self, fault: BadRequest) -> None:
-        self.lost()
-        self._connection.send([declined(self._shape, fault.word, fault.sentence)])
-        self._connection.close(POLICY, fault.word)
+    def left(self, session: Session) -> None:
+        """`release` is enough."""

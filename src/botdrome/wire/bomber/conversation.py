@@ -22,10 +22,12 @@ from botdrome.wire.bomber.messages import (
     Response,
     read_action,
 )
-from botdrome.wire.bomber.request import BadRequest, Message, read_name, read_number
+from botdrome.wire.bomber.request import BadRequest, Message, read_message, read_name, read_number
 from botdrome.wire.bomber.shape import DEFAULT, Shape
 from botdrome.wire.bomber.state import FINISHED, REGISTRATION, StateWriter
-from botdrome.wire.conversation import Command, Reply
+from botdrome.wire.conversation import Close, Command, Conversation, Outs, Reply, Seconds
+from botdrome.wire.framing.websocket import POLICY
+from botdrome.wire.token_bucket import TokenBucket
 
 OK, BAD, FORBIDDEN, NOT_FOUND, CONFLICT, UNAVAILABLE = 200, 400, 403, 404, 409, 503
 TAKEN = ("its user has another password", "its user registered with a password or from another address")
@@ -54,6 +56,17 @@ class Act(Struct, Command, frozen=True):
     word: str
     number: int | None
     """`state_number`: the round that the action is for; None: the present one."""
+
+
+class FollowRoom(Struct, Command, frozen=True):
+    """Answer with the state, now and whenever there is a new one."""
+
+
+class RefuseMessage(Struct, Command, frozen=True):
+    """Answer that a message cannot be understood, with the present moment of the room."""
+
+    word: str
+    sentence: str
 
 
 RoomCommand = RegisterUser | ReadState | Act
@@ -108,8 +121,7 @@ class BomberConversation:
         `user_id`: for messages of a WebSocket that name none.
         """
         self._shape, self._with_state, self._wrapped, self._may_wait = shape, with_state, wrapped, may_wait
-        self._user_id = self.speaks_for = user_id
-        """`speaks_for`: the user whose view of each new state is pushed, the last one that the client spoke for."""
+        self._user_id = user_id
 
     def receive(self, message: Message) -> RoomCommand:
         """Return what the client asks of the room. BadRequest if the message cannot be understood."""
@@ -133,7 +145,6 @@ class BomberConversation:
         if isinstance(reply, ActionJudged):
             return OK, *self._judged(reply)
         if isinstance(reply, Registered):
-            self.speaks_for = reply.user_id
             return OK, self._shape.spelled({"user_id": reply.user_id, "time_left": reply.time_left}), b""
         return reply.status, declined(self._shape, reply.word, reply.sentence, **reply.more), b""
 
@@ -146,6 +157,39 @@ class BomberConversation:
             return self._told(reply.user, fields)
         fields["state_number"], fields["time_left"] = reply.number, reply.user.time_left
         return self._shape.spelled(fields), b""
+
+
+class BomberSocketConversation(Conversation):
+    """The same over a WebSocket: one message per frame, and the server pushes every new state."""
+
+    deadline = None
+
+    def __init__(
+        self, talk: BomberConversation, message_rate: float, message_burst: int, now: Seconds, fault: BadRequest | None = None
+    ) -> None:
+        """`fault`: the URL cannot be understood."""
+        self._talk, self._fault = talk, fault
+        self._limit = TokenBucket(message_rate, message_burst, now)
+
+    def begin(self, now: Seconds) -> Outs:
+        return (FollowRoom(),) if self._fault is None else self._refuse(self._fault.word, self._fault.sentence)
+
+    def receive(self, message: bytes, now: Seconds) -> Outs:
+        if not self._limit.take(now):
+            return self._refuse("TOO_MANY_REQUESTS", "too many messages", "flood")
+        try:
+            return (self._talk.receive(read_message(message)),)
+        except BadRequest as fault:
+            return (RefuseMessage(fault.word, fault.sentence),)
+
+    def answer(self, reply: Reply, now: Seconds) -> Outs:
+        assert isinstance(reply, RoomReply)
+        _, body, rest = self._talk.answer(reply)
+        return (body + rest,)
+
+    def _refuse(self, word: str, sentence: str, refused: str = "") -> Outs:
+        _, body, _ = self._talk.answer(RequestRefused(BAD, word, sentence))
+        return body, Close(POLICY, word, refused)
 
 
 def declined(shape: Shape, word: str, sentence: str, **more: object) -> bytes:
