@@ -1,5 +1,6 @@
 """The offline table: functions and programs in any mix, and every way to fail."""
 
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from botdrome.client.program import CannotStart
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat, alarm, check_bot, make_seat
+from botdrome.runner.seats import BotFault, FunctionSeat, ProgramSeat, Seat, check_bot, guarded, make_seat
 from botdrome.runner.table import OfflineTable
 from tests.runner import programs
 from tests.runner.programs import program
@@ -35,8 +36,8 @@ def played(one: Any, two: Any, terms: Terms = PATIENT, game: Any = NOUGHTS) -> t
         table.play()
     finally:
         for each in seats:
+            each.close()
             if isinstance(each, ProgramSeat):
-                each.program.close()
                 assert each.program._process.poll() is not None, "a program outlived its match"
     assert match.result is not None
     return match, table
@@ -144,14 +145,14 @@ def test_a_function_that_never_returns_is_stopped() -> None:
     match, table = played(endless, first_free, Terms(Pace(1)))
     assert match.result is not None
     assert match.result.causes == ("timeout", "complete")
-    assert table.faults == {0: "timeout: no move within 1 ms"}
+    assert re.fullmatch(r"timeout: no move within 1 ms, stopped in line \d+ of test_table.py", table.faults[0])
+    assert {now for now, *_ in match.inputs} == {0}, "no time of the clock is in the record"
 
 
 def test_a_function_that_never_returns_is_stopped_even_without_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.runner.table.UNLIMITED", 0.001)
-    match, table = played(endless, first_free, Terms(Pace(None)))
-    assert match.result is not None
-    assert table.faults == {0: "timeout: no move within 0.001 s"}
+    _, table = played(endless, first_free, Terms(Pace(None)))
+    assert table.faults[0].startswith("timeout: no move within 0.001 s, stopped in line ")
 
 
 def test_a_function_that_takes_too_long_is_late() -> None:
@@ -173,10 +174,11 @@ def test_a_refused_move_without_a_limit_ends_in_expulsion() -> None:
     assert table.refused == [3, 0]
 
 
-def test_a_refused_move_with_a_limit_lets_the_time_run_out_at_once() -> None:
-    match, _ = played(lambda view: 5, first_free, Terms(Pace(3_600_000)))
+def test_a_refused_move_is_no_timeout() -> None:
+    match, table = played(lambda view: 5, first_free, Terms(Pace(3_600_000)))
     assert match.result is not None
-    assert match.result.causes == ("timeout", "complete")
+    assert match.result.causes == ("illegal moves", "complete")
+    assert table.headline(0) == "lost at step 0: a move is a JSON object, not 5, third illegal move"
 
 
 def test_functions_are_played_in_no_time_so_that_matches_can_be_repeated() -> None:
@@ -186,18 +188,18 @@ def test_functions_are_played_in_no_time_so_that_matches_can_be_repeated() -> No
     assert {now for now, *_ in once.inputs} == {0}
 
 
-def test_the_alarm_is_for_the_main_thread_only() -> None:
+def test_the_time_limit_is_for_the_main_thread_only() -> None:
     rung = []
 
     def inside() -> None:
-        with alarm(0.0001):
+        with guarded(0.0001):
             rung.append(sum(range(200_000)))
 
     thread = threading.Thread(target=inside)
     thread.start()
     thread.join()
     assert rung
-    with pytest.raises(Overdue), alarm(0.0001):
+    with pytest.raises(BotFault, match="timeout"), guarded(0.0001):
         while True:
             pass
 
@@ -209,8 +211,8 @@ def test_the_alarm_is_for_the_main_thread_only() -> None:
         ("cmd:", "cmd:: a program is missing after cmd:"),
         ("cmd:'", "cmd:': No closing quotation"),
         ("cmd:/no/such/program", "cmd:/no/such/program: there is no program '/no/such/program'"),
-        ("no_such_file.py", "no_such_file.py: FileNotFoundError"),
-        ("no_such_module:bot", "no_such_module:bot: ModuleNotFoundError"),
+        ("no_such_file.py", "no_such_file.py: the file cannot be read: No such file or directory"),
+        ("no_such_module:bot", "no_such_module:bot: there is no module 'no_such_module'"),
         ("json:nothing", "json:nothing: there is no function 'nothing' in json"),
     ],
 )

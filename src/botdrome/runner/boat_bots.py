@@ -18,7 +18,7 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Terms, offline
 from botdrome.runner.boat_line_game import LineGame
 from botdrome.runner.boat_trial import GAME, SKIPPER, BoardRun, SkippingOpponent, Trial, Watch, finished_run
-from botdrome.runner.seats import FunctionSeat, ProgramSeat, check_bot, make_seat, program_command
+from botdrome.runner.seats import FunctionSeat, check_bot, make_seat, program_command
 from botdrome.runner.table import OfflineTable
 from botdrome.runner.tournament import in_processes
 from botdrome.wire.battlebot.messages import Battlebot, greeting
@@ -84,8 +84,7 @@ class SeatShooter:
             )
             table.play()
         finally:
-            if isinstance(seat, ProgramSeat):
-                seat.program.close()
+            seat.close()
         end = match.position
         assert isinstance(end, Battleship)
         return finished_run(number, fleet, end, seat.effort.seconds, table.faults.get(0, ""))

@@ -1,19 +1,15 @@
 """Bots of the offline runner: functions and programs."""
 
-import importlib
-import importlib.util
+import os
 import shlex
 import shutil
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from time import perf_counter
-from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +17,9 @@ from msgspec import Struct
 from botdrome.bots.house import house_bots, seated
 from botdrome.client.program import CannotStart, Program
 from botdrome.games.game import Raw, View
+from botdrome.match.events import Cause
+from botdrome.runner.bot import BotInstance, CannotLoad, load
+from botdrome.runner.traces import explain, line_of, trace_of
 from botdrome.wire.battlebot.messages import greeting
 
 
@@ -28,9 +27,37 @@ class Overdue(BaseException):
     """A function exceeded its time and was stopped. Not an Exception, since bots catch those."""
 
 
+class BotFault(Exception):
+    """A bot failed and is out: the cause, the detail for its author in one line, and the whole traceback."""
+
+    def __init__(self, cause: Cause, detail: str, trace: str = "") -> None:
+        super().__init__(f"{cause}: {detail}" if detail else cause)
+        self.cause, self.detail, self.trace = cause, detail, trace
+
+
 @contextmanager
-def alarm(seconds: float) -> Iterator[None]:
-    """Raise Overdue inside the block after some seconds. Works in the main thread only."""
+def guarded(seconds: float) -> Iterator[None]:
+    """Run the code of a bot in this process: raise BotFault for what it raises, and after some seconds.
+
+    The time limit works in the main thread only, and a bot that catches every exception escapes it.
+    """
+    process = os.getpid()
+    try:
+        with _alarm(seconds):
+            yield
+    except KeyboardInterrupt:
+        raise
+    except Overdue as error:
+        raise BotFault("timeout", f"stopped in {line_of(error)}", trace_of(error)) from None
+    except BaseException as error:
+        raise BotFault("crash", explain(error), trace_of(error)) from None
+    finally:
+        if os.getpid() != process:
+            os._exit(0)  # the bot has forked, and this is the copy
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -59,23 +86,50 @@ class Effort(Struct):
 
 
 class FunctionSeat:
-    """A bot that is a function. `trusted` bots, those of the house, are neither stopped nor checked for JSON."""
+    """A bot that plays in this process. `trusted` bots, those of the house, are neither stopped nor checked for JSON."""
 
-    def __init__(self, bot: Callable[[View], Raw], trusted: bool) -> None:
-        self._bot, self.trusted = bot, trusted
+    def __init__(self, bot: Any, trusted: bool, seed: int = 0) -> None:
+        """`bot` is a function, a class or an object; of bots that are not trusted it may also be the entrant."""
+        self._bot, self.trusted, self.seed = bot, trusted, seed
+        self._instance: BotInstance | None = None
         self.effort = Effort()
 
+    def begin(self, match: dict[str, Any], limit: float) -> None:
+        """Create the instance for this match. Raise BotFault if it fails."""
+        if not self.trusted:
+            with guarded(limit):
+                self._made().begin(_as_json(match))
+
     def ask(self, view: View, limit: float) -> tuple[Raw, float]:
-        """Return the move and its seconds. Exceptions of the function pass."""
+        """Return the move and its seconds. Raise BotFault if there is none."""
         began = perf_counter()
         if self.trusted:
             raw = self._bot(view)
         else:
-            with alarm(limit):
-                raw = msgspec.json.decode(msgspec.json.encode(self._bot(view)))
+            with guarded(limit):
+                raw = _as_json(self._made().move(_as_json(view)))
         spent = perf_counter() - began
         self.effort.add(spent)
         return raw, spent
+
+    def end(self, result: dict[str, Any], limit: float) -> None:
+        if self._instance is not None:
+            with guarded(limit):
+                self._instance.end(_as_json(result))
+
+    def close(self) -> None:
+        if self._instance is not None:
+            self._instance.close()
+
+    def _made(self) -> BotInstance:
+        if self._instance is None:
+            self._instance = BotInstance(_loaded(self._bot) if isinstance(self._bot, str) else self._bot)
+        return self._instance
+
+
+def _as_json(value: Any) -> Any:
+    """Return the value after a round trip through JSON: a bot sees lists, never tuples, as in any other language."""
+    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 class ProgramSeat:
@@ -84,17 +138,17 @@ class ProgramSeat:
     def __init__(self, program: Program, greeting: bytes) -> None:
         self.program = program
         self.effort = Effort()
-        self.asked = perf_counter()
-        self.greeted = False
-        """Whether it has sent its first message."""
+        self.started = self.asked = perf_counter()
+        self.heard = False
+        """Whether it has sent a message: only then it has certainly started."""
         program.send([greeting])
+
+    def close(self) -> None:
+        self.program.close()
 
 
 Seat = FunctionSeat | ProgramSeat
-
-
-FUNCTION = "bot"
-"""The default function of a Python file."""
+"""A bot in one match. Each seat has `effort`, and `close()` ends it."""
 
 
 def check_bot(entrant: str, game: str) -> None:
@@ -104,7 +158,12 @@ def check_bot(entrant: str, game: str) -> None:
     elif entrant.startswith("house:"):
         _house(entrant, game)
     else:
-        _loaded(entrant)
+        try:
+            _loaded(entrant)
+        except CannotLoad as problem:
+            raise CannotStart(f"{entrant}: {problem}") from None
+        except BaseException:  # the bot's own code failed, and so it will in each match
+            return
 
 
 def make_seat(entrant: str, game: str, name: str, seed: int) -> Seat:
@@ -113,13 +172,7 @@ def make_seat(entrant: str, game: str, name: str, seed: int) -> Seat:
         return ProgramSeat(Program(program_command(entrant)), greeting(game, name))
     if entrant.startswith("house:"):
         return FunctionSeat(seated(_house(entrant, game), seed), trusted=True)
-    loaded = _loaded(entrant)
-    return FunctionSeat(_made(loaded), trusted=False)
-
-
-def _made(loaded: Any) -> Callable[[View], Raw]:
-    """Instantiate a class for each match; a function is used as it is."""
-    return cast("Callable[[View], Raw]", loaded() if isinstance(loaded, type) else loaded)
+    return FunctionSeat(entrant, trusted=False, seed=seed)
 
 
 def program_command(entrant: str) -> list[str]:
@@ -143,29 +196,4 @@ def _house(entrant: str, game: str) -> Any:
 
 @cache
 def _loaded(entrant: str) -> Any:
-    place, _, name = entrant.rpartition(":") if ":" in entrant else (entrant, "", FUNCTION)
-    try:
-        module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place)
-    except Exception as error:
-        raise CannotStart(f"{entrant}: {type(error).__name__}: {error}") from error
-    found = getattr(module, name, None)
-    if not callable(found):
-        raise CannotStart(f"{entrant}: there is no function {name!r} in {place}")
-    return found
-
-
-def _from_module(name: str) -> ModuleType:
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    return importlib.import_module(name)
-
-
-def _from_file(path: Path) -> ModuleType:
-    path = path.resolve(strict=True)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))
-    spec.loader.exec_module(module)
-    return module
+    return load(entrant)

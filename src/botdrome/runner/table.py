@@ -1,6 +1,5 @@
 """OfflineTable: one match of the offline runner, between functions and programs."""
 
-import traceback
 from collections.abc import Sequence
 from time import perf_counter, time
 from typing import Any
@@ -10,85 +9,161 @@ import msgspec
 from botdrome.bots.house import house_view
 from botdrome.bots.simulate import TRIES
 from botdrome.client.program import FAREWELL, Program, wait_for
+from botdrome.games.options import options_in
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
-from botdrome.match.events import Cause, Late, Out, Player, Refused
+from botdrome.match.events import Began, BoardEnded, Cause, Event, Late, Out, Played, Player, Refused
+from botdrome.match.headline import Headlines
 from botdrome.match.match import Match
+from botdrome.match.terms import Milliseconds
 from botdrome.runner.scenes import Stage
-from botdrome.runner.seats import FunctionSeat, Overdue, ProgramSeat, Seat
+from botdrome.runner.seats import BotFault, FunctionSeat, ProgramSeat, Seat
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.vocabulary import standing
 
 
 class Clock:
-    """The clock of a match. It runs for programs only: functions take no time, so that the same seed gives the same match."""
+    """The clock of a match. It stands still within a step, so that the same seed gives the same match, whatever time it takes.
 
-    def __init__(self, ticking: bool) -> None:
-        self._ticking = ticking
+    Only a limit that is exceeded moves it.
+    """
+
+    def __init__(self, now: Milliseconds) -> None:
+        self.now = now
         self._since = perf_counter()
-        self._ahead = 0
 
-    def now(self) -> int:
-        return self._ahead + (int((perf_counter() - self._since) * 1000) if self._ticking else 0)
+    def restart(self) -> None:
+        """A step opens."""
+        self._since = perf_counter()
 
-    def advance(self, to: int) -> None:
-        """Jump ahead if no program is awaited."""
-        self._ahead += max(0, to - self.now())
+    def left(self, deadline: Milliseconds) -> float:
+        """Return the seconds that programs still have."""
+        return (deadline - self.now) / 1000 + self._since - perf_counter()
 
     def leave_out(self, seconds: float) -> None:
         """Subtract time in which programs could not be read."""
         self._since += seconds
 
+    def advance(self, to: Milliseconds) -> None:
+        self.now = max(self.now, to)
+        self.restart()
+
 
 UNLIMITED = 60.0
 """Seconds for a function if the terms set no limit."""
+START = 10.0
+"""Seconds in which a bot must start up, whichever seat it has. They do not count for its moves."""
+BEYOND = 1.0
+"""Seconds beyond its limit after which a function is stopped. Until then its move is late."""
 IN_VAIN = 200
 """Refused messages in a row before a program counts as flooding."""
+SEED_SIZE = 1 << 32
+"""Seeds that a bot is told are below this: every language and library takes them."""
 
 
 class OfflineTable:
     def __init__(self, match: Match, seats: Sequence[Seat], names: tuple[str, ...], stage: Stage | None = None) -> None:
         """`stage` shows the match."""
-        self._match, self._stage = match, stage
+        self._match, self._stage, self._names = match, stage, names
         self._dialect = Battlebot(match.game.name, names, int(time() * 1000), extras=True)
         self._functions = {player: seat for player, seat in enumerate(seats) if isinstance(seat, FunctionSeat)}
         self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
-        self._clock = Clock(ticking=bool(self._programs))
+        self._clock = Clock(match.inputs[-1][0] if match.inputs else 0)
         self._in_vain = dict.fromkeys(self._programs, 0)
+        self._refusals: dict[Player, str] = {}
+        """Why the last move of each player in this step was refused."""
+        self._missed = [0] * match.players
+        """The steps in a row that each player has missed."""
+        self._headlines = Headlines()
         self.faults: dict[Player, str] = {}
         """Why each bot was disqualified, for its author."""
         self.refused = [0] * match.players
         """The number of refused moves of each player."""
 
+    def headline(self, player: Player) -> str:
+        return self._headlines.of(player)
+
     def play(self) -> None:
+        """Play the match to its end, from its start or, if it has started, from where it stands."""
         match = self._match
-        self._tell(match.start())
+        started = bool(match.steps or match.awaited or match.resting or match.result)
+        self._tell(self._position_news() if started else match.start())
+        self._begin_functions()
         while match.result is None:
             step = match.steps
             self._ask_functions()
             if match.result is None and match.steps == step:
                 self._let_time_pass()
+        self._end_functions()
+
+    def _position_news(self) -> News:
+        """Return news that tell programs the position of a match in progress, as after a reconnection."""
+        match = self._match
+        boards = match.result_if_ended("complete").boards[:-1]
+        ended: News = [(BoardEnded(number, result), match.position) for number, result in enumerate(boards)]
+        return [*ended, (Began(match.board, match.order), match.position)]
 
     def _tell(self, news: News) -> None:
         for event, _ in news:
-            if isinstance(event, Out):
-                self.faults[event.player] = f"{event.cause}: {event.detail}" if event.detail else event.cause
-            elif isinstance(event, Refused | Late):
-                self.refused[event.player] += 1
+            self._note(event)
         if self._stage is not None:
-            self._stage.see(self._clock.now(), news)
+            self._stage.see(self._clock.now, news)
         if news and self._programs:
-            told = self._dialect.on_news(news, standing(self._match, self._clock.now()), self._programs)
+            told = self._dialect.on_news(news, standing(self._match, self._clock.now), self._programs)
             for player, messages in told.items():
                 self._programs[player].program.send(messages)
                 self._programs[player].asked = perf_counter()
 
+    def _note(self, event: Event) -> None:
+        self._headlines.add(event)
+        if isinstance(event, Played | Began):
+            self._refusals.clear()
+            self._clock.restart()
+        elif isinstance(event, Out):
+            self.faults.setdefault(event.player, f"{event.cause}: {event.detail}" if event.detail else event.cause)
+        elif isinstance(event, Refused | Late):
+            self.refused[event.player] += 1
+            if isinstance(event, Refused):
+                self._refusals[event.player] = event.why
+
     def _expel(self, player: Player, cause: Cause, why: str) -> None:
         if seat := self._programs.pop(player, None):
-            seat.program.close()
-        self._tell(self._match.expel(player, cause, self._clock.now(), why))
+            seat.close()
+        self._functions.pop(player, None)
+        self._tell(self._match.expel(player, cause, self._clock.now, why))
 
     # Functions.
+
+    def _begin_functions(self) -> None:
+        match = self._match
+        faults: list[tuple[Player, BotFault]] = []
+        for player, seat in self._functions.items():
+            about = {
+                "game": match.game.name,
+                "options": options_in(match.game),
+                "players": self._names,
+                "you": player,
+                "seed": seat.seed % SEED_SIZE,
+                "limit": match.terms.pace.limit,
+            }
+            try:
+                seat.begin(about, START)
+            except BotFault as fault:
+                faults.append((player, fault))
+        for player, found in faults:
+            self._expel(player, found.cause, found.detail)
+            self.faults.setdefault(player, str(found))
+        self._clock.restart()
+
+    def _end_functions(self) -> None:
+        result = self._match.result
+        assert result is not None
+        about = {"places": result.places, "scores": result.scores, "causes": result.causes}
+        for player, seat in self._functions.items():
+            try:
+                seat.end(about | {"you": player}, BEYOND)
+            except BotFault as fault:
+                self.faults.setdefault(player, f"after the match, in `end`: {fault}")
 
     def _ask_functions(self) -> None:
         """Ask every awaited function; after a refused move it may try again."""
@@ -102,45 +177,67 @@ class OfflineTable:
         match, began = self._match, perf_counter()
         limit = match.terms.pace.limit
         seconds = UNLIMITED if limit is None else limit / 1000
+        view = house_view(match.position, match.seat_of(player)) if seat.trusted else match.view(player)
         try:
-            view = house_view(match.position, match.seat_of(player)) if seat.trusted else match.view(player)
-            raw, spent = seat.ask(view, 2 * seconds + 1)
-        except Overdue:
-            return self._stop(player)
-        except Exception as error:
-            return self._expel(player, "crash", _place(error))
+            raw, spent = seat.ask(view, seconds + BEYOND)
+        except BotFault as fault:
+            late = f"no move within {_duration(limit)}" if fault.cause == "timeout" else ""
+            return self._expel(player, fault.cause, ", ".join(filter(None, (late, fault.detail))))
         finally:
             self._clock.leave_out(perf_counter() - began)
         if spent > seconds and match.deadline is not None:
             self._clock.advance(match.deadline + int((spent - seconds) * 1000) + 1)
-        self._tell(match.submit(player, raw, self._clock.now()))
+        self._take(player, raw)
 
-    def _stop(self, player: Player) -> None:
-        """A function exceeded its time by far and was stopped."""
-        deadline = self._match.deadline
-        if deadline is None:
-            return self._expel(player, "timeout", f"no move within {UNLIMITED:g} s")
-        self._clock.advance(deadline)
-        return self._tell(self._match.wake(deadline))
+    # Moves and time.
 
-    # Programs and time.
+    def _take(self, player: Player, raw: Any) -> bool:
+        """Return whether a move was accepted."""
+        before, awaited = self.refused[player], player in self._match.awaited
+        self._tell(self._match.submit(player, raw, self._clock.now))
+        if not awaited or self.refused[player] > before:
+            return False
+        self._missed[player] = 0
+        return True
 
     def _let_time_pass(self) -> None:
-        match, now = self._match, self._clock.now()
-        awaited = [player for player in match.awaited if player in self._programs]
-        if match.deadline is not None and now >= match.deadline:
-            self._tell(match.wake(now))
-        elif awaited:
-            left = None if match.deadline is None else (match.deadline - now) / 1000
-            wait_for([seat.program for seat in self._programs.values()], left)
-            self._hear()
+        match = self._match
+        awaited = [self._programs[player] for player in match.awaited if player in self._programs]
+        starting = max((seat.started + START - perf_counter() for seat in awaited if not seat.heard), default=0.0)
+        if starting > 0:
+            began = perf_counter()
+            self._hear(starting)
+            self._clock.leave_out(perf_counter() - began)
+        elif awaited and (left := self._left()) > 0:
+            self._hear(left)
         elif match.deadline is not None:
-            self._clock.advance(match.deadline)
+            self._time_up(match.deadline)
         else:
             for player in tuple(match.awaited):
-                self._expel(player, "illegal moves", "no legal move came, and there is no time limit to wait for")
+                cause: Cause = "illegal moves" if player in self._refusals else "timeout"
+                self._expel(player, cause, self._refusals.get(player, f"no move within {_duration(None)}"))
 
-    def _hear(self) -> None:
+    def _left(self) -> float:
+        """Return the seconds that the awaited programs still have."""
+        due = self._match.deadline
+        return self._clock.left(self._clock.now + int(UNLIMITED * 1000) if due is None else due)
+
+    def _time_up(self, deadline: Milliseconds) -> None:
+        """A player whose moves were refused is not late: where the terms put late players out, its cause is illegal moves."""
+        match, terms, step = self._match, self._match.terms, self._match.steps
+        for player in tuple(match.awaited):
+            self._missed[player] += 1
+            last = terms.late == "out" or (terms.patience and self._missed[player] >= terms.patience)
+            if last and player in self._refusals:
+                self._expel(player, "illegal moves", self._refusals[player])
+        if match.result is None and match.steps == step and match.deadline == deadline:
+            self._clock.advance(deadline)
+            self._tell(match.wake(deadline))
+
+    # Programs.
+
+    def _hear(self, seconds: float) -> None:
+        wait_for([seat.program for seat in self._programs.values()], seconds)
         for player, seat in list(self._programs.items()):
             seat.program.flush()
             seat.program.hear_errors()
@@ -149,7 +246,7 @@ class OfflineTable:
                 self._expel(player, "flood", seat.program.flooding)
             for line in lines:
                 if player in self._programs:
-                    self._take(player, seat, line)
+                    self._read(player, seat, line)
             if seat.program.ended and player in self._programs:
                 self._bury(player, seat.program)
 
@@ -158,8 +255,8 @@ class OfflineTable:
         program.hear_errors()
         self._expel(player, "crash", program.last_words())
 
-    def _take(self, player: Player, seat: ProgramSeat, line: bytes) -> None:
-        first, seat.greeted = not seat.greeted, True
+    def _read(self, player: Player, seat: ProgramSeat, line: bytes) -> None:
+        first, seat.heard = not seat.heard, True
         try:
             raw = msgspec.json.decode(line)
         except UNREADABLE as error:
@@ -167,13 +264,8 @@ class OfflineTable:
             return
         if first and isinstance(raw, dict) and "gameType" in raw:
             return
-        self._submit(player, seat, raw)
-
-    def _submit(self, player: Player, seat: ProgramSeat, raw: Any) -> None:
-        spent, before = perf_counter() - seat.asked, self.refused[player]
-        awaited = player in self._match.awaited
-        self._tell(self._match.submit(player, raw, self._clock.now()))
-        if awaited and self.refused[player] == before:
+        spent = perf_counter() - seat.asked
+        if self._take(player, raw):
             seat.effort.add(spent)
             self._in_vain[player] = 0
             return
@@ -182,7 +274,5 @@ class OfflineTable:
             self._expel(player, "flood", f"more than {IN_VAIN} messages in a row that were not taken")
 
 
-def _place(error: Exception) -> str:
-    """Describe an exception with its line in the bot."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{type(error).__name__}: {error} (line {frames[-1].lineno} of {frames[-1].filename.rpartition('/')[2]})"
+def _duration(limit: Milliseconds | None) -> str:
+    return f"{UNLIMITED:g} s" if limit is None else f"{limit} ms"

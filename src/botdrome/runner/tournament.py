@@ -112,7 +112,8 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
         table = OfflineTable(match, seats, names, stage)
         table.play()
     finally:
-        _send_home(seats)
+        for seat in seats:
+            seat.close()
     assert match.result is not None
     if stage is not None:
         stage.close()
@@ -129,12 +130,6 @@ def match_name(plan: TournamentPlan, fixture: Fixture) -> str:
 def _seed_of_bot(fixture: Fixture, player: Player) -> int:
     """Derive a seed for a bot that no step of the match uses; those are 0 and above."""
     return Chance(fixture.seed, -1 - player).bits()
-
-
-def _send_home(seats: Iterable[Seat]) -> None:
-    for seat in seats:
-        if isinstance(seat, ProgramSeat):
-            seat.program.close()
 
 
 def _save(plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
