@@ -2,8 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PURE := games match contest wire bots formats
-PURE_TESTS := games match contest wire bots contract golden test_formats.py
+PURE := games match contest wire bots analysis formats
+PURE_TESTS := games match contest wire bots analysis contract golden test_formats.py
 BUSY := games match wire server api/test_socketio*.py test_native.py
 READY := .venv/.ready
 NATIVE := .venv/native

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "botdrome"
-PURE = {"games", "match", "formats", "contest", "wire", "bots"}
+PURE = {"games", "match", "formats", "contest", "wire", "bots", "analysis"}
 MAY_IMPORT = {
     "games": set(),
     "bots": {"games", "match"},
@@ -14,11 +14,12 @@ MAY_IMPORT = {
     "formats": {"games", "match"},
     "contest": {"games", "match", "formats"},
     "wire": {"games", "match", "formats"},
+    "analysis": {"games", "bots", "match", "formats", "contest"},
     "store": {"games", "match"},
     "server": {"games", "bots", "match", "formats", "contest", "wire", "store"},
     "api": {"games", "bots", "match", "formats", "contest", "wire", "store", "server"},
     "client": {"wire", "games", "bots"},
-    "runner": {"games", "bots", "match", "formats", "contest", "wire", "client"},
+    "runner": {"games", "bots", "match", "formats", "contest", "analysis", "wire", "client"},
     "protocols": {"server", "api"},
     "app": {"store", "server", "api", "protocols"},
     "cli": PURE | {"app", "protocols", "client", "runner", "store", "server", "api"},

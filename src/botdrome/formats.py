@@ -12,7 +12,7 @@ from botdrome.games.game import BadOption, Game
 from botdrome.games.gomoku import Gomoku
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.games.options import with_options
-from botdrome.match.record import BadRecord, Record, read
+from botdrome.match.record import BadRecord, Record, Setup, read
 from botdrome.match.terms import Pace, Terms
 
 
@@ -41,10 +41,15 @@ FORMATS: dict[str, Format] = {
 def restored(data: bytes) -> tuple[Record, Game[Any]]:
     """Return the record in a match file, and its game set up as it was. Raise BadRecord with the line and the reason."""
     record = read(data)
-    row = FORMATS.get(record.setup.game)
+    return record, restored_game(record.setup)
+
+
+def restored_game(setup: Setup) -> Game[Any]:
+    """Return the game of a match file, set up as it was. Raise BadRecord with the reason."""
+    row = FORMATS.get(setup.game)
     if row is None:
-        raise BadRecord(1, f"there is no game {record.setup.game!r}; there are {', '.join(FORMATS)}")
+        raise BadRecord(1, f"there is no game {setup.game!r}; there are {', '.join(FORMATS)}")
     try:
-        return record, with_options(row.game, record.setup.options)
+        return with_options(row.game, setup.options)
     except BadOption as problem:
         raise BadRecord(1, str(problem)) from None

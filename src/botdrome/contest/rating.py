@@ -30,11 +30,16 @@ def elo_difference(wins: int, draws: int, losses: int) -> EloDifference:
     if games == 0:
         return EloDifference(0.0, -inf, inf)
     share = (wins + draws / 2) / games
-    spread = _spread(share, draws / games)
+    low, high = wilson(share, games, _spread(share, draws / games))
+    return EloDifference(elo_points(share), elo_points(low), elo_points(high))
+
+
+def wilson(share: float, games: int, spread: float | None = None) -> tuple[float, float]:
+    """Return the 95 % interval of a share of the points. `spread` is the variance of one game's points, if it is known."""
     shrink = 1 + Z95**2 / games
     middle = (share + Z95**2 / (2 * games)) / shrink
-    reach = Z95 / shrink * sqrt(spread / games + Z95**2 / (4 * games**2))
-    return EloDifference(elo_points(share), elo_points(middle - reach), elo_points(middle + reach))
+    reach = Z95 / shrink * sqrt((share * (1 - share) if spread is None else spread) / games + Z95**2 / (4 * games**2))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 def _spread(share: float, drawn: float) -> float:

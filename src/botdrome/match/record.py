@@ -78,6 +78,11 @@ def setup_of(match: Match, names: Iterable[str]) -> Setup:
     return Setup(version, match.game.name, match.game.rules, options_in(match.game), match.terms, seed, tuple(names))
 
 
+def record_of(match: Match, names: Iterable[str]) -> Record:
+    """The record of a match in memory, without checks."""
+    return Record(setup_of(match, names), tuple(InputLine(*told) for told in match.inputs), match.result)
+
+
 def new_match(setup: Setup, game: Game[Any]) -> Match:
     """The match at its start, under the rules by which it was played; `game` has the options of the set-up."""
     try:
@@ -195,10 +200,16 @@ def _setup(text: bytes) -> Setup:
     version = head.get("botdrome")
     if version not in (1, VERSION) or isinstance(version, bool):
         raise BadRecord(1, NO_MATCH_FILE)
-    setup: Setup = _decoded(text, 1, Setup)
-    if version == 1 and not isinstance(setup.seed, int):
+    return checked(_decoded(text, 1, Setup))
+
+
+def checked(setup: Setup) -> Setup:
+    """Return the set-up. Raise BadRecord if no match can have it."""
+    if setup.botdrome not in (1, VERSION):
+        raise BadRecord(1, NO_MATCH_FILE)
+    if setup.botdrome == 1 and not isinstance(setup.seed, int):
         raise BadRecord(1, f"the seed of version 1 must be a whole number, not {setup.seed!r}")
-    if version == VERSION and not _is_hexadecimal(setup.seed):
+    if setup.botdrome == VERSION and not _is_hexadecimal(setup.seed):
         raise BadRecord(1, f"the seed must be {SEED_DIGITS} hexadecimal digits, not {setup.seed!r}")
     if not 1 <= setup.terms.boards <= MOST_BOARDS:
         raise BadRecord(1, f"a match has 1 to {MOST_BOARDS} boards, not {setup.terms.boards}")
@@ -228,18 +239,24 @@ def verify(record: Record, game: Game[Any]) -> None:
 
 def replay(record: Record, game: Game[Any]) -> Iterator[tuple[Milliseconds, News]]:
     """The news of the start and of each input, with their times; BadRecord as in `verify`."""
+    for _, time, news in replay_match(record, game):
+        yield time, news
+
+
+def replay_match(record: Record, game: Game[Any]) -> Iterator[tuple[Match, Milliseconds, News]]:
+    """The same, with the match as it stands after each input."""
     setup = record.setup
     match = new_match(setup, game)
     news = match.start()
     _compare(1, setup.news, news)
-    yield 0, news
+    yield match, 0, news
     for number, line in enumerate(record.lines, 2):
         try:
             news = apply(match, line.input)
         except UNPLAYABLE as error:
             raise BadRecord(number, f"it cannot be played: {error}") from None
         _compare(number, line.news, news)
-        yield line.t, news
+        yield match, line.t, news
     if record.result is not None and record.result != match.result:
         raise BadRecord(len(record.lines) + 2, "the match does not come to this result")
 
