@@ -107,7 +107,7 @@ async def raw(house: RunningServer, request: bytes) -> tuple[int, bytes]:
 async def test_a_flood_of_requests_is_stopped_and_others_play_on(tmp_path: Path) -> None:
     async with room(tmp_path, message_rate=0.001, message_burst=50) as (house, one):
         ada, bob = await one.begin("Ada", "Bob")
-        request = b"POST /bomber/rest HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"
+        request = b"POST /bomber/rest HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
         status, answers = await raw(house, request * 500)
         assert status == 400
         assert answers.count(b"HTTP/1.1 400") == 50
@@ -121,7 +121,7 @@ async def test_waits_are_bounded_in_number_and_forgotten_with_their_clients(tmp_
         ada, bob = await one.begin("Ada", "Bob")
         waits = [asyncio.ensure_future(one.state(after=1)) for _ in range(2)]
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(b"GET /bomber/rest/state?after=1 HTTP/1.1\r\n\r\n")
+        writer.write(b"GET /bomber/rest/state?after=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await until_waiting(house, 3)
         answer = await one.ask("GET", "/state?after=1")
         assert (answer.status_code, answer.json()["information"]) == (429, "TOO_MANY_WAIT")
@@ -147,7 +147,7 @@ async def test_thousands_that_wait_cost_no_tasks(tmp_path: Path) -> None:
         before, waits = len(asyncio.all_tasks()), rooms_of(house).first.waits
         lines = [await asyncio.open_connection("127.0.0.1", house.port) for _ in range(200)]
         for _, writer in lines:
-            writer.write(b"GET /bomber/rest/state?after=1&sparse=1 HTTP/1.1\r\n\r\n")
+            writer.write(b"GET /bomber/rest/state?after=1&sparse=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await until_waiting(house, 200)
         assert len(asyncio.all_tasks()) == before
         await one.act(ada, "WAIT")
@@ -232,7 +232,7 @@ async def test_the_same_over_tls(tmp_path: Path) -> None:
         assert b"REGISTRATION" in await asyncio.wait_for(reader.read(), PATIENCE)
         writer.close()
         plain = await asyncio.open_connection("127.0.0.1", house.ports["bomber"])
-        plain[1].write(b"POST /bomber/rest HTTP/1.1\r\nContent-Length: 999999\r\nConnection: close\r\n\r\n")
+        plain[1].write(b"POST /bomber/rest HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\nConnection: close\r\n\r\n")
         assert b"BODY_TOO_LONG" in await asyncio.wait_for(plain[0].read(), PATIENCE), "the original's clients know no TLS"
         plain[1].close()
 

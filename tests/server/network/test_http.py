@@ -135,7 +135,7 @@ POST = b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
 CHUNKED = (
     b"POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n6\r\n\r\n\r\n\r\n\r\n2\r\nlo\r\n0\r\n\r\n"
 )
-TRAILED = b"POST /t HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-After: yes\r\n\r\n"
+TRAILED = b"POST /t HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-After: yes\r\n\r\n"
 UPGRADE = (
     b"GET /h2 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQA\r\n\r\n"
 )
@@ -149,7 +149,7 @@ ANSWERS = [
     (UPGRADE_POST, b"/h2 hi"),
     (b"\r\n" + GET, b"/a?b=c "),
     (b"\r\n\r\n\n" + GET, b"/a?b=c "),
-    (b"GET /later HTTP/1.1\r\n\r\n", b"later"),
+    (b"GET /later HTTP/1.1\r\nHost: x\r\n\r\n", b"later"),
 ]
 
 
@@ -208,7 +208,7 @@ def test_a_body_in_two_pieces_is_one_body(head_only: bool, connection: str) -> N
 async def test_head_and_headers() -> None:
     async with shop() as (_, open_line):
         line = await open_line()
-        line.send(b"HEAD /a HTTP/1.1\r\n\r\n", GET)
+        line.send(b"HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n", GET)
         status, headers, _ = await line.answer(head_only=True)
         assert (status, headers["content-length"], headers["x-shop"], headers["content-type"]) == (200, "3", "yes", "text/plain")
         assert (await line.answer())[2] == b"/a?b=c "

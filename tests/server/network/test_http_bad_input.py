@@ -11,13 +11,15 @@ from tests.server.network.test_http import CHUNKED, GET, POST, shop
 
 pytestmark = pytest.mark.anyio
 
+STREAMED = b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
 
 @pytest.mark.parametrize(
     ("request_bytes", "status", "word"),
     [
         (b"NONSENSE\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"\r\n" * 1000, 400, b"BAD_REQUEST"),
-        (b"CONNECT x:80 HTTP/1.1\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"PRI /a HTTP/2.0\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"\rPRI /a HTTP/2.0\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"GET /a\r\nX: y\r\n\r\n", 400, b"BAD_REQUEST"),
@@ -25,26 +27,34 @@ pytestmark = pytest.mark.anyio
         (b"GET /other\r\nX: y\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"\x16\x03\x01\x02\x00\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"GET /a HTTP/9.9\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"GET /a\x00b HTTP/1.1\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"GET /a HTTP/1.1\r\nBad Header: x\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\nx\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nContent-Length: 65537\r\n\r\n", 413, b"BODY_TOO_LONG"),
-        (b"POST /p HTTP/1.1\r\nContent-Length: 10000000\r\n\r\n" + b"x" * 10_000_000, 413, b"BODY_TOO_LONG"),
-        (b"POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"30d40\r\n" + b"x" * 200_000, 413, b"BODY_TOO_LONG"),
+        (b"GET /a\x00b HTTP/1.1\r\nHost: x\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"GET /a HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nx\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", 400, b"BAD_REQUEST"),
+        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 65537\r\n\r\n", 413, b"BODY_TOO_LONG"),
+        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n" + b"x" * 10_000_000, 413, b"BODY_TOO_LONG"),
         (
-            b"POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + (b"8000\r\n" + b"\r\n\r\nx" * 6553 + b"123\r\n") * 3,
+            STREAMED + b"30d40\r\n" + b"x" * 200_000,
             413,
             b"BODY_TOO_LONG",
         ),
+        (
+            b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + (b"8000\r\n" + b"\r\n\r\nx" * 6553 + b"123\r\n") * 3,
+            413,
+            b"BODY_TOO_LONG",
+        ),
+        (b"GET /a HTTP/1.1\r\nAccept: */*\r\n\r\n", 400, b"BAD_REQUEST: an HTTP/1.1 request has exactly one Host header"),
+        (b"GET /a HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400, b"BAD_REQUEST: an HTTP/1.1 request has exactly one Host header"),
+        (b"GET /a HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n", 400, b"BAD_REQUEST: an HTTP/1.1 request has exactly one Host header"),
         (b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n", 431, b"HEAD_TOO_LONG"),
-        (b"GET /a HTTP/1.1\r\n" + b"X: y\r\n" * 5000, 431, b"HEAD_TOO_LONG"),
-        (b"GET /a HTTP/1.1\r\n" + b"X: y\r\n" * 101 + b"\r\n", 431, b"HEAD_TOO_LONG"),
+        (b"GET /a HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 5000, 431, b"HEAD_TOO_LONG"),
+        (b"GET /a HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 101 + b"\r\n", 431, b"HEAD_TOO_LONG"),
     ],
 )
 async def test_what_is_no_request_is_answered_in_words_and_closed(request_bytes: bytes, status: int, word: bytes) -> None:
@@ -72,7 +82,7 @@ async def test_half_a_request_is_not_waited_for() -> None:
 async def test_who_has_nothing_to_say_is_closed_and_who_waits_is_not() -> None:
     async with shop(timeout=0.05, idle=0.5) as (one, open_line):
         patient = await open_line()
-        patient.send(b"GET /wait HTTP/1.1\r\n\r\n")
+        patient.send(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
         idle = await open_line()
         idle.send(GET)
         await idle.answer()
@@ -97,7 +107,7 @@ async def test_a_client_that_does_not_read_is_not_answered_on_and_on() -> None:
     async with shop(timeout=0.05, reading=0.3) as (one, open_line):
         line = await open_line()
         line.writer.transport.pause_reading()
-        many = b"POST /p HTTP/1.1\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
+        many = b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
         line.send(many * 400)
         with pytest.raises((ConnectionResetError, BrokenPipeError)):
             await asyncio.wait_for(line.writer.drain(), PATIENCE)
@@ -109,7 +119,7 @@ async def test_a_client_that_reads_late_misses_nothing() -> None:
     async with shop() as (_, open_line):
         line = await open_line()
         line.writer.transport.pause_reading()
-        many = b"POST /p HTTP/1.1\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
+        many = b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
         line.send(many * 200)
         line.writer.transport.resume_reading()
         for _ in range(200):
@@ -119,7 +129,7 @@ async def test_a_client_that_reads_late_misses_nothing() -> None:
 async def test_a_mistake_of_ours_is_told_without_its_secrets() -> None:
     async with shop() as (_, open_line):
         line = await open_line()
-        line.send(b"GET /fail HTTP/1.1\r\n\r\n", GET)
+        line.send(b"GET /fail HTTP/1.1\r\nHost: x\r\n\r\n", GET)
         status, _, body = await line.answer()
         assert (status, body) == (500, b"INTERNAL_ERROR: the server has made a mistake")
         assert (await line.answer())[2] == b"/a?b=c "

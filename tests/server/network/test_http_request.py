@@ -6,46 +6,47 @@ import pytest
 from botdrome.server.network.http_request import LONGEST_CACHED, _read_headers, plain_request
 
 PLAIN = [
-    b"GET / HTTP/1.1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /bomber/rest/state/0123?after=7&state=list HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /a%20b HTTP/1.1\r\nhost:x\r\nACCEPT: text/x-python, */*\r\nX-User-Id:  0123 \r\n\r\n",
-    b"GET /a HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi",
-    b"GET /a HTTP/1.1\r\nTwice: a\r\nTwice: b\r\nNothing:\r\n\r\n",
-    b"POST /a HTTP/1.1\r\n\r\n",
-    b"POST /a HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
+    b"GET /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi",
+    b"GET /a HTTP/1.1\r\nHost: x\r\nTwice: a\r\nTwice: b\r\nNothing:\r\n\r\n",
+    b"POST /a HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
     b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\n\r\n\r\n\r\n\r\n",
-    b'POST /a HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n{"action":"MOVE_UP"',
-    b"POST /a HTTP/1.1\r\nConnection: keep-alive\r\nContent-Length: 2 \r\n\r\nhi",
-    b"POST /a HTTP/1.1\r\nConnection: Close\r\nContent-Length: 2\r\n\r\nhi",
+    b'POST /a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n{"action":"MOVE_UP"',
+    b"POST /a HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\nContent-Length: 2 \r\n\r\nhi",
+    b"POST /a HTTP/1.1\r\nHost: x\r\nConnection: Close\r\nContent-Length: 2\r\n\r\nhi",
 ]
 OTHERS = [
     b"",
     b"\r\n\r\n",
-    b"GET / HTTP/1.1\r\n",
     b"GET / HTTP/1.1\r\nHost: x\r\n",
+    b"GET / HTTP/1.1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n",
     b"GET / HTTP/1.0\r\n\r\n",
-    b"HEAD / HTTP/1.1\r\n\r\n",
-    b"get / HTTP/1.1\r\n\r\n",
-    b"\r\nGET / HTTP/1.1\r\n\r\n",
-    b"GET  / HTTP/1.1\r\n\r\n",
-    b"GET http://x/ HTTP/1.1\r\n\r\n",
-    b"GET /\xff HTTP/1.1\r\n\r\n",
-    b"GET /#a HTTP/1.1\r\n\r\n",
-    b"GET / HTTP/1.1\r\nBad Header: x\r\n\r\n",
+    b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"get / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET  / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /#a HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: x\n\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: x\nA: b\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n\x00",
-    b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
-    b"GET / HTTP/1.1\r\nLong: " + b"x" * LONGEST_CACHED + b"\r\n\r\n",
-    b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-    b"GET / HTTP/1.1\r\nUpgrade: h2c\r\n\r\n",
-    b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nh",
-    b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi!",
-    b"POST / HTTP/1.1\r\nContent-Length: two\r\n\r\nhi",
-    b"POST / HTTP/1.1\r\nContent-Length: +2\r\n\r\nhi",
-    b"POST / HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi",
-    b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi",
-    b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nLong: " + b"x" * LONGEST_CACHED + b"\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nh",
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi!",
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: two\r\n\r\nhi",
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +2\r\n\r\nhi",
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi",
+    b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi",
+    b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 ]
 
 
@@ -98,5 +99,5 @@ def test_what_is_not_plain_is_left_to_the_parser(data: bytes) -> None:
 
 def test_long_headers_are_not_remembered() -> None:
     before = _read_headers.cache_info()
-    plain_request(b"GET / HTTP/1.1\r\nLong: " + b"y" * LONGEST_CACHED + b"\r\n\r\n")
+    plain_request(b"GET / HTTP/1.1\r\nHost: x\r\nLong: " + b"y" * LONGEST_CACHED + b"\r\n\r\n")
     assert _read_headers.cache_info() == before

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.anyio
 @pytest.mark.parametrize(
     ("head", "stays"),
     [
-        (b"GET /a HTTP/1.1\r\n", True),
-        (b"GET /a HTTP/1.1\r\nConnection: close\r\n", False),
+        (b"GET /a HTTP/1.1\r\nHost: x\r\n", True),
+        (b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n", False),
         (b"GET /a HTTP/1.0\r\n", False),
         (b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n", True),
         (b"POST /a HTTP/1.0\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n", True),
@@ -43,7 +43,7 @@ async def test_who_closes(head: bytes, stays: bool) -> None:
 async def test_a_client_that_asks_whether_to_go_on_is_told() -> None:
     async with shop() as (_, open_line):
         line = await open_line()
-        line.send(b"POST /p HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        line.send(b"POST /p HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
         assert (await line.answer())[0] == 100
         line.send(b"hi")
         assert (await line.answer())[2] == b"/p hi"
@@ -52,7 +52,7 @@ async def test_a_client_that_asks_whether_to_go_on_is_told() -> None:
 async def test_who_waits_holds_back_what_it_sends_after_it() -> None:
     async with shop() as (one, open_line):
         line = await open_line()
-        line.send(b"GET /wait HTTP/1.1\r\n\r\n", GET * 2000)
+        line.send(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n", GET * 2000)
         await asyncio.wait_for(one.news.wait(), PATIENCE)
         assert len(one.seen) == 1
         one.waiting[0].answer(HttpResponse(200, b"now"))
@@ -65,7 +65,7 @@ async def test_who_waits_holds_back_what_it_sends_after_it() -> None:
 async def test_who_goes_while_it_waits_is_forgotten() -> None:
     async with shop() as (one, open_line):
         line = await open_line()
-        line.send(b"GET /wait HTTP/1.1\r\n\r\n")
+        line.send(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
         await asyncio.wait_for(one.news.wait(), PATIENCE)
         (waiting,) = one.waiting
         one.news.clear()
@@ -78,14 +78,14 @@ async def test_who_goes_while_it_waits_is_forgotten() -> None:
 
 async def test_who_has_said_all_is_still_answered() -> None:
     async with shop() as (_, open_line):
-        for request, body in ((GET, b"/a?b=c "), (b"GET /later HTTP/1.1\r\n\r\n", b"later")):
+        for request, body in ((GET, b"/a?b=c "), (b"GET /later HTTP/1.1\r\nHost: x\r\n\r\n", b"later")):
             line = await open_line()
             line.send(request)
             line.writer.write_eof()
             assert (await line.rest()).endswith(body)
 
 
-WEBSOCKET = b"GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade:WebSocket\r\nSec-WebSocket-Key: x\r\n\r\n"
+WEBSOCKET = b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade:WebSocket\r\nSec-WebSocket-Key: x\r\n\r\n"
 
 
 async def test_a_request_for_a_websocket_is_handed_over_with_all_that_follows() -> None:
@@ -105,7 +105,7 @@ async def test_what_was_held_back_is_handed_over_and_what_comes_later_is_read() 
     async with shop() as (one, open_line):
         line = await open_line()
         other = WEBSOCKET + b"x" * 30_000
-        line.send(b"GET /wait HTTP/1.1\r\n\r\n" + other)
+        line.send(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n" + other)
         await asyncio.wait_for(one.news.wait(), PATIENCE)
         one.waiting[0].answer(HttpResponse(200, b"now"))
         assert (await line.answer())[2] == b"now"
@@ -117,5 +117,9 @@ async def test_what_was_held_back_is_handed_over_and_what_comes_later_is_read() 
 async def test_the_target_of_a_request_to_a_proxy_is_its_path() -> None:
     async with shop() as (_, open_line):
         line = await open_line()
-        line.send(GET.replace(b"/a", b"http://x:80/a"), b"GET http://x HTTP/1.1\r\n\r\n", b"GET http:// HTTP/1.1\r\n\r\n")
+        line.send(
+            GET.replace(b"/a", b"http://x:80/a"),
+            b"GET http://x HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"GET http:// HTTP/1.1\r\nHost: x\r\n\r\n",
+        )
         assert [(await line.answer())[2][:11] for _ in range(3)] == [b"/a?b=c ", b"/ ", b"BAD_REQUEST"]

@@ -12,9 +12,8 @@ from functools import lru_cache
 import httptools
 from msgspec import Struct
 
-from botdrome.server.network.dispatcher import LONGEST_HEAD, wants_websocket
+from botdrome.server.network.dispatcher import EMPTY_LINE, LONGEST_HEAD, wants_websocket
 
-EMPTY_LINE = b"\r\n\r\n"
 LINE = re.compile(rb"(GET|POST) (/[\w/.?&=%+~,:@-]*) HTTP/1\.1\r\n")
 LONGEST_CACHED = 1024
 """Maximum bytes of the headers of a plain request."""
@@ -22,7 +21,6 @@ UNUSUAL = {b"expect", b"transfer-encoding", b"upgrade"}
 """Headers that make a request not plain."""
 FORWARDED_FOR = b"x-forwarded-for"
 UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
-LINE_ENDS = re.compile(rb"[\r\n]*")
 MOST_LINE_ENDS = 64
 """Maximum bytes of line ends before a request. Some clients send one after a body."""
 MOST_PIECES = 1000
@@ -30,6 +28,7 @@ MOST_PIECES = 1000
 MOST_FIELDS = 100
 """Maximum lines of a head. Each uses a few hundred bytes of memory."""
 NO_REQUEST = 400, "BAD_REQUEST", "this is no HTTP/1.1 request"
+NOT_ONE_HOST = 400, "BAD_REQUEST", "an HTTP/1.1 request has exactly one Host header"
 
 
 class RequestHeaders(dict[bytes, bytes]):
@@ -37,11 +36,14 @@ class RequestHeaders(dict[bytes, bytes]):
 
     def __init__(self) -> None:
         self.lines: list[tuple[bytes, bytes]] = []
+        self.hosts = 0
+        """The number of Host lines."""
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Called by httptools."""
         name = name.lower()
         self.lines.append((name, value))
+        self.hosts += name == b"host"
         before = self.get(name) if name == FORWARDED_FOR else None
         self[name] = value if before is None else before + b"," + value
 
@@ -99,9 +101,7 @@ def plain_request(data: bytes) -> HttpRequest | None:
     if line is None:
         return None
     end = data.find(EMPTY_LINE) + 4
-    if end - line.end() > LONGEST_CACHED:
-        return None
-    found = _read_headers(data[line.end() : end])
+    found = _read_headers(data[line.end() : end]) if end - line.end() <= LONGEST_CACHED else None
     if found is None or end + found[1] != len(data):
         return None
     headers, _, keep = found
@@ -118,7 +118,7 @@ def _read_headers(lines: bytes) -> tuple[RequestHeaders, int, bool] | None:
         httptools.HttpRequestParser(headers).feed_data(b"POST / HTTP/1.1\r\n" + lines)
     except (httptools.HttpParserError, httptools.HttpParserUpgrade):
         return None
-    if not UNUSUAL.isdisjoint(headers) or len(headers.lines) > MOST_FIELDS:
+    if not UNUSUAL.isdisjoint(headers) or len(headers.lines) > MOST_FIELDS or headers.hosts != 1:
         return None
     return headers, int(headers.get(b"content-length", b"0")), stays_open(b"HTTP/1.1", headers)
 
@@ -240,16 +240,17 @@ class RequestReader:
                 raise WebSocketRequested
             head = UPGRADE.sub(b"\r\nX-Not-For-Us:", head)  # other upgrades are ignored, as HTTP allows
         self._parse(head)
+        if self._headers.hosts > 1 or (not self._headers.hosts and words[2].startswith(b"HTTP/1.1")):
+            raise BadHttpRequest(*NOT_ONE_HOST)
         self._words, self._at, self._limit = words, end, self._longest_body(words[1])
         if not self._complete:
             self._expect_body()
         return True
 
     def _skip_line_ends(self) -> None:
-        found = LINE_ENDS.match(self._buffer, self._at)
-        assert found is not None
-        self._skipped += found.end() - self._at
-        self._at = found.end()
+        rest = self.unread.lstrip(b"\r\n")
+        self._skipped += len(self._buffer) - len(rest) - self._at
+        self._at = len(self._buffer) - len(rest)
         if self._skipped > MOST_LINE_ENDS:
             raise BadHttpRequest(*NO_REQUEST)
 
