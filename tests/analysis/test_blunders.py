@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from botdrome.analysis import blunders
 from botdrome.analysis.blunders import candidates, find_blunder, holds, last_saveable
 from botdrome.analysis.position_file import Estimate
 from botdrome.analysis.questions import questions
@@ -87,11 +88,12 @@ def test_a_board_without_hope_has_no_blunder() -> None:
     assert find_blunder(*recorded(match), 1, 8) is None
 
 
-def test_too_few_playouts_prove_nothing() -> None:
+def test_moves_that_are_hardly_better_do_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blunders, "MARGIN", 1.0)
     lost = ((1, 3), (0, 6), (2, 3), (2, 6), (3, 3), (4, 6), (4, 3))
     match = played(new_match("gomoku", size=7, win_length=4), *lost)
     match.expel(0, "crash", 0)
-    assert find_blunder(*recorded(match), 1, 1) is None
+    assert find_blunder(*recorded(match), 1, 3) is None
 
 
 def test_moves_that_hold() -> None:
