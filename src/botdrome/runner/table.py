@@ -138,16 +138,8 @@ class OfflineTable:
         match = self._match
         faults: list[tuple[Player, BotFault]] = []
         for player, seat in self._functions.items():
-            about = {
-                "game": match.game.name,
-                "options": options_in(match.game),
-                "players": self._names,
-                "you": player,
-                "seed": seat.seed % SEED_SIZE,
-                "limit": match.terms.pace.limit,
-            }
             try:
-                seat.begin(about, START)
+                seat.begin(beginning(match, self._names, player, seat.seed), START)
             except BotFault as fault:
                 faults.append((player, fault))
         for player, found in faults:
@@ -272,6 +264,18 @@ class OfflineTable:
         self._in_vain[player] += 1
         if self._in_vain[player] > IN_VAIN:
             self._expel(player, "flood", f"more than {IN_VAIN} messages in a row that were not taken")
+
+
+def beginning(match: Match, names: tuple[str, ...], player: Player, seed: int) -> dict[str, Any]:
+    """Return what a bot in Python is told before its first move."""
+    return {
+        "game": match.game.name,
+        "options": options_in(match.game),
+        "players": names,
+        "you": player,
+        "seed": seed % SEED_SIZE,
+        "limit": match.terms.pace.limit,
+    }
 
 
 def _duration(limit: Milliseconds | None) -> str:

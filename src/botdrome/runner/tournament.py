@@ -108,7 +108,7 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
     seats: list[Seat] = []
     try:
         for player, entrant in enumerate(fixture.entrants):
-            seats.append(make_seat(plan.entrants[entrant], plan.game, names[player], _seed_of_bot(fixture, player)))
+            seats.append(make_seat(plan.entrants[entrant], plan.game, names[player], seed_of_bot(fixture.seed, player)))
         table = OfflineTable(match, seats, names, stage)
         table.play()
     finally:
@@ -127,9 +127,9 @@ def match_name(plan: TournamentPlan, fixture: Fixture) -> str:
     return f"{plan.game}-{fixture.seed}-{fixture.number + 1:05}"
 
 
-def _seed_of_bot(fixture: Fixture, player: Player) -> int:
-    """Derive a seed for a bot that no step of the match uses; those are 0 and above."""
-    return Chance(fixture.seed, -1 - player).bits()
+def seed_of_bot(seed: int, player: Player) -> int:
+    """Derive a seed for a bot from the seed of the match. No step of the match uses it; those are 0 and above."""
+    return Chance(seed, -1 - player).bits()
 
 
 def _save(plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
