@@ -1,4 +1,4 @@
-/** What a table itself holds under a key. Names and paths come from anybody: `constructor` is in every object, and in no table. */
+/** Return the table's own value for a key. Keys come from users, and a key like `constructor` would find an inherited value. */
 export function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }

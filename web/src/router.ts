@@ -42,7 +42,7 @@ const ROUTES: Route[] = [
   route('/organise/{part}', () => import('./pages/organise')),
 ];
 
-/** What other sites may show in a frame. The other pages refuse that when they are loaded, and only then. */
+/** The pages that other sites may show in a frame. All others refuse that, but only while they load. */
 export const EMBED = '/embed/';
 
 /** The address that is shown: path and query. */
@@ -66,7 +66,7 @@ export function go(to: string, replace = false): void {
   if (!replace) scrollTo(0, 0);
 }
 
-/** Let links within the pages change the page without loading it anew. */
+/** Let links within the pages change the page without a reload. */
 export function follow(): void {
   addEventListener('popstate', () => (address.value = here()));
   document.addEventListener('click', (event) => {

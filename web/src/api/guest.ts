@@ -1,10 +1,10 @@
-/** The guest of this browser: a name, and a secret that nobody else knows. */
+/** The guest of this browser: a name and a secret. */
 import { keep, kept } from '../parts/storage';
 import type { GuestAccount } from './player-state';
 
 const SECRET_BYTES = 16;
 
-/** The one that is kept, or a new one. */
+/** Return the stored guest, or a new one. */
 export function guestAccount(): GuestAccount {
   const secret = kept('guest-secret') ?? newSecret();
   keep('guest-secret', secret);

@@ -1,10 +1,10 @@
-/** PlayState: what a person who plays knows of its match, message by message. Pure. */
+/** PlayState: the state of a match as its human player sees it, updated by each message. Pure. */
 import type { MatchEvent, Result } from '../replay/film';
 import { headerOf, LiveFilm, type News, type Snapshot } from '../viewer/live-film';
 
 export type PaceName = 'slow' | 'stepped';
 
-/** What a person wants to play. */
+/** The game, opponent and options that a person has chosen. */
 export interface PlayWish {
   game: string;
   pace: PaceName;
@@ -12,7 +12,7 @@ export interface PlayWish {
   options: Record<string, unknown>;
   /** A house bot (`house:NAME`) or a bot by its name. */
   opponent: string | null;
-  /** The word on which players have agreed who want to meet nobody else. */
+  /** The word shared by players that want to meet only each other. */
   invite: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface GuestAccount {
   secret: string;
 }
 
-/** What the server sends a player (docs/bots-over-websocket.md). */
+/** The server's messages to a player (docs/bots-over-websocket.md). */
 export type PlayMessage =
   | { authentication: 'OK' }
   | { authentication: 'failed'; why?: string }
@@ -53,11 +53,11 @@ export interface PlayState {
   film: LiveFilm | null;
   version: number;
   legal: readonly unknown[] | undefined;
-  /** When the time for this step is over, by the clock of this page; null: there is no limit, or nobody is to move. */
+  /** The deadline of this step, by the clock of this page; null: there is no limit, or no player is to move. */
   ends: number | null;
   /** A move was sent, and nothing has come back yet. */
   sent: boolean;
-  /** Something that the player should know: a refused move, somebody who left. */
+  /** A notice for the player: a refused move, or a player that left. */
   notice: string;
   result: Result | null;
   failure: Failure | null;
@@ -140,7 +140,7 @@ function noticeOf(event: MatchEvent, film: LiveFilm, before: string): string {
   return event.event === 'left' ? `${name} has lost the connection, and may come back within 60 seconds.` : `${name} is back.`;
 }
 
-/** The words with a capital at their beginning and a full stop at their end. */
+/** The words as a sentence, with a capital and a full stop. */
 export function sentence(words: string): string {
   const text = words.charAt(0).toUpperCase() + words.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -1,4 +1,4 @@
-/** Player: the connection of a person who plays. It is made again when it is lost, and brings the person back to its seat. */
+/** Player: the connection of a person that plays. It reconnects when it is lost, and returns to the seat. */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import { delayBefore } from '../viewer/stream';
 import { heard, loginOf, START, type GuestAccount, type PlayMessage, type PlayState, type PlayWish } from './player-state';
@@ -8,7 +8,7 @@ const PING = 10_000;
 /** A seat may still be taken for a moment by the connection that was lost. */
 const SECOND_CHANCES = 3;
 
-/** What is needed of a WebSocket. */
+/** The part of a WebSocket that is used here. */
 export interface Wire {
   send(text: string): void;
   close(): void;
@@ -20,7 +20,7 @@ export interface WireEvents {
   closed(code: number): unknown;
 }
 
-/** What is needed of a browser; tests bring their own. */
+/** The part of the browser that is used here; tests replace it. */
 export interface Surroundings {
   connect(told: WireEvents): Wire;
   now(): number;
@@ -59,7 +59,7 @@ export class Player {
     this.#send({ resign: true });
   }
 
-  /** Leave without a word. A seat is kept for a while. */
+  /** Disconnect. The server keeps the seat for a while. */
   stop(): void {
     this.#rest();
     const wire = this.#wire;
@@ -102,7 +102,7 @@ export class Player {
     );
   }
 
-  /** Nothing comes any more, though the browser has not noticed. */
+  /** The connection is dead, though the browser has not noticed. */
   #drop(): void {
     const wire = this.#wire;
     this.#wire = null;

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 
 export const BASE = '/api/v1';
 
-/** The server said no, or was not there. The words are for the user. */
+/** The server refused the request or could not be reached. The message is for the user. */
 export class RestError extends Error {
   constructor(
     words: string,
@@ -13,7 +13,7 @@ export class RestError extends Error {
   }
 }
 
-/** The path of the last request that was refused because nobody is signed in, or the session is over. */
+/** The path of the last request that was refused for want of a session. */
 export const notSignedIn = signal<string | null>(null);
 
 export interface Ask {
@@ -34,7 +34,7 @@ export async function askText(path: string, options: Ask = {}): Promise<string> 
   return (await fetched(path, options)).text();
 }
 
-/** `?a=1&b=2` of what is there; '' if nothing is. */
+/** `?a=1&b=2` from the values that are set; '' if none is. */
 export function queryOf(values: Query): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {

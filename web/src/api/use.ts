@@ -1,9 +1,9 @@
-/** useRest: what a page reads from the server, with its states: on the way, there, failed. */
+/** useRest: an answer of the server with its states: loading, loaded, failed. */
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ask } from './rest';
 
 export interface Reading<T> {
-  /** The last answer; it stays while a new one is on its way. */
+  /** The last answer; it stays while a new one is loading. */
   value: T | null;
   error: string | null;
   loading: boolean;
@@ -32,7 +32,7 @@ export function useRest<T>(path: string | null, every = 0): Reading<T> {
   return { ...state, again };
 }
 
-/** After so many milliseconds; where the page is not seen then, when it is seen again. */
+/** Run after a delay in milliseconds; if the page is hidden then, when it becomes visible. */
 function later(milliseconds: number, act: () => void, stopped: AbortSignal): void {
   const timer = setTimeout(() => {
     if (!document.hidden) act();

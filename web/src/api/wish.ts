@@ -1,4 +1,4 @@
-/** Wishes in addresses: what a person wants to play, as the query of `/play/{game}`. */
+/** Wishes in addresses: the chosen opponent, pace and options, as the query of `/play/{game}`. */
 import type { PaceName, PlayWish } from './player-state';
 
 /** `match` is a running match to come back to. */
@@ -13,7 +13,7 @@ export function wishPath(wish: PlayWish, match: string | null = null): string {
   return `/play/${encodeURIComponent(wish.game)}?${query}`;
 }
 
-/** What the query does not say, or says in a way that cannot be read, is the usual. */
+/** Missing or unreadable values get their defaults. */
 export function wishOf(game: string, query: URLSearchParams): PlayWish {
   const pace: PaceName = query.get('pace') === 'slow' ? 'slow' : 'stepped';
   const players = Number(query.get('players') ?? 2);
@@ -32,7 +32,7 @@ function optionsOf(text: string | null): Record<string, unknown> {
   }
 }
 
-/** An opponent as people call it. */
+/** The display name of an opponent. */
 export function opponentWords({ opponent, invite }: PlayWish): string {
   if (opponent?.startsWith('house:')) return `the house bot ${opponent.slice('house:'.length)}`;
   if (opponent) return opponent;

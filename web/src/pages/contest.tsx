@@ -1,4 +1,4 @@
-/** A contest: how far it is, its standings as they change, and the crosstable. */
+/** A contest: its progress, live standings, and the crosstable. */
 import { useEffect } from 'preact/hooks';
 import type { Contest, Crosstable, Live, Standing, Standings } from '../api/types';
 import { useRest } from '../api/use';

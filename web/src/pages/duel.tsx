@@ -1,4 +1,4 @@
-/** Duel arena: all who play over it. */
+/** The players of the duel arena. */
 import { useEffect } from 'preact/hooks';
 import type { DuelPlayer, DuelPlayers } from '../api/types';
 import { DataTable, type Column } from '../parts/data-table';

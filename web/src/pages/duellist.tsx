@@ -1,4 +1,4 @@
-/** The profile of one who plays over duel arena, with the last hundred boards. */
+/** The profile of a duel arena player, with the last hundred boards. */
 import { useEffect } from 'preact/hooks';
 import type { DuelProfile } from '../api/types';
 import { useRest } from '../api/use';

@@ -1,4 +1,4 @@
-/** The front page: what runs now, the best bots, contests, recent matches, and how to bring a bot. */
+/** The front page: running matches, the best bots, contests, recent matches, and how to bring a bot. */
 import { useEffect, useState } from 'preact/hooks';
 import type { AllContests, Games, Leaderboard, Live, Match, Matches, Table } from '../api/types';
 import { useRest } from '../api/use';
@@ -119,7 +119,7 @@ function RecentMatches() {
   );
 }
 
-/** Keeps the place of a list that is on its way. */
+/** A placeholder for a list that is loading. */
 function Wait() {
   return <p class="quiet list-wait" role="status">Loading …</p>;
 }

@@ -57,7 +57,7 @@ function Options({ game }: { game: GameInFull }) {
     <details>
       <summary>Options</summary>
       <table>
-        <caption>What a table may be set to, beside the usual</caption>
+        <caption>Options of a table</caption>
         <thead><tr><th scope="col">Option</th><th scope="col">Usual</th><th scope="col">Meaning</th></tr></thead>
         <tbody>{game.options.map(({ name, default: usual, description }) => (
           <tr key={name}><th scope="row" class="mono">{name}</th><td class="mono">{JSON.stringify(usual)}</td><td>{description}</td></tr>

@@ -1,4 +1,4 @@
-/** All matches: finished games with winner, contest and date, and those that run. */
+/** All matches, finished and running, with winner, contest and date. */
 import { useEffect } from 'preact/hooks';
 import { ChoiceFilter, DateFilter, GameFilter, TextFilter } from '../parts/filters';
 import { MatchList } from '../parts/match-list';
@@ -29,7 +29,7 @@ export default function MatchesPage() {
   );
 }
 
-/** The server takes the moment before which matches started; people mean the whole day. */
+/** The server takes a moment before which matches started; the user chooses a whole day. */
 function dayAfter(day: string): string {
   const next = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(next.getTime())) return day;

@@ -1,4 +1,4 @@
-/** Audit log: what was done with the operator's token. */
+/** Audit log: the actions taken with the operator's token. */
 import type { AuditEntry, AuditShown } from '../api/types';
 import { DataTable, type Column } from '../parts/data-table';
 
@@ -12,7 +12,7 @@ const COLUMNS: Column<AuditEntry>[] = [
 
 export function Audit() {
   return (
-    <DataTable<AuditEntry, AuditShown> caption="What was done, the last first" from="/operator/audit" rows={({ entries }) => entries} columns={COLUMNS} usual=""
+    <DataTable<AuditEntry, AuditShown> caption="Actions, newest first" from="/operator/audit" rows={({ entries }) => entries} columns={COLUMNS} usual=""
       limit={50} empty="Nothing has been done yet." every={5000} />
   );
 }

@@ -1,4 +1,4 @@
-/** One boat room: who waits and who plays, and all that its host can do. */
+/** One boat room: waiting players, games, and the commands of its host. */
 import { useState } from 'preact/hooks';
 import type { BoatGameShown, BoatOrderDone, BoatPlayer, BoatRoomShown } from '../api/types';
 import { askFirst, type Question } from '../parts/ask-first';

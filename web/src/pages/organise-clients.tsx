@@ -1,4 +1,4 @@
-/** Clients: who is connected, by which protocol, from where and how fast; they can be removed and banned. */
+/** Clients: name, protocol, address and speed of each connection; they can be removed and banned. */
 import { useState } from 'preact/hooks';
 import type { ClientShown, ClientsShown, Removed } from '../api/types';
 import { askFirst } from '../parts/ask-first';

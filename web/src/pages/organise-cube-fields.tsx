@@ -29,7 +29,7 @@ export function CubeFields({ setup, onChange }: { setup: CubeSetup; onChange: (s
   );
 }
 
-/** The settings in what the server says; unknown ones are as at the start. */
+/** The settings in the server's answer; unknown ones get their defaults. */
 export function setupIn(values: Record<string, unknown>): CubeSetup {
   const known = Object.keys(startSetup).map((key) => [key, Number(values[key] ?? startSetup[key as keyof CubeSetup])]);
   return Object.fromEntries(known) as unknown as CubeSetup;

@@ -1,4 +1,4 @@
-/** One run of Battlecube games: its state, what can be done with it, and the scores. */
+/** One run of Battlecube games: its state, actions and scores. */
 import { useState } from 'preact/hooks';
 import type { CubeRunShown } from '../api/types';
 import { askFirst } from '../parts/ask-first';

@@ -19,7 +19,7 @@ interface PlayerRow {
 
 const KINDS: Record<PlayerKind, string> = { house: 'house bot', url: 'bot by URL', waiting: 'bot that waits here', connected: 'bot by botdrome connect' };
 const HOUSE = 'house:';
-/** Runs that are shown without being asked for. */
+/** The number of runs that are shown at first. */
 const OPEN = 2;
 
 export function Battlecube() {

@@ -1,4 +1,4 @@
-/** Overview: how much goes on, and the contests with their standings. */
+/** Overview: the numbers of clients and matches, and the contests with their standings. */
 import { queryOf } from '../api/rest';
 import type { AllContests, BansShown, ClientsShown, Contest, ContestLine, Live } from '../api/types';
 import { useRest } from '../api/use';

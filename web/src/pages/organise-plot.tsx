@@ -7,7 +7,7 @@ import { theme } from '../theme';
 import { inWords, plotted, summaries } from './organise-scores';
 
 const HEIGHT = 220;
-/** More lines nobody can tell apart. */
+/** The most lines that can be told apart. */
 const MOST_LINES = 10;
 /** Dashes, so that lines can be told apart without colour. */
 const DASHES: number[][] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];

@@ -1,4 +1,4 @@
-/** The pages for organisers: signing in with the operator's token, and what may be done then. */
+/** The pages for organisers: signing in with the operator's token, and the parts after that. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, notSignedIn, RestError } from '../api/rest';

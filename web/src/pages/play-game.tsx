@@ -1,4 +1,4 @@
-/** One game that a person plays: from the wish to the rematch. */
+/** One game of a human player, from the search for an opponent to the rematch. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { guestAccount, keepName } from '../api/guest';
 import { browser, Player, playUrl } from '../api/player';
@@ -33,7 +33,7 @@ export default function PlayGamePage({ params }: { params: Params }) {
   return <Playing wish={wish} player={player} again={() => start()} />;
 }
 
-/** For those who come by a link. */
+/** For users that open an invitation link. */
 function Start({ wish, start, problem }: { wish: PlayWish; start: () => void; problem?: string }) {
   const [name, setName] = useState(guestAccount().name);
   const submit = (event: Event) => {
@@ -65,7 +65,7 @@ function Playing({ wish, player, again }: { wish: PlayWish; player: Player; agai
   );
 }
 
-/** Loading the page anew leads back to the match, until it is over. */
+/** Reloading the page returns to the match until it is over. */
 function useMatchInAddress(wish: PlayWish, { match, phase }: PlayState): void {
   const running = phase === 'over' || phase === 'failed' ? null : match;
   useEffect(() => go(wishPath(wish, running), true), [running]);

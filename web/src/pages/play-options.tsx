@@ -1,7 +1,7 @@
 /** The options of a game, as fields of a form. */
 import type { GameOption } from '../api/types';
 
-/** What was typed, by the name of the option. */
+/** The typed values, by the name of the option. */
 export type Texts = Record<string, string>;
 
 interface OptionsProps {
@@ -45,7 +45,7 @@ function shown(value: unknown): string {
   return String(value);
 }
 
-/** The options that are not the usual ones. The server judges them. */
+/** The options that differ from the defaults. The server checks them. */
 export function changed(options: readonly GameOption[], texts: Texts): Record<string, unknown> {
   const entries = options.flatMap(({ name, default: usual }) => {
     const text = texts[name];

@@ -1,4 +1,4 @@
-/** The table at which a person plays: the board, the players with their clock, and what can be done. */
+/** The table of a human player: the board, the players with their clock, and the actions. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clockWords, outcomeFor, ownPlayer, ownTurn, type PlayState, type PlayWish } from '../api/player-state';
 import type { Player } from '../api/player';
@@ -76,7 +76,7 @@ function useStatus(state: PlayState, film: Film, frame: Frame): string {
   return others.length === 1 ? `${others[0]} is to move` : `${others.length} others are to move`;
 }
 
-/** Whether something has been true for so many milliseconds. */
+/** Whether a condition has been true for this number of milliseconds. */
 function useDelayed(wanted: boolean, milliseconds: number): boolean {
   const [late, setLate] = useState(false);
   useEffect(() => {

@@ -23,7 +23,7 @@ export function Waiting({ wish, state }: { wish: PlayWish; state: PlayState }) {
   );
 }
 
-/** A name may be misspelt, and then nobody ever comes. */
+/** The name may be misspelt, and then no opponent ever comes. */
 function NamedBot({ name }: { name: string }) {
   const bot = useRest<Bot>(`/bots/${encodeURIComponent(name)}`);
   if (bot.error) return <p class="problem">No bot is registered under the name <bdi>{name}</bdi>. Perhaps it is misspelt.</p>;

@@ -15,7 +15,7 @@ import { changed, Options, type Texts } from './play-options';
 import { playersInWords } from './games';
 import { rulesOf } from './rules';
 
-/** Set just before the page of the game is shown: the person has said all there is to say, so the match may begin. */
+/** Set just before the page of the game is shown: the choice is complete, so the match may begin. */
 export const ready = signal(false);
 
 type Against = 'house' | 'bot' | 'friend' | 'anybody';
@@ -24,7 +24,7 @@ const AGAINST: readonly (readonly [Against, string, string])[] = [
   ['house', 'A house bot', 'begins at once'],
   ['bot', 'A bot by its name', 'if it waits or can be called'],
   ['friend', 'A friend', 'you get a link to send'],
-  ['anybody', 'Anybody', 'the next player who wants the same game'],
+  ['anybody', 'Anybody', 'the next player that wants the same game'],
 ];
 const PACES: readonly (readonly [PaceName, string, string])[] = [
   ['stepped', 'Stepped', 'the game waits for your move'],

@@ -1,8 +1,8 @@
-/** Slots: which live matches are shown where, so that boards stay in their places while others come and go. */
+/** Slots: the places of live matches on the screen, so that boards stay in place while others come and go. */
 
 export interface Slot<T extends { id: string }> {
   table: T;
-  /** For how many rounds it has been over. */
+  /** The number of rounds since it ended. */
   over: number;
 }
 

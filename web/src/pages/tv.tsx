@@ -70,7 +70,7 @@ function useScenes(count: number): [number, boolean, (paused: boolean) => void, 
   return [at, paused, setPaused, go];
 }
 
-/** There is always one: where nothing happens, how to join. */
+/** The scenes; never empty: without matches it shows how to join. */
 function scenesOf(live: Live | null, next: NextMatches | null, contests: AllContests | null, games: Games | null): Scene[] {
   const scenes: Scene[] = [];
   const tables = live?.tables ?? [];

@@ -73,7 +73,7 @@ function Shown({ match, seat, flight }: { match: MatchInFull; seat: number; flig
   );
 }
 
-/** The last answer at the step that the address names, else the line that tells most. */
+/** The last answer at the step in the address, else the most telling line. */
 function lineAt(flight: Flight, step: string | null): number {
   const found = step === null ? -1 : flight.lines.findLastIndex((line) => line.dir === 'in' && line.step === Number(step));
   return found < 0 ? telling(flight) : found;
@@ -90,7 +90,7 @@ function Verdict({ match, seat, flight, faults }: { match: MatchInFull; seat: nu
   );
 }
 
-/** Another line of the record is another place to begin at. */
+/** Start at another line of the record. */
 function BoardAt({ match, step, at, told }: { match: string; step: number | null; at: number; told: (step: number | null) => void }) {
   const loading = useSource(match).loading.value;
   const links = useMemo(() => linksOf(match, location.origin, true), [match]);

@@ -1,12 +1,12 @@
-/** A dialog that asks before something is done that cannot be undone, perhaps for the reason. */
+/** A dialog that confirms an irreversible action, and may ask for the reason. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Question {
   title: string;
-  /** What will happen. */
+  /** The consequences. */
   words: string;
-  /** What the button says that does it. */
+  /** The label of the button that confirms. */
   action: string;
   /** The label of a field for a line of text; without it there is none. */
   field?: string;

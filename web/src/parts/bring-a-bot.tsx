@@ -6,7 +6,7 @@ import { CopyLine } from './copy-line';
 import { QrCode } from './qr-code';
 import { Tabs, type Tab } from './tabs';
 
-/** Where the server is, as a bot has to be told. */
+/** The server's address, for bots. */
 interface Where {
   /** Without a slash at its end. */
   http: string;
@@ -56,7 +56,7 @@ function tabsOf(where: Where, game: string): Tab[] {
   return game === 'noughts-and-crosses' ? tabs : [...tabs.slice(2), ...tabs.slice(0, 2)];
 }
 
-/** On the front page all protocols are shown, on the page of a game those that play it. */
+/** The front page shows all protocols, the page of a game only the protocols that play it. */
 function about(game: string, one: string): boolean {
   return game === one || game === 'noughts-and-crosses';
 }

@@ -1,4 +1,4 @@
-/** A table of which the server has all rows: it sorts them and gives a page at a time. Sorting and page are in the address. */
+/** A table that the server sorts and sends page by page. Sorting and page are in the address. */
 import type { ComponentChildren } from 'preact';
 import { queryOf, type Query } from '../api/rest';
 import { useRest, type Reading } from '../api/use';
@@ -7,7 +7,7 @@ import { go, path, query } from '../router';
 export interface Column<Row> {
   title: string;
   cell: (row: Row) => ComponentChildren;
-  /** What the server calls the column, if it sorts by it. */
+  /** The server's name for the column, if it sorts by it. */
   sort?: string;
   /** The largest or latest comes first when the column is chosen. */
   falling?: boolean;
@@ -31,14 +31,14 @@ interface TableProps<Row, Answer extends Page> {
   filters?: Query;
   rows: (answer: Answer) => readonly Row[];
   columns: readonly Column<Row>[];
-  /** How the server sorts if nothing is said. */
+  /** The server's default sorting. */
   usual: string;
-  /** Said when there is nothing to show. */
+  /** The text for an empty table. */
   empty: ComponentChildren;
   limit?: number;
-  /** Goes before the names in the address, where a page has several tables. */
+  /** A prefix for the names in the address, for pages with several tables. */
   prefix?: string;
-  /** Milliseconds after which the page is read anew. */
+  /** Milliseconds between two refreshes. */
   every?: number;
   rowClass?: (row: Row) => string;
   note?: (answer: Answer) => ComponentChildren;

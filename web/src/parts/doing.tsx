@@ -1,4 +1,4 @@
-/** Doing: a request that changes something, and what is said about how it went. */
+/** Doing: a request that changes something, and the message about its outcome. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ask, type Ask } from '../api/rest';
@@ -8,7 +8,7 @@ interface Notice {
   failed: boolean;
 }
 
-/** Milliseconds for which it is said that something was done. Failures stay until they are closed. */
+/** Milliseconds for which a success message is shown. Failures stay until they are closed. */
 const SHOWN = 6000;
 const notice = signal<Notice | null>(null);
 
@@ -16,12 +16,12 @@ export function say(words: string, failed = false): void {
   notice.value = { words, failed };
 }
 
-/** Say nothing any more: another page is shown. */
+/** Remove the message: another page is shown. */
 export function hush(): void {
   notice.value = null;
 }
 
-/** The answer; null if it failed, and then the user is told why. `done` is said when it succeeds. */
+/** Return the answer; null if it failed, and then the user sees why. `done` is the message of a success. */
 export async function change<T>(path: string, options: Ask, done: string | ((answer: T) => string)): Promise<T | null> {
   try {
     const answer = await ask<T>(path, options);
@@ -33,7 +33,7 @@ export async function change<T>(path: string, options: Ask, done: string | ((ans
   }
 }
 
-/** What was said last. */
+/** The last message. */
 export function Notices() {
   const shown = notice.value;
   useEffect(() => {

@@ -4,7 +4,7 @@ import { useRest } from '../api/use';
 import { gameTitle } from '../pages/rules';
 import { go, path, query } from '../router';
 
-/** Change what the address asks for, and go to the first page. */
+/** Change the query of the address, and go to the first page. */
 export function setFilter(name: string, value: string): void {
   const values = new URLSearchParams(query.value);
   if (value) values.set(name, value);

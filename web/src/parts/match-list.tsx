@@ -1,4 +1,4 @@
-/** Matches in a table: who played, who won, in which contest, and when. */
+/** Matches in a table: players, winner, contest and time. */
 import type { ComponentChildren } from 'preact';
 import type { Query } from '../api/rest';
 import type { Match, Matches } from '../api/types';

@@ -1,4 +1,4 @@
-/** What went wrong, in words, and a way to continue. */
+/** An error message, and a way to continue. */
 
 export function Problem({ words, retry }: { words: string; retry?: () => void }) {
   return (

@@ -26,7 +26,7 @@ export function RatingChart({ points }: { points: readonly RatingPoint[] }) {
   }, [points, colours]);
   return (
     <figure class="rating-chart">
-      <figcaption class="quiet">Rating after so many rated matches{points.some(({ low }) => low !== null) && '; the band is the 95 % interval'}</figcaption>
+      <figcaption class="quiet">Rating by the number of rated matches{points.some(({ low }) => low !== null) && '; the band is the 95 % interval'}</figcaption>
       <div ref={box} role="img" aria-label={inWords(points)} />
     </figure>
   );

@@ -1,4 +1,4 @@
-/** What this browser keeps between visits. Where it may keep nothing (a private window, a file), nothing is kept. */
+/** The browser's storage. In a private window or a file, nothing is stored. */
 
 const PREFIX = 'botdrome.';
 

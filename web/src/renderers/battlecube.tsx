@@ -53,7 +53,7 @@ function Space(props: BoardProps<CubeView> & { slice: Slice | null }) {
   return <canvas ref={canvas} class="cube-space" role="img" tabIndex={0} aria-label={words} onKeyDown={turn} />;
 }
 
-/** Load three.js, keep the canvas as large as its place, and let go of everything at the end. */
+/** Load three.js, keep the canvas as large as its place, and release everything at the end. */
 function opened(canvas: HTMLCanvasElement, there: (scene: CubeScene) => void, failed: () => void): () => void {
   let scene: CubeScene | null = null;
   let wanted = true;
@@ -74,7 +74,7 @@ function opened(canvas: HTMLCanvasElement, there: (scene: CubeScene) => void, fa
   };
 }
 
-/** How long a step takes on screen: the viewer says so in CSS, and 0 for those who want less motion. */
+/** The duration of a step on screen, which the viewer sets in CSS; 0 for users that prefer less motion. */
 function duration(canvas: HTMLCanvasElement): number {
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return 0;
   const value = getComputedStyle(canvas).getPropertyValue('--step-time').trim();

@@ -90,7 +90,7 @@ export class CubeScene {
     this.#ask();
   }
 
-  /** Turn the cube, for those who use a keyboard. */
+  /** Turn the cube by keyboard. */
   turn(around: number, up: number): void {
     const offset = this.#camera.position.clone();
     offset.applyAxisAngle(new Vector3(0, 1, 0), around);
@@ -187,7 +187,7 @@ export class CubeScene {
     this.#controls.update();
   }
 
-  /** Colours and signs of those who live. */
+  /** Colours and signs of the living players. */
   #paint(seats: readonly Seat[]): void {
     this.#movers.forEach(({ seat }, i) => this.#balls.setColorAt(i, new Color(css(`--seat-${(seats[seat]?.player ?? seat) % 10}`))));
     if (this.#balls.instanceColor) this.#balls.instanceColor.needsUpdate = true;
@@ -220,7 +220,7 @@ export class CubeScene {
     this.#bombs.instanceMatrix.needsUpdate = true;
   }
 
-  /** A cross where somebody was lost in this tick. */
+  /** A cross where a player was lost in this tick. */
   #placeCrosses(lost: Map<number, Cell>, seats: readonly Seat[]): void {
     for (const cross of this.#crosses.splice(0)) this.#scene.remove(cross);
     for (const [seat, cell] of lost) {

@@ -1,4 +1,4 @@
-/** What a spectator of Battlecube is sent, and what can be read from it. Pure. */
+/** The public view of Battlecube, and values derived from it. Pure. */
 import type { View } from '../replay/film';
 import type { Mark, Seat } from './renderer';
 

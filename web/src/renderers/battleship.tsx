@@ -46,7 +46,7 @@ function useRoom(outer: RefObject<HTMLElement | null>, probe: RefObject<HTMLElem
 function columnsOf(view: BattleshipView, room: Room, small: boolean): number {
   const boards = view.boards.length;
   if (small) return columnsFor(boards, view, { width: 1, height: 1 });
-  // A person who plays would rather scroll than miss a square.
+  // For a player, scrolling is better than missing a square.
   if (view.you !== null) return Math.max(1, Math.min(boards, 3, Math.floor(room.width / (EASY * (view.width + 1)))));
   return columnsFor(boards, view, room);
 }
@@ -58,7 +58,7 @@ function widthOf(view: BattleshipView, columns: number): string {
   return `max(calc(var(--board-height, 82vh) * ${ratio.toFixed(3)}), 18rem)`;
 }
 
-/** The letters of the fleets by seat, as far as the person in front of the screen may know them. */
+/** The letters of the fleets by seat, as far as the user may know them. */
 function fleetsShown({ view, final }: Props, revealed: boolean): (readonly string[] | null)[] {
   const all = view.fleets ?? (revealed ? final?.fleets : null);
   return view.boards.map((_, seat) => all?.[seat] ?? (seat === view.you ? view.own : null));
@@ -134,7 +134,7 @@ function Choices({ props, revealed, reveal }: { props: Props; revealed: boolean;
   );
 }
 
-/** Which shots may be made now: those that are listed, or all at squares that nobody has shot at. */
+/** The legal shots: those that are listed, or all squares without a shot. */
 function shots({ view, move, legal }: Props): (target: number, x: number, y: number) => boolean {
   if (!move || view.you === null || !view.toMove.includes(view.you)) return () => false;
   const listed = legal && new Set((legal as Partial<Shot>[]).map(({ target, x, y }) => `${target},${x},${y}`));

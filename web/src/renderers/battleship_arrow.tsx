@@ -42,7 +42,7 @@ function endsIn(around: HTMLElement, view: BattleshipView, narrow: boolean): End
 interface ShotArrowProps {
   around: RefObject<HTMLElement | null>;
   view: BattleshipView;
-  /** Changes when the boards are laid out anew. */
+  /** Changes with the layout of the boards. */
   layout: string;
   /** Boards without coordinates. */
   narrow: boolean;

@@ -1,4 +1,4 @@
-/** Fleets of battleship: where boats lie, how they are moved and turned, and how chance lays them out. Pure. */
+/** Fleets of battleship: placing, moving and turning boats, and random fleets. Pure. */
 
 export interface Boat {
   letter: string;
@@ -83,7 +83,7 @@ export function turned(boat: PlacedBoat, sea: Sea): PlacedBoat {
 
 /** Boat by boat, the longest first, each in any berth that the others left free.
  *
- * Chance may wall a boat out: then all begin again, and after some attempts they are packed line by line.
+ * If no place is left for a boat, all boats are placed again; after some attempts they are packed line by line.
  */
 export function randomFleet(boats: readonly Boat[], sea: Sea, random: () => number): PlacedBoat[] {
   const byLength = boats.toSorted((one, other) => other.length - one.length);

@@ -99,7 +99,7 @@ function useFleet(view: BattleshipView) {
   return { boats, chosen, change, choose, redraw: () => setBoats(draw()) };
 }
 
-/** What the player should know or do next. */
+/** The hint about the next action. */
 export function advice(wrong: readonly string[], sent: string | null, rows: string): string {
   if (wrong.length) return `Boats ${wrong.join(' and ')} overlap: move one of them.`;
   if (sent === null) return 'Drag the boats to where you want them. Tap or click a boat to choose it, and again to turn it.';

@@ -22,7 +22,7 @@ export interface SeaProps {
   label: string;
   /** The square of the last shot, and the colour of its shooter. */
   last: { x: number; y: number; colour: string } | null;
-  /** For a person who may shoot here, now or later. */
+  /** For a player that may shoot here, now or later. */
   aim?: { open(x: number, y: number): boolean; shoot(x: number, y: number): void } | undefined;
 }
 
@@ -48,7 +48,7 @@ export function Sea({ width, height, board, before, fleet, small, label, last, a
 
 const WORDS: Record<string, string> = { X: 'hit', '0': 'miss' };
 
-/** What is drawn of a board: with its coordinates, or without. */
+/** The drawn area of a board, with or without its coordinates. */
 function frameOf(width: number, height: number, small: boolean) {
   const [left, top] = small ? [1, 1] : [LEFT, TOP];
   return { left, top, width: width * SQUARE + left + 1, height: height * SQUARE + top + 1 };

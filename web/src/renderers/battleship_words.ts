@@ -1,4 +1,4 @@
-/** Battleship in words: positions, moves, and what matters in a step. Pure. */
+/** Battleship in words: positions, moves, and important events. Pure. */
 import type { Mark, Seat } from './renderer';
 
 export type Turn = { shooter: number; target: number; x: number; y: number; hit: boolean } | { shooter: number; skip: true };
@@ -85,7 +85,7 @@ function standing(view: BattleshipView, names: (numbers: readonly number[]) => s
   return `The game is over; most hits: ${names(best)}.`;
 }
 
-/** Hits, and fleets of which nothing is left. Single boats are not told: nobody knows before the end which boat was hit. */
+/** Hits, and destroyed fleets. Single boats are left out: which boat was hit is secret until the end. */
 export function marks(view: BattleshipView, before: BattleshipView, seats: readonly Seat[]): Mark[] {
   const count = (turns: readonly number[]) => turns.reduce((sum, turn) => sum + turn, 0);
   const shot = lastShot(view);

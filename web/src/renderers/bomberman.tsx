@@ -1,4 +1,4 @@
-/** Bomberman: a floor with pillars and crates, users, bombs with their fuses, and what they will burn. */
+/** Bomberman: a floor with pillars and crates, users, bombs with their fuses, and the tiles that they will burn. */
 import { useMemo } from 'preact/hooks';
 import { ActionPad, Reach, useActions } from './bomberman_play';
 import {
@@ -13,7 +13,7 @@ type Props = BoardProps<BombermanView>;
 
 /** The width of a tile, in the units of the picture. */
 const TILE = 10;
-/** Walls that close in are announced so many rounds ahead. */
+/** Rounds by which closing walls are announced ahead. */
 const NOTICE = 40;
 
 function BombermanBoard(props: Props) {
@@ -60,7 +60,7 @@ function playerAt(seats: readonly Seat[], seat: number): number {
   return seats[seat]?.player ?? seat;
 }
 
-/** Squares as one path, each so much smaller than its tile on all sides. */
+/** Squares as one path, each smaller than its tile by this margin. */
 function squares(places: readonly Place[], inset: number, shift = 0): string {
   const side = TILE - 2 * inset;
   return places.map(([row, column]) => `M${column * TILE + inset} ${row * TILE + inset + shift}h${side}v${side}h${-side}z`).join('');
@@ -71,7 +71,7 @@ function planks(places: readonly Place[]): string {
   return places.map(([row, column]) => `M${column * TILE + 2.2} ${row * TILE + 1.8}h5.6v5.6h-5.6zl5.6 5.6`).join('');
 }
 
-/** What seldom changes, in few pieces, each drawn anew only when it does. */
+/** The parts that seldom change, in few elements, each redrawn only when it changes. */
 function Ground({ view: { tiles, height, width } }: { view: BombermanView }) {
   const floor = useMemo(() => (
     <g>
@@ -142,7 +142,7 @@ function crossOf([row, column]: Place, places: readonly Place[]): string {
   return `M${x0} ${top}H${x1}V${y0}H${right}V${y1}H${x1}V${bottom}H${x0}V${y1}H${left}V${y0}H${x0}z`;
 }
 
-/** What burned in the last round, over what is left of the fire before it. It fades in and out, for nothing may flash. */
+/** The flames of the last round over those before. They fade in and out, since nothing may flash. */
 function Flames({ view, before }: { view: BombermanView; before: BombermanView | null }) {
   const burned = before && view.explosions.length ? placesOf(before.tiles, CRATE).filter((place) => tileAt(view.tiles, place) !== CRATE) : [];
   return (
@@ -201,7 +201,7 @@ function BombSign({ bomb: { at, turnsLeft, range, seat }, seats, under }: { bomb
   );
 }
 
-/** The living, and those that died in this step: they fade where they last stood. */
+/** The living users, and the users that died in this step, which fade where they last stood. */
 function Users({ view, before, seats, small }: Props) {
   const shown = view.users.flatMap(({ seat, at }) => {
     const place = at ?? before?.users[seat]?.at;

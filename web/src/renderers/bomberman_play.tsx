@@ -22,7 +22,7 @@ const PAD: [Action, string, string][] = [
   ['MOVE_DOWN', '↓', 'S or ↓'], ['WAIT', 'wait', '. or Escape'],
 ];
 
-/** null: nobody plays on this board, or not now. */
+/** null: the user does not play on this board, or not now. */
 export function useActions({ view, legal, move }: BoardProps<BombermanView>): Actions | null {
   const [last, setLast] = useState<{ round: number; action: Action } | null>(null);
   const me = move && view.you !== null && view.toMove.includes(view.you) ? view.you : null;

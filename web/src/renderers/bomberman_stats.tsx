@@ -1,4 +1,4 @@
-/** What the users of Bomberman have and did, beside the map. */
+/** The statistics of the Bomberman users, beside the map. */
 import type { BombermanView, User } from './bomberman_view';
 import { SeatSign } from './controls';
 import { type Seat, nameOf } from './renderer';

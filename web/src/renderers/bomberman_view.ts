@@ -1,4 +1,4 @@
-/** Positions of Bomberman: what bombs will burn, what a user may do, what a step changed, and words for it. Pure. */
+/** Positions of Bomberman: the tiles that will burn, legal actions, changes of a step, and words for them. Pure. */
 import type { View } from '../replay/film';
 
 /** Row and column. */
@@ -68,7 +68,7 @@ export function placesOf(tiles: Tiles, tile: string): Place[] {
   return tiles.flatMap((cells, row) => [...cells].flatMap((cell, column): Place[] => (cell === tile ? [[row, column]] : [])));
 }
 
-/** What one bomb burns on these tiles, its own place first. */
+/** The tiles that one bomb burns, its own first. */
 export function flames(tiles: Tiles, { at, range }: Bomb, pierces: boolean): Place[] {
   return [at, ...Object.values(STEPS).flatMap(([down, right]) => arm(tiles, at, [down, right], range, pierces))];
 }
@@ -85,7 +85,7 @@ function arm(tiles: Tiles, at: Place, [down, right]: Place, range: number, pierc
   return places;
 }
 
-/** All that will burn if nobody places another bomb: bombs that set each other off, and crates that are gone by then, included. */
+/** The tiles that will burn if no other bomb is placed. Chain reactions and crates burned earlier are counted. */
 export function burnPlan(view: BombermanView): Burn[] {
   const plan: Burn[] = [];
   let { tiles } = view;
@@ -117,7 +117,7 @@ function withoutCrates(tiles: Tiles, burned: readonly Place[]): Tiles {
   return rows.map((row) => row.join(''));
 }
 
-/** What a user may do: by the list of legal moves if there is one, otherwise by the position. */
+/** The legal actions of a user: from the list of legal moves if there is one, otherwise from the position. */
 export function openActions(view: BombermanView, seat: number, legal?: readonly unknown[]): Set<Action> {
   if (legal) return new Set(legal.flatMap((move) => actionIn(move) ?? []));
   return new Set((Object.keys(ACTIONS) as Action[]).filter((action) => isOpen(view, seat, action)));

@@ -1,4 +1,4 @@
-/** Bomberman in words: a position, and what matters in a step. Pure. */
+/** Bomberman in words: positions and important events. Pure. */
 import { type BombermanView, type Place, type User, ACTIONS, CRATE, WALL, burnPlan, openActions, placesOf, same, tileAt, upgradeInWords } from './bomberman_view';
 import { nameOf, type Mark, type Seat } from './renderer';
 

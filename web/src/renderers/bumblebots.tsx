@@ -60,7 +60,7 @@ function playerAt(seats: readonly Seat[], seat: number): number {
   return seats[seat]?.player ?? seat;
 }
 
-/** What seldom changes: drawn anew only when the board does, and in few pieces. */
+/** The parts that seldom change, in few elements, redrawn only when the board changes. */
 function Ground({ view, seats }: { view: BumblebotsView; seats: readonly Seat[] }) {
   const players = view.territory.map((_, seat) => playerAt(seats, seat));
   return useMemo(() => {
@@ -98,7 +98,7 @@ function weave(hex: Hex, seat: number): string {
 
 interface ChangesProps { view: BumblebotsView; before: BumblebotsView; claims: readonly Claim[]; seats: readonly Seat[] }
 
-/** What was there before fades away over what is there now. */
+/** The old state fades out over the new one. */
 function Changes({ view, before, claims, seats }: ChangesProps) {
   if (claims.length === 0) return null;
   const changed = hexesWhere(view.board, () => true).filter((hex) => valueAt(view, hex) !== valueAt(before, hex));
@@ -142,7 +142,7 @@ function Flowers({ view, before }: { view: BumblebotsView; before: BumblebotsVie
   );
 }
 
-/** All drones, and those that were used up in this step: they fly to their flowers and fade. */
+/** All drones, and the drones used up in this step, which fly to their flowers and fade. */
 function Drones({ view, before, seats, small, claims }: Props & { claims: readonly Claim[] }) {
   const headings = useRef(new Map<string, number>()).current;
   const flying = view.drones.flatMap((_, seat) => dronesOf(view, seat).map(([name, at]) => ({ name, at, seat, used: false })));

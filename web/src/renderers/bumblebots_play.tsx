@@ -35,7 +35,7 @@ const KEYS: Record<string, Order> = {
   Numpad7: 'UL', Numpad9: 'UR', Numpad4: 'L', Numpad6: 'R', Numpad1: 'DL', Numpad3: 'DR', Numpad5: 'stay',
 };
 
-/** null: nobody plays on this board, or not now. */
+/** null: the user does not play on this board, or not now. */
 export function useOrders({ view, legal, move }: BoardProps<BumblebotsView>): Orders | null {
   const [kept, setDraft] = useState<Draft | null>(null);
   const me = move && view.you !== null && view.toMove.includes(view.you) ? view.you : null;
@@ -65,7 +65,7 @@ export function useOrders({ view, legal, move }: BoardProps<BumblebotsView>): Or
   };
   const orders: Orders = { draft, ways, choose: (drone) => setDraft({ ...draft, chosen: drone }), give, touch, send: () => send(draft.given) };
 
-  // A player without drones has nothing to decide, and nobody should wait for it.
+  // A player without drones has nothing to decide, so the others should not wait for it.
   const idle = me !== null && drones.length === 0;
   useEffect(() => void (idle && move?.({ orders: {} })), [idle, view.turnNumber]);
   useKeys(me !== null, (event) => press(event, orders));

@@ -1,4 +1,4 @@
-/** Positions of Bumblebots: where hexes lie, what a step changed, and words for it. Pure. */
+/** Positions of Bumblebots: the places of hexes, the changes of a step, and words for them. Pure. */
 import type { View } from '../replay/film';
 import { nameOf, type Mark, type Seat } from './renderer';
 

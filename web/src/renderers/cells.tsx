@@ -10,7 +10,7 @@ type Place = readonly [x: number, y: number];
 export interface CellsProps {
   columns: number;
   rows: number;
-  /** The name of the grid for those who do not see it. */
+  /** The name of the grid, for screen readers. */
   label: string;
   /** The drawing size of a square, and where the first one begins. */
   size: number;
@@ -22,7 +22,7 @@ export interface CellsProps {
   name(x: number, y: number): string;
   open(x: number, y: number): boolean;
   play(x: number, y: number): void;
-  /** What an open square shows under the pointer and the keyboard's focus. */
+  /** The sign of an open square under the pointer or the keyboard's focus. */
   ghost?(x: number, y: number): ComponentChildren;
 }
 

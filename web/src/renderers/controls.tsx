@@ -1,4 +1,4 @@
-/** What the boards that people play on have in common: signs of players, keys, and buttons. */
+/** Shared parts of the boards that people play on: signs of players, keys, and buttons. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { colourOf, signOf } from './renderer';

@@ -38,7 +38,7 @@ function squareAt([row, column]: Place, inset: number): string {
   return `M${column * CELL + inset} ${row * CELL + inset}h${side}v${side}h${-side}z`;
 }
 
-/** One path for all cells of a kind. Drawn anew only when a cell changes. */
+/** One path for all cells of a kind. Redrawn only when a cell changes. */
 function Cells({ grid, marks }: { grid: Grid; marks: ReadonlyMap<string, number> }) {
   return useMemo(() => {
     const cells = grid.flatMap((row, r) => row.map((value, c) => ({ value, place: [r, c] as const })));

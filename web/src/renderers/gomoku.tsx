@@ -105,7 +105,7 @@ function Coordinates({ places, size }: { places: number[]; size: number }) {
   );
 }
 
-/** The fillings of dark and light stones. Shade tells them apart, so that nobody depends on their colours. */
+/** The fillings of dark and light stones. They differ in shade, not only in colour. */
 function Fillings({ id }: { id: string }) {
   return (
     <defs>

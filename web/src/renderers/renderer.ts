@@ -1,6 +1,6 @@
 /** Renderer: how the positions of one game are shown. A game without one is shown by `generic.tsx`.
 
-What moves is a CSS transition that lasts `var(--step-time, 200ms)`. The viewer sets that variable on an element around the board:
+Movement is a CSS transition that lasts `var(--step-time, 200ms)`. The viewer sets that variable on an element around the board:
 to what fits the speed, and to 0s when it jumps.
 */
 import type { JSX } from 'preact';
@@ -23,7 +23,7 @@ export interface BoardProps<V extends View = View> {
   final: V | null;
   /** A board of about 200 pixels: no coordinates, no words. */
   small: boolean;
-  /** For a person who plays: the legal moves where the game lists them, and how to make one. */
+  /** For a human player: the legal moves, if the game lists them, and the function that makes one. */
   legal?: readonly unknown[] | undefined;
   move?: ((raw: unknown) => void) | undefined;
 }
@@ -38,13 +38,13 @@ export interface Mark {
 
 export interface Renderer<V extends View = View> {
   Board(props: BoardProps<V>): JSX.Element | null;
-  /** The position in words, for those who do not see it. */
+  /** The position in words, for screen readers. */
   describe(view: V, seats: readonly Seat[]): string;
   /** Seat by seat, for the chart of scores; null: this game has none before its end. */
   scores?(view: V): readonly number[] | null;
-  /** What matters in the step from `before` to `view`, beyond what is the same in all games. */
+  /** The important events of the step from `before` to `view`, besides those of all games. */
   marks?(view: V, before: V, seats: readonly Seat[]): Mark[];
-  /** A move as people write it, for the list of events. */
+  /** A move in words, for the list of events. */
   moveInWords?(move: unknown, view: V, seats: readonly Seat[]): string;
   /** How to play with mouse, touch and keyboard, in one or two sentences. */
   help?: string;
@@ -55,7 +55,7 @@ export function colourOf(player: number): string {
   return `var(--seat-${player % 10})`;
 }
 
-/** The letter or digit that goes with the colour, so that nobody depends on colour alone. */
+/** The letter or digit that goes with the colour, for users that cannot tell the colours apart. */
 export function signOf(player: number): string {
   return player < 9 ? String(player + 1) : String.fromCharCode(65 + ((player - 9) % 26));
 }

@@ -3,7 +3,7 @@
 /** `[value]`: in place of the old one; `[]`: removed; an object: by key or index, what changes inside. */
 export type Change = readonly unknown[] | { readonly [key: string]: Change };
 
-/** The value after a change. What did not change is shared with the old value, which stays as it was. */
+/** The value after a change. Unchanged parts are shared with the old value, which is not modified. */
 export function applied(change: Change, old: unknown): unknown {
   if (isValue(change)) return change[0];
   return Array.isArray(old) ? inArray(change, old) : inObject(change, old as Record<string, unknown>);

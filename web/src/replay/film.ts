@@ -3,11 +3,11 @@ import type { BoardResult, FilmFrame, FilmPlayer } from '../api/types';
 
 export type { BoardResult, FilmPlayer, Result } from '../api/types';
 
-/** What the public may know of a position; each game has keys of its own. */
+/** The public view of a position; each game has its own keys. */
 export type View = Record<string, unknown>;
 /** Why it ended for a player. */
 export type Cause = BoardResult['causes'][number];
-/** What happened. Players are numbers: places in the list of players of the match. */
+/** An event. Players are indexes in the list of players of the match. */
 export type MatchEvent = FilmFrame['event'];
 
 export interface Frame {
@@ -35,7 +35,7 @@ export interface FilmHeader {
   limit: number | null;
 }
 
-/** Frames that are there, and those that are still to come if the match is live. */
+/** The frames so far; a live match adds more. */
 export interface Film {
   readonly header: FilmHeader;
   readonly length: number;

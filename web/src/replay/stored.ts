@@ -14,7 +14,7 @@ export class StoredFilm implements Film {
   readonly #orders: readonly (readonly number[])[];
   /** By frame, the last one at or before it that has its whole view. */
   readonly #starts: readonly number[];
-  /** The views of a run from its first frame on, as far as they were wanted; the run that was used last is the last. */
+  /** The views of each run, up to the last one asked for. The most recently used run comes last. */
   readonly #runs = new Map<number, View[]>();
 
   constructor(header: HeaderLine, lines: readonly FilmFrame[]) {

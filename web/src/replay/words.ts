@@ -14,7 +14,7 @@ export const CAUSES: Record<Cause, string> = {
   aborted: 'the match was aborted',
 };
 
-/** `named`: the name of a player by its number; `moveInWords`: a move as people write it, where the game has words for it. */
+/** `named`: the name of a player by its number; `moveInWords`: a move in words, if the game has them. */
 export function eventInWords(
   event: MatchEvent,
   named: (player: number) => string,

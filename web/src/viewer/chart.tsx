@@ -1,4 +1,4 @@
-/** A chart over the frames of a match: it shows where the viewer is, and leads it elsewhere. */
+/** A chart over the frames of a match. It shows the current frame; a click goes to another. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { signOf } from '../renderers/renderer';
@@ -19,19 +19,19 @@ export interface ChartData {
 
 interface ChartProps {
   title: string;
-  /** The same in words, for those who do not see it. */
+  /** The same in words, for screen readers. */
   summary: string;
   data: () => ChartData;
   /** Changes when there are more data. */
   version: number;
-  /** How many series there are. */
+  /** The number of series. */
   players: number;
   playback: Playback;
   /** Dots in place of lines. */
   dots?: boolean;
-  /** A value of the vertical axis, as it is written. */
+  /** Format a value of the vertical axis. */
   unit: (value: number) => string;
-  /** A frame, as it is written on the horizontal axis. */
+  /** Format a frame of the horizontal axis. */
   label: (index: number) => string;
 }
 
@@ -56,7 +56,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** Where the viewer is. */
+/** The needle at the current frame. */
 function Needle({ plot, playback }: { plot: uPlot; playback: Playback }) {
   const [, move] = useState(0);
   useEffect(() => {
@@ -68,7 +68,7 @@ function Needle({ plot, playback }: { plot: uPlot; playback: Playback }) {
   return <i class="chart-needle" style={{ transform: `translateX(${at}px)` }} aria-hidden="true" />;
 }
 
-/** The plot, made anew for another theme, and filled as data come. */
+/** The plot; made again when the theme changes, and updated as data arrive. */
 function usePlot(box: { current: HTMLDivElement | null }, props: ChartProps): uPlot | null {
   const [plot, setPlot] = useState<uPlot | null>(null);
   const near = useNear(box);
@@ -112,7 +112,7 @@ function useRedraw(plot: uPlot | null, props: ChartProps): void {
   }, [plot]);
 }
 
-/** Whether an element has come near to what is seen of the page. */
+/** Whether an element is near the visible part of the page. */
 function useNear(box: { current: HTMLDivElement | null }): boolean {
   const [near, setNear] = useState(false);
   useEffect(() => {

@@ -6,10 +6,10 @@ import type { Digest, Thought } from './digest';
 import { stepOf, type Showing } from './showing';
 import { nameOf, number, seconds } from './words';
 
-/** More lines nobody can tell apart. */
+/** The most lines that can be told apart. */
 const MOST_PLAYERS = 10;
 
-/** Rendered anew as the digest grows; only the needles follow the playback. */
+/** Rendered again as the digest grows; only the needles follow the playback. */
 export function Charts({ film, digest, playback, version }: Showing) {
   return useMemo(() => {
     const label = (index: number) => String(stepOf(digest, index));

@@ -53,7 +53,7 @@ export function useCopying(): [boolean, (text: string) => void] {
   return [copied, (text) => void copyText(text).then(setCopied)];
 }
 
-/** Whether the text is in the clipboard now. Browsers allow that on secure pages only; elsewhere, the old way. */
+/** Copy the text, and return whether that succeeded. Pages without TLS need the old API. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

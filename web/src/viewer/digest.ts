@@ -1,4 +1,4 @@
-/** Digest: what the viewer shows beside the board, collected from all frames of a film once, a few at a time as they come. */
+/** Digest: the data that the viewer shows beside the board, collected from each frame of a film once. */
 import type { Film, Frame, MatchEvent } from '../replay/film';
 import type { Mark, Renderer, Seat } from '../renderers/renderer';
 
@@ -7,7 +7,7 @@ export interface Placed extends Mark {
   index: number;
 }
 
-/** How long a player took for a move. */
+/** The time that a player took for a move. */
 export interface Thought {
   index: number;
   player: number;
@@ -17,9 +17,9 @@ export interface Thought {
 export class Digest {
   readonly times: number[] = [];
   readonly events: (MatchEvent | null)[] = [];
-  /** How many steps of the match were played, frame by frame. */
+  /** The number of steps played, frame by frame. */
   readonly steps: number[] = [];
-  /** Since when the present step runs, frame by frame. */
+  /** The start of the current step, frame by frame. */
   readonly opened: number[] = [];
   readonly marks: Placed[] = [];
   readonly thoughts: Thought[] = [];
@@ -38,14 +38,14 @@ export class Digest {
     return this.events.length;
   }
 
-  /** Take in up to so many frames; whether there are more. */
+  /** Read at most `most` frames, and return whether there are more. */
   read(most = Infinity): boolean {
     const end = Math.min(this.film.length, this.length + most);
     while (this.length < end) this.#take(this.film.frame(this.length), this.length);
     return this.length < this.film.length;
   }
 
-  /** The first frame after so many steps; the last frame if there are not so many. */
+  /** The first frame after this number of steps, or the last frame. */
   indexOf(step: number): number {
     let low = 0;
     let high = Math.max(0, this.length - 1);
@@ -121,7 +121,7 @@ function marksOf(event: MatchEvent | null, named: (player: number) => string): M
   }
 }
 
-/** The time of the one player that was to move. Where several move together, a spectator does not learn who took how long. */
+/** The time of the player to move. If several move at once, a spectator does not learn the time of each. */
 function alone(moves: Record<string, unknown>, before: Frame, time: number): Record<string, number> {
   const movers = Object.keys(moves).length ? Object.keys(moves).map(Number) : toMove(before);
   return movers.length === 1 ? { [movers[0]!]: time } : {};
@@ -140,7 +140,7 @@ export function byPlayer(values: readonly number[], order: readonly number[]): (
   return found;
 }
 
-/** Of the marks that would lie on each other on a seek bar with so many places, the one that matters most. */
+/** The marks of a seek bar with this number of places: of marks at the same place, the most important one. */
 export function thinned(marks: readonly Placed[], length: number, places: number): Placed[] {
   const best = new Map<number, Placed>();
   for (const mark of marks) {

@@ -1,4 +1,4 @@
-/** The list of what happened, in words. Of long lists just the part that is seen exists. */
+/** The list of events, in words. Only the visible rows of a long list are rendered. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { stepOf, type Showing } from './showing';
 

@@ -13,7 +13,7 @@ type Tell = (messages: FeedMessage[]) => void;
 
 /** As the server has it. */
 const MOST_MATCHES = 100;
-/** Milliseconds in which boards come and go before the server is told. */
+/** Milliseconds for which changes of the shown boards are collected before the server is told. */
 const REST = 50;
 
 export class Feed {
@@ -25,7 +25,7 @@ export class Feed {
 
   constructor(private readonly url: () => string) {}
 
-  /** Be told of a match until the function that is returned is called. Messages come once per picture of the screen at most. */
+  /** Subscribe to a match; the returned function unsubscribes. Messages come at most once per animation frame. */
   watch(match: string, tell: Tell): () => void {
     const tellers = this.#watched.get(match) ?? new Set();
     this.#watched.set(match, tellers.add(tell));

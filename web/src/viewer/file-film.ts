@@ -6,7 +6,7 @@ import { readFilm } from '../replay/stored';
 /** As the server has it: docs/watching.md. */
 const LARGEST = 8 << 20;
 
-/** The film of a match file. The server makes it: the rules are there alone. */
+/** The film of a match file. The server makes it, since only the server has the rules. */
 export async function filmOf(file: File): Promise<Film> {
   if (file.size === 0) throw new Error(`The file ${file.name} is empty.`);
   if (file.size > LARGEST) {

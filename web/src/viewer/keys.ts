@@ -1,7 +1,7 @@
-/** Keys: what the keys of the keyboard do in the viewer. The help is made from the same list. */
+/** The keyboard shortcuts of the viewer. The help is made from the same list. */
 import type { Playback } from './playback';
 
-/** What keys can do beyond the playback itself. */
+/** Actions of keys that do not belong to the playback. */
 export interface Commands {
   playback: Playback;
   toMark: (direction: 1 | -1) => void;
@@ -39,11 +39,11 @@ export const HOTKEYS: readonly Hotkey[] = [
 
 const BY_KEY = new Map(HOTKEYS.flatMap((hotkey) => hotkey.keys.map((key) => [key, hotkey.act] as const)));
 
-/** Elements that take typing, and sliders of a board. Others that use a key prevent what it does elsewhere. */
+/** Elements that take typing, and sliders of a board. Other elements that use a key call preventDefault. */
 const TYPING = 'input:not(.seek-slider, [type=checkbox]), textarea, select, [contenteditable], dialog';
 const PRESSED = 'button, a, summary, [type=checkbox]';
 
-/** What a key does, for a listener on the whole page; null: it is not the viewer's. */
+/** The action of a key, for a listener on the whole page; null: the viewer does not use this key. */
 export function commandOf(event: KeyboardEvent): ((commands: Commands) => void) | null {
   const target = event.target instanceof Element ? event.target : null;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target?.closest(TYPING)) return null;

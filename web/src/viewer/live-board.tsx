@@ -1,4 +1,4 @@
-/** LiveBoard: a small board of a running match that moves, for lists. While it is not seen, it costs nothing. */
+/** LiveBoard: a small live board of a running match, for lists. Off screen, it costs nothing. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { colourOf, signOf, type Renderer, type Seat } from '../renderers/renderer';
 import { useRenderer } from '../renderers/use';
@@ -10,9 +10,9 @@ export interface LiveBoardProps {
   match: string;
   game: string;
   players: readonly string[];
-  /** Under the names, such as the title of the game. */
+  /** Text under the names, such as the title of the game. */
   words?: string | undefined;
-  /** Without a link, large, for a screen that is seen from afar. */
+  /** Large and without a link, for a screen in a hall. */
   large?: boolean;
   /** Called when the match is over. */
   onOver?: (() => void) | undefined;
@@ -63,7 +63,7 @@ function Picture({ renderer, position, players, large }: PictureProps) {
   );
 }
 
-/** The newest position, from when the board is first seen; null where the match was over by then. */
+/** The newest position, once the board has been on screen; null: the match was over by then. */
 function usePosition(match: string, players: readonly string[], seen: boolean): { position: SmallPosition | null; over: boolean } {
   const [position, setPosition] = useState<SmallPosition | null>(null);
   const [over, setOver] = useState(false);

@@ -1,7 +1,7 @@
 /** LiveFilm: a film that grows by the messages of the spectator stream. */
 import type { Film, FilmHeader, Frame, MatchEvent, View } from '../replay/film';
 
-/** What a spectator is sent first, and again after a lost connection. */
+/** The first message to a spectator, also after a reconnect. */
 export interface Snapshot {
   match: string;
   game: string;
@@ -17,7 +17,7 @@ export interface Snapshot {
   view: View;
 }
 
-/** Something that happened, with the position that it led to. */
+/** An event, with the position after it. */
 export interface News {
   match: string;
   t: number;
@@ -33,7 +33,7 @@ export type Message = Snapshot | News | Refusal;
 
 export class LiveFilm implements Film {
   over = false;
-  /** When the last message came, by the clock of this page. */
+  /** The time of the last message, by the clock of this page. */
   heard = 0;
   #frames: Frame[] = [];
 
@@ -55,7 +55,7 @@ export class LiveFilm implements Film {
     else this.#go(message);
   }
 
-  /** Whether this is the beginning of a match that has been over since: it is shown again from its start. */
+  /** Whether this is the start of a match that was over: it is shown again from its start. */
   isBefore({ t }: Snapshot): boolean {
     return t < (this.#frames.at(-1)?.t ?? 0);
   }
@@ -74,12 +74,12 @@ export class LiveFilm implements Film {
   }
 }
 
-/** The header, as far as a spectator is told it. */
+/** The part of the header that a spectator gets. */
 export function headerOf({ match, game, players, contest, started, limit = null }: Snapshot): FilmHeader {
   return { match, game, players: players.map((name) => ({ name })), contest, started, options: {}, limit };
 }
 
-/** The numbers of the players by their seats, from names: of those with the same name the first goes first. */
+/** The numbers of the players by seat, from their names. Players with the same name keep their order. */
 export function seatOrder(players: readonly string[], bots: readonly string[]): number[] {
   const free = players.map((name, player) => ({ name, player }));
   return bots.map((name) => {

@@ -1,4 +1,4 @@
-/** MatchSource: the film of a match on the server, stored or live, whichever it is now. */
+/** MatchSource: the film of a match on the server, stored or live. */
 import { signal, type Signal } from '@preact/signals';
 import { ask, askText, RestError } from '../api/rest';
 import type { MatchInFull, MatchPlayer, MatchPlayers } from '../api/types';
@@ -21,7 +21,7 @@ export type Loading =
 
 export class MatchSource {
   readonly loading: Signal<Loading> = signal({ state: 'loading' });
-  /** What is known of the players beyond their names; empty until it is. */
+  /** More about the players than their names; empty until it is loaded. */
   readonly players = signal<MatchPlayer[]>([]);
   #following: Following | null = null;
   #stopped = false;
@@ -34,7 +34,7 @@ export class MatchSource {
     void this.#load(0).then(() => this.#meet());
   }
 
-  /** Without it, the match is shown all the same. */
+  /** The match is shown without it. */
   async #meet(): Promise<void> {
     const { state } = this.loading.value;
     if (this.#stopped || state === 'failed') return;
@@ -47,7 +47,7 @@ export class MatchSource {
     this.#following?.stop();
   }
 
-  /** The stored film; the live match if it runs still. `after`: how often it was asked for since the live match ended. */
+  /** Load the stored film, or follow the live match if it still runs. `after`: the attempts since the live match ended. */
   async #load(after: number): Promise<void> {
     const path = `/matches/${encodeURIComponent(this.match)}`;
     try {
@@ -62,7 +62,7 @@ export class MatchSource {
   #failed(error: unknown, after: number): void {
     const status = error instanceof RestError ? error.status : -1;
     if (after && after < ATTEMPTS) return void setTimeout(() => this.#load(after + 1), BETWEEN * after);
-    if (this.#film) return; // What was seen live stays.
+    if (this.#film) return; // keep the live film
     if (status === RUNS_STILL) return this.#watch();
     this.loading.value = { state: 'failed', words: error instanceof Error ? error.message : String(error), missing: status === NOT_THERE };
   }
@@ -78,7 +78,7 @@ export class MatchSource {
     });
   }
 
-  /** All that came since the last picture. */
+  /** Handle all messages since the last animation frame. */
   #take(): void {
     const messages = this.#waiting.splice(0);
     const now = performance.now();
@@ -109,7 +109,7 @@ export class MatchSource {
   }
 }
 
-/** Before the next picture; where the page is not seen, a little later. */
+/** Run before the next animation frame, or a little later if the page is hidden. */
 function soon(act: () => void): void {
   if (document.hidden) setTimeout(act, 250);
   else requestAnimationFrame(act);

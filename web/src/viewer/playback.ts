@@ -1,24 +1,24 @@
-/** Playback: which frame is shown, and how it goes on. It has no clock of its own: `advance` is told how much time has passed. */
+/** Playback: the current frame, and how the frames advance. It reads no clock: `advance` receives the elapsed time. */
 import { signal } from '@preact/signals';
 import type { Film } from '../replay/film';
 
-/** Steps per step at the usual pace; 'real': as fast as it was played. */
+/** Factors of the usual speed; 'real': the speed at which it was played. */
 export type Speed = number | 'real';
 
 export const SPEEDS: readonly number[] = [0.25, 0.5, 1, 2, 4, 8, 16];
 /** Milliseconds that a frame is shown at speed 1. */
 export const USUAL = 400;
-/** Milliseconds that a step by hand is animated for. */
+/** Milliseconds of animation for a manual step. */
 export const BY_HAND = 200;
-/** Faster than this, moves are not animated. */
+/** Above this speed, moves are not animated. */
 const LEAST_ANIMATED = 60;
-/** Frames that one call of `advance` passes at most, so that no match keeps the page busy. */
+/** The most frames that one call of `advance` passes, so that no match keeps the page busy. */
 const MOST_AT_ONCE = 500;
 
 export class Playback {
   readonly index = signal(0);
   readonly playing = signal(false);
-  /** A live match is shown as it goes on. */
+  /** Whether the newest frame of a live match is shown. */
   readonly following = signal(false);
   readonly speed = signal<Speed>(1);
   /** Milliseconds for which the change to the present frame is animated; 0: it was a jump. */
@@ -71,14 +71,14 @@ export class Playback {
     else this.play();
   }
 
-  /** Show the newest frame of a live match, and those that come. */
+  /** Follow a live match: show its newest frame, now and later. */
   toLive(): void {
     this.playing.value = false;
     this.#show(this.last, 0);
     this.following.value = !this.film.over;
   }
 
-  /** Go to the next or the last frame with a mark; to an end where there is none. */
+  /** Go to the next or previous frame with a mark, or to the end of the film if there is none. */
   toMark(marks: readonly { index: number }[], way: 1 | -1): void {
     const here = this.index.value;
     const found = way > 0 ? marks.find(({ index }) => index > here) : marks.findLast(({ index }) => index < here);
@@ -99,14 +99,14 @@ export class Playback {
     if (this.film.over) this.following.value = false;
   }
 
-  /** Another film of the same match, in which the present frame is that at `index`. */
+  /** Switch to another film of the same match; `index` is the current frame in it. */
   replace(film: Film, index: number): void {
     this.film = film;
     this.following.value &&= !film.over;
     this.#show(index, 0);
   }
 
-  /** Time has passed: show what is due by now. */
+  /** Show the frame that is due after this time. */
   advance(milliseconds: number): void {
     if (!this.playing.value) return;
     let index = this.index.value;
@@ -135,7 +135,7 @@ export class Playback {
     this.index.value = clamp(index, this.film.length);
   }
 
-  /** After a move by hand: at the newest frame of a live match it is followed. */
+  /** After a manual move: follow a live match if its newest frame is shown. */
   #settle(): void {
     this.following.value = !this.film.over && this.index.value >= this.last;
     if (this.index.value >= this.last) this.playing.value = false;

@@ -1,4 +1,4 @@
-/** The players beside the board: who they are, how they stand, and their clocks. */
+/** The players beside the board: names, scores and clocks. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FilmPlayer, Result } from '../replay/film';
@@ -8,7 +8,7 @@ import { toMove, type Digest } from './digest';
 import type { Showing } from './showing';
 import { number, ordinal, seconds } from './words';
 
-/** What is known of a player beyond the film. */
+/** More about a player than the film has. */
 export interface PlayerFacts {
   owner?: string | null;
   rating?: number | null;
@@ -17,7 +17,7 @@ export interface PlayerFacts {
 
 interface PlayersProps extends Showing {
   facts: readonly PlayerFacts[];
-  /** Milliseconds in the match, by the clock of this page; null: the match is not seen live. */
+  /** Milliseconds since the match began, by the clock of this page; null: the match is not live. */
   liveTime: (() => number) | null;
 }
 
@@ -80,7 +80,7 @@ interface ClockProps extends Pick<PlayersProps, 'film' | 'digest' | 'playback' |
   awaited: boolean;
 }
 
-/** The time left of the limit while the player thinks; else what its last move took. */
+/** The time left while the player thinks; else the time of its last move. */
 function Clock({ film, digest, playback, index, player, awaited, liveTime }: ClockProps) {
   const { limit } = film.header;
   const runs = awaited && (playback.following.value ? liveTime !== null : playback.speed.value === 'real' && playback.playing.value);
@@ -125,5 +125,5 @@ function lastThought(digest: Digest, index: number, player: number): number | nu
   return null;
 }
 
-/** Moves to look back for one by the same player. */
+/** The number of earlier moves to search for one by the same player. */
 const FAR = 200;

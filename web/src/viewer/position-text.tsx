@@ -1,9 +1,9 @@
-/** The position in words: to be read at any time, and told to screen readers when the user stops or steps. */
+/** The position in words; screen readers announce it when the user stops or steps. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Showing } from './showing';
 import { useSeats } from './stage';
 
-/** Milliseconds of rest before the position is told, so that a screen reader is not flooded. */
+/** Milliseconds without a change before the position is announced, so that a screen reader is not flooded. */
 const REST = 400;
 
 export function PositionText({ film, renderer, playback, inWords, visible }: Showing & { visible: boolean }) {

@@ -1,4 +1,4 @@
-/** How the match ended, in words, and what can be downloaded of it. */
+/** The end of the match, in words, and its downloads. */
 import type { Cause, Film, Result } from '../replay/film';
 import { CAUSES } from '../replay/words';
 import { colourOf, signOf } from '../renderers/renderer';
@@ -25,7 +25,7 @@ export function ResultBox({ film, links }: Showing) {
               <td class={`place place-${result.places[player]}`}>{ordinal(result.places[player] ?? 0)}</td>
               <td><Ranked film={film} player={player} cause={result.causes[player] ?? 'complete'} /></td>
               <td class="number">{number(result.scores[player] ?? 0)}</td>
-              {links?.why && <td class="number"><a href={links.why(player)} title="What it was sent and sent itself, for its owner">Flight record</a></td>}
+              {links?.why && <td class="number"><a href={links.why(player)} title="Its messages in both directions, for its owner">Flight record</a></td>}
             </tr>
           ))}
         </tbody>

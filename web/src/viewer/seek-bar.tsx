@@ -1,11 +1,11 @@
-/** The seek bar: a slider over all frames, with marks for what matters. */
+/** The seek bar: a slider over all frames, with marks for important events. */
 import { useMemo, useState } from 'preact/hooks';
 import { colourOf } from '../renderers/renderer';
 import { thinned, type Placed } from './digest';
 import { stepOf, type Showing } from './showing';
 
 const PLACES = 160;
-/** How near the pointer has to come to a mark, as a share of the bar. */
+/** The greatest distance from the pointer to a mark, as a fraction of the bar. */
 const NEAR = 0.012;
 
 export function SeekBar({ film, playback, digest, version, ...showing }: Showing) {
@@ -39,7 +39,7 @@ function Marks({ marks, last }: { marks: readonly Placed[]; last: number }) {
   );
 }
 
-/** What is there under the pointer. */
+/** The tooltip under the pointer. */
 function Hint({ at, last, marks, inWords }: { at: number; last: number; marks: readonly Placed[]; inWords: (index: number) => string }) {
   const near = marks.find((mark) => Math.abs(mark.index / last - at) < NEAR);
   const index = near?.index ?? Math.round(at * last);
@@ -55,7 +55,7 @@ function markStyle(mark: Placed, last: number): Record<string, string | number> 
   return { '--at': mark.index / last, ...(mark.player === undefined ? {} : { '--mark': colourOf(mark.player) }) };
 }
 
-/** The place of the pointer on the bar, from 0 to 1; half of the slider's thumb is left free on each side. */
+/** The position of the pointer on the bar, from 0 to 1, without half the slider's thumb on each side. */
 function pointed(event: PointerEvent): number {
   const { left, width } = (event.currentTarget as Element).getBoundingClientRect();
   return Math.max(0, Math.min(1, (event.clientX - left - THUMB / 2) / (width - THUMB)));

@@ -1,4 +1,4 @@
-/** Showing: all that the parts of the viewer share while they show one match. */
+/** Showing: the state that the parts of the viewer share while they show one match. */
 import { effect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Film } from '../replay/film';
@@ -30,7 +30,7 @@ interface Wanted {
   onStep?: ((step: number | null) => void) | undefined;
 }
 
-/** Milliseconds of rest before a step is told: browsers allow few changes of the address. */
+/** Milliseconds without a change before a step is reported, since browsers limit changes of the address. */
 const REST = 200;
 
 export function useShowing({ film, renderer, grown, step = null, links = null, onStep }: Wanted): Showing {
@@ -44,12 +44,12 @@ export function useShowing({ film, renderer, grown, step = null, links = null, o
   return { film, renderer, playback, digest, version, links, inWords };
 }
 
-/** How many steps are played at a frame. */
+/** The number of steps played at a frame. */
 export function stepOf({ steps }: Digest, index: number): number {
   return Math.max(0, steps[index] ?? 0);
 }
 
-/** Where a live film gives way to the stored one of the same match, stay at the same step. */
+/** Stay at the same step when the stored film of a match replaces the live one. */
 function useSameMoment(playback: Playback, digest: Digest): void {
   const before = useRef(digest);
   if (before.current === digest) return;
@@ -61,7 +61,7 @@ function useSameMoment(playback: Playback, digest: Digest): void {
   playback.replace(digest.film, atEnd ? digest.film.length - 1 : digest.indexOf(step));
 }
 
-/** Tell where the user has come to rest; null: a live match is followed. */
+/** Report the step at which the user stopped; null: the user follows a live match. */
 function useTelling(playback: Playback, digest: Digest, tell: ((step: number | null) => void) | undefined): void {
   useEffect(() => {
     if (!tell) return;
@@ -80,7 +80,7 @@ function useTelling(playback: Playback, digest: Digest, tell: ((step: number | n
   }, [playback, digest, tell]);
 }
 
-/** Keeps what was computed for an index, a few hundred at a time. */
+/** Caches the values computed for a few hundred indexes. */
 function remembered(compute: (index: number) => string): (index: number) => string {
   const kept = new Map<number, string>();
   return (index) => {

@@ -1,11 +1,11 @@
-/** SmallPosition: what a small board shows of a running match. */
+/** SmallPosition: a running match as a small board shows it. */
 import type { MatchEvent, Result, View } from '../replay/film';
 import type { FeedMessage } from './feed';
 import { seatOrder } from './live-film';
 
 export interface SmallPosition {
   view: View;
-  /** null: what was before is not known, so nothing is animated. */
+  /** null: the position before is not known, so nothing is animated. */
   before: View | null;
   event: MatchEvent | null;
   order: readonly number[];

@@ -1,14 +1,14 @@
-/** The stage: the board at the present frame, and what touch does on it. */
+/** The stage: the board at the current frame, and its touch gestures. */
 import { useMemo, useRef } from 'preact/hooks';
 import type { Film, Frame, View } from '../replay/film';
 import type { Seat } from '../renderers/renderer';
 import type { Playback } from './playback';
 import type { Showing } from './showing';
 
-/** Pixels that a finger moves before it is a swipe. */
+/** The least distance of a swipe, in pixels. */
 const SWIPE = 40;
 const TAP = 8;
-/** Elements that do something with touch themselves. */
+/** Elements that handle touch themselves. */
 const BUSY = 'canvas, button, input, select, a, summary, [role=grid], [role=application]';
 
 export function Stage({ film, digest, renderer, playback }: Showing) {
@@ -25,7 +25,7 @@ export function Stage({ film, digest, renderer, playback }: Showing) {
   );
 }
 
-/** The seats of a frame; the same list as long as it says the same. */
+/** The seats of a frame; the same list object while they do not change. */
 export function useSeats(film: Film, { order }: Frame): readonly Seat[] {
   const { players } = film.header;
   return useMemo(() => order.map((player) => ({ player, name: players[player]?.name ?? '' })), [players, order.join()]);

@@ -1,4 +1,4 @@
-/** Stream: the spectator's connection to a match, made again when it is lost. */
+/** Stream: the spectator's connection to a match. It reconnects when it is lost. */
 import type { Message, News, Snapshot } from './live-film';
 
 export type Connection =
@@ -12,12 +12,12 @@ export type Connection =
 const OVER = 1000;
 const NOTHING_TO_SEE = 4404;
 const TOO_SLOW = 1008;
-/** A match that ends just now may be nowhere for a moment. */
+/** A match that has just ended may be neither live nor stored for a moment. */
 const SECOND_CHANCES = 2;
 const FIRST_DELAY = 500;
 const LONGEST_DELAY = 15_000;
 
-/** Milliseconds to wait before attempt number 1, 2, ...; `chance` from 0 to 1 spreads those of many spectators. */
+/** Milliseconds to wait before attempt number 1, 2, ...; `chance`, from 0 to 1, spreads the attempts of many spectators. */
 export function delayBefore(attempt: number, chance: number): number {
   return Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempt - 1)) * (0.75 + chance / 2);
 }
@@ -32,7 +32,7 @@ interface Told {
   connection: (connection: Connection) => void;
 }
 
-/** A match, followed until it is over or `stop` is called. */
+/** Follows a match until it is over or `stop` is called. */
 export class Following {
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -58,7 +58,7 @@ export class Following {
     socket?.close();
   };
 
-  /** Do not wait: the network is back, or the user wants it. */
+  /** Retry at once: the network is back, or the user asks for it. */
   retry = (): void => {
     if (this.#waits) this.#connect();
   };

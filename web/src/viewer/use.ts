@@ -1,4 +1,4 @@
-/** What the parts of the viewer share: the digest as it grows, the clock that plays, and the keys. */
+/** Hooks of the viewer: the growing digest, the clock of the playback, and the keys. */
 import { effect, useSignal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Film } from '../replay/film';
@@ -23,7 +23,7 @@ export interface Digested {
 export function useDigest(film: Film, renderer: Renderer, grown: number, step: number): Digested {
   const version = useSignal(0);
   const digest = useMemo(() => begun(film, renderer, step), [film, renderer]);
-  digest.read(FRESH); // a step of a live match is shown with all that belongs to it
+  digest.read(FRESH); // so that charts and board of a live match show the same step
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const go = () => {
@@ -79,7 +79,7 @@ export function useHotkeys(commands: Commands): void {
   }, []);
 }
 
-/** The value of a signal that may not be there. */
+/** The value of an optional signal. */
 export function read<T>(value: ReadonlySignal<T> | undefined, otherwise: T): T {
   return value ? value.value : otherwise;
 }

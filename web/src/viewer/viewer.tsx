@@ -19,31 +19,31 @@ import type { Connection } from './stream';
 import { read, useHotkeys } from './use';
 import { stepOf, useShowing, type Showing } from './showing';
 
-/** What is to be known of a match that is seen as it is played. */
+/** The state of a live match. */
 export interface Live {
   /** Changes when the film has grown. */
   grown: ReadonlySignal<number>;
   connection: ReadonlySignal<Connection>;
   /** Milliseconds since the match began. */
   time: () => number;
-  /** Connect at once where the connection was lost. */
+  /** Reconnect at once. */
   retry: () => void;
 }
 
 export interface ViewerProps {
   film: Film;
   live?: Live | null;
-  /** The renderer, where it need not be loaded. */
+  /** The renderer, if it is loaded already. */
   renderer?: Renderer | null;
-  /** How many steps are played at the frame to begin with. */
+  /** The number of steps played at the first frame to show. */
   step?: number | null;
   /** null: there is no server. */
   links?: Links | null;
-  /** What is known of the players beyond the film, in the same order. */
+  /** More about the players than the film has, in the same order. */
   players?: readonly PlayerFacts[];
-  /** Told how many steps are played wherever the user comes to rest; null: a live match is followed. */
+  /** Called with the number of steps played when the user stops at a frame; null: the user follows a live match. */
   onStep?: ((step: number | null) => void) | undefined;
-  /** The board and its controls alone. */
+  /** Whether to show only the board and its controls. */
   minimal?: boolean;
 }
 
@@ -90,7 +90,7 @@ function Loaded(props: LoadedProps) {
   );
 }
 
-/** What the present frame is about. */
+/** The event of the current frame. */
 function Caption({ playback, digest, inWords }: Showing) {
   const index = playback.index.value;
   return (

@@ -7,7 +7,7 @@ export function nameOf(header: FilmHeader, player: number): string {
   return header.players[player]?.name ?? `player ${player + 1}`;
 }
 
-/** The names for a heading: of many players the first three, and how many others there are. */
+/** The players' names for a heading; for a long list the first three and the number of others. */
 export function headingNames({ players }: FilmHeader): string[] {
   const names = players.map(({ name }) => name);
   return names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} others`] : names;
@@ -21,7 +21,7 @@ export function frameInWords(header: FilmHeader, { event, view, order }: Frame, 
   return eventInWords(event, named, (move) => renderer.moveInWords?.(move, view, seats) ?? short(move));
 }
 
-/** Who won, in one sentence. */
+/** The winner, in one sentence. */
 export function resultInWords(header: FilmHeader, result: Result): string {
   return outcomeInWords(header.players.map(({ name }) => name), result);
 }
@@ -45,7 +45,7 @@ export function ordinal(place: number): string {
   return `${place}${ending}`;
 }
 
-/** Milliseconds as people read them. */
+/** Milliseconds in readable units. */
 export function seconds(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
