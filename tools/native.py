@@ -22,7 +22,8 @@ TARGET = ENVIRONMENT / "native"
 SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Its name sorts before the file that points to the sources, so Python reads it first."""
 BUSY = {
-    "match": ("board", "course", "match"),
+    "games": ("shots",),
+    "match": ("board", "course", "input_log", "match", "results"),
     "wire": ("token_bucket", "vocabulary", "writers"),
     "wire/battlebot": ("conversation", "messages"),
     "wire/boats": ("conversation", "lines", "writer"),
@@ -32,8 +33,8 @@ BUSY = {
     "server/battlebot": ("host",),
     "server/boats": ("game", "players", "port", "room", "statistics"),
     "server/duel": ("hall",),
-    "server/network": ("rate_limit", "tcp", "timeouts", "traffic", "websocket"),
-    "server/tables": ("flight_records", "metronome", "running_tables", "subscriber", "table"),
+    "server/network": ("rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket"),
+    "server/tables": ("audience", "flight_records", "metronome", "running_tables", "subscriber", "table"),
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),
 }  # fmt: skip

@@ -5,7 +5,8 @@ import pytest
 from botdrome.formats import FORMATS
 from botdrome.games.battlecube import Battlecube
 from botdrome.match import course, input_log
-from botdrome.match.input_log import InputLine, InputLog
+from botdrome.match.input_log import InputLog
+from botdrome.match.inputs import InputLine
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read, unchecked_file, verify
 from tests.match.telling import told

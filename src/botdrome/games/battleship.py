@@ -1,7 +1,7 @@
 """Battleship: find the other fleets by shooting at their boards. Each hit is a point; all seats have the same number of turns."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -17,10 +17,10 @@ from botdrome.games.fleet import (
     cutter,
     random_fleet,
     squares_from,
-    struck,
 )
-from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
-from botdrome.games.reading import an_object, entry, shown, whole, whole_within
+from botdrome.games.game import BadOption, Game, Raw, Seat, View
+from botdrome.games.reading import an_object, entry, shown
+from botdrome.games.shots import read_shot, struck
 
 TURNS = tuple((seat,) for seat in range(9))
 EXAMPLES = 8
@@ -84,35 +84,11 @@ class Battleship(Game[Act], frozen=True):
     def parse(self, seat: Seat, raw: Raw) -> Act:
         words = raw if type(raw) is dict else an_object(raw)
         if self.fleets:
-            return self._shot_in(seat, words)
+            shot = read_shot(words, seat, self.boards, self.width, self.height)
+            return None if shot is None else Shot(*shot)
         squares = squares_from(entry(words, "board"), self.width, self.height)
         check_fleet(squares, boats_in(self.boats), self.width)
         return squares
-
-    def _shot_in(self, seat: Seat, words: dict[str, Any]) -> Shot | None:
-        if "skip" in words and _skips(words["skip"]):
-            return None
-        target, x, y = words.get("target"), words.get("x"), words.get("y")
-        if type(target) is not int or target == seat or not 0 <= target < len(self.boards):
-            target = self._target_in(seat, words)
-        if type(x) is not int or not 0 <= x < self.width:
-            x = whole_within(entry(words, "x"), "x", 0, self.width - 1)
-        if type(y) is not int or not 0 <= y < self.height:
-            y = whole_within(entry(words, "y"), "y", 0, self.height - 1)
-        if self.boards[target][y * self.width + x] != WATER:
-            raise IllegalMove(f"x {x}, y {y} of seat {target} has already been shot at")
-        return Shot(target, x, y)
-
-    def _target_in(self, seat: Seat, words: dict[str, Any]) -> Seat:
-        seats = len(self.boards)
-        if seats == 2 and "target" not in words:
-            return 1 - seat
-        target = whole(entry(words, "target"), "target")
-        if target == seat:
-            raise IllegalMove("don't shoot at yourself")
-        if not 0 <= target < seats:
-            raise IllegalMove(f"there is no seat {shown(target)}; seats are from 0 to {seats - 1}")
-        return target
 
     def play(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
         if not self.fleets:
@@ -205,12 +181,6 @@ class Battleship(Game[Act], frozen=True):
                 if mark == WATER and target != seat:
                     yield {"target": target, "x": at % self.width, "y": at // self.width}
         yield {"skip": True}
-
-
-def _skips(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise IllegalMove(f"skip is true or false, not {shown(value)}")
 
 
 def _raised(counts: tuple[int, ...], seat: Seat) -> tuple[int, ...]:

@@ -21,8 +21,6 @@ Mask = int
 WATER, HIT, MISS = ".", "X", "0"
 Squares = str
 """A board as one text, row by row."""
-Sea = tuple[Squares, ...]
-"""One board per seat."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
 LENGTHS = "2345678"
 RESTARTS = 50
@@ -162,19 +160,3 @@ def _packed(width: int, height: int, boats: Iterable[str]) -> Rows:
         lines[first] += name[0] * int(name[1])
     full = tuple(line.ljust(long, WATER) for line in lines)
     return full if width >= height else tuple("".join(column) for column in zip(*full, strict=True))
-
-
-def struck(fleets: Sea, boards: Sea, target: int, at: int) -> tuple[Sea, Sea, bool]:
-    """Return the fleets and the boards after a shot at a new square, and whether it hit."""
-    fleet, board = fleets[target], boards[target]
-    square = fleet[at]
-    hit = square != WATER
-    after = f"{fleet[:at]}{square.lower() if hit else MISS}{fleet[at + 1 :]}"
-    seen = f"{board[:at]}{HIT if hit else MISS}{board[at + 1 :]}"
-    return _changed(fleets, target, after), _changed(boards, target, seen), hit
-
-
-def _changed(sea: Sea, target: int, squares: Squares) -> Sea:
-    if len(sea) == 2:
-        return (sea[0], squares) if target else (squares, sea[1])
-    return (*sea[:target], squares, *sea[target + 1 :])

@@ -28,7 +28,7 @@ from botdrome.match.events import (
     Result,
     Returned,
 )
-from botdrome.match.input_log import InputLine
+from botdrome.match.inputs import InputLine
 from botdrome.match.record import Record, replay
 from botdrome.match.terms import Milliseconds, Terms
 

@@ -5,18 +5,13 @@ and costs the garbage collector nothing. The players of a match share the space 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from botdrome.match.events import Player
+from botdrome.match.inputs import Input, InputLine, Kind
 from botdrome.match.terms import Milliseconds
-
-Kind = Literal["move", "wake", "leave", "rejoin", "expel", "amend", "abort", "conclude"]
-
-Input = tuple[Milliseconds, Kind, Player | None, Any]
-"""The time, the kind, the player (None: all), and the value that came with it."""
 
 ROOM = 16 << 20
 """Bytes for all players of a match together."""
@@ -25,21 +20,6 @@ PIECE, PER_LINE = 1 << 18, 200
 OVERHEAD = 60
 """Bytes that a line takes beside its text."""
 TOO_MUCH = "more was said than there is room for in the record of a match"
-
-
-class InputLine(Struct, frozen=True, omit_defaults=True):
-    """An input as a line of the record."""
-
-    t: Milliseconds
-    do: Kind
-    by: Player | None = None
-    say: Any = None
-    news: str = ""
-
-    @property
-    def input(self) -> Input:
-        return (self.t, self.do, self.by, self.say)
-
 
 ENCODE, DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder(InputLine).decode
 

@@ -19,7 +19,8 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw, Seat, View
 from botdrome.match.course import Course, News
 from botdrome.match.events import Amended, Cause, Late, Player, Refused, Result, Returned
-from botdrome.match.input_log import TOO_MUCH, Input, InputLog
+from botdrome.match.input_log import TOO_MUCH, InputLog
+from botdrome.match.inputs import Input
 from botdrome.match.terms import Milliseconds, Terms
 
 

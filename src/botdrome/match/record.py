@@ -18,7 +18,7 @@ from botdrome.games.options import options_in
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Result
-from botdrome.match.input_log import Input, InputLine, Kind
+from botdrome.match.inputs import Input, InputLine, Kind
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds, Terms
 

@@ -14,10 +14,11 @@ from time import monotonic
 
 import pytest
 
-from botdrome.server.network.steady_loop import HEARTBEAT, STALL, SteadyClock, SteadyLoop
+from botdrome.server.network.steady_clock import HEARTBEAT, STALL, SteadyClock
+from botdrome.server.network.steady_loop import SteadyLoop
 from tests.server.boats.clients import BOARD
 
-LOOPS: list[Callable[[], asyncio.AbstractEventLoop]] = [SteadyLoop]
+LOOPS: list[Callable[..., asyncio.AbstractEventLoop]] = [SteadyLoop]
 with suppress(ImportError):
     from botdrome.server.network.steady_uvloop import SteadyUvLoop
 
@@ -72,10 +73,9 @@ def test_an_idle_loop_sees_no_stall(make: Callable[[], asyncio.AbstractEventLoop
 
 @pytest.mark.parametrize("make", LOOPS)
 def test_what_was_sent_during_a_stall_is_read_before_its_limit_is_over(
-    make: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., asyncio.AbstractEventLoop],
 ) -> None:
     system = SystemClock()
-    monkeypatch.setattr(SteadyClock, "__init__", lambda clock: _set(clock, system))
 
     async def wait() -> bytes:
         loop = asyncio.get_running_loop()
@@ -96,12 +96,8 @@ def test_what_was_sent_during_a_stall_is_read_before_its_limit_is_over(
             os.close(read)
             os.close(write)
 
-    with asyncio.Runner(loop_factory=make) as runner:
+    with asyncio.Runner(loop_factory=lambda: make(system)) as runner:
         assert runner.run(wait()) == b"in time"
-
-
-def _set(clock: SteadyClock, system: SystemClock) -> None:
-    clock._read, clock._seen, clock._left_out = system, system(), 0.0
 
 
 @pytest.mark.parametrize("make", LOOPS)
