@@ -12,7 +12,7 @@ from botdrome.analysis.questions import Question, questions
 from botdrome.formats import restored_game
 from botdrome.games.game import Game, Raw, View
 from botdrome.match.events import Player, Result
-from botdrome.match.input_log import InputLine
+from botdrome.match.inputs import InputLine
 from botdrome.match.match import Match
 from botdrome.match.record import Record, Setup, checked, replay_match
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from botdrome.games.game import Game, IllegalMove, Raw, Seat, View
 from botdrome.match.course import News
 from botdrome.match.events import Cause, Late, Out, Player, Refused
-from botdrome.match.input_log import InputLine
+from botdrome.match.inputs import InputLine
 from botdrome.match.match import Match
 from botdrome.match.record import Record, replay_match
 from botdrome.match.terms import Milliseconds
