@@ -28,7 +28,7 @@ os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMB
 
 @pytest.fixture(autouse=True)
 def logs_as_they_were() -> Iterator[None]:
-    """A command that was tried has its logs go where the test looked; nobody looks there any more."""
+    """Undo the logging setup of a command, whose stream ends with the test."""
     yield
     structlog.reset_defaults()
     root = logging.getLogger()
@@ -39,7 +39,7 @@ def logs_as_they_were() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def workers_serve_again() -> Iterator[None]:
-    """Starting a process takes long: a worker that one server no longer needs works for the next."""
+    """Reuse idle worker processes for the next server, since starting one takes long."""
     idle: list[WorkerProcess] = []
     start, stop = link.start_process, link.stop_process
 

@@ -1,4 +1,4 @@
-"""The application on a real port of this machine, for what needs a real socket."""
+"""The application on a real port of this machine, for tests that need a real socket."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

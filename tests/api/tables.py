@@ -104,7 +104,7 @@ async def played_noughts(
     leaver: int | None = None,
     flights: Iterable[bytes] = (),
 ) -> None:
-    """A game of noughts and crosses: time, row and column of each turn; then somebody may leave."""
+    """Play noughts and crosses: time, row and column of each turn; then a player may leave."""
     store.begin(entry)
     row = FORMATS["noughts-and-crosses"]
     match = Match(row.game, 2, row.terms, 0)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def answers(app: ASGIApp, request: bytes) -> AsyncIterator[asyncio.StreamReader]:
-    """What is sent to a client that sends this request to an application."""
+    """Return the bytes that answer this request to an application."""
     make = http_stack(app, ConnectionLimits(Settings()), asyncio.Protocol)
     async with await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0) as listening:
         reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())

@@ -1,4 +1,4 @@
-"""Films over REST: of matches that are over, and of files that somebody sends."""
+"""Films over REST: of ended matches, and of uploaded files."""
 
 from contextlib import ExitStack
 from typing import Any
@@ -125,7 +125,7 @@ async def test_a_file_may_be_large_but_not_too_large(http: httpx.AsyncClient) ->
 
 
 def endless(inputs: int) -> bytes:
-    """A file that is small for what it costs: a cube full of players who answer with nothing."""
+    """A small file that is expensive to replay: a cube full of players that never answer."""
     setup: dict[str, Any] = msgspec.json.decode(file_of("battlecube", 2).read_bytes().splitlines()[0])
     setup |= {"names": [f"p{number}" for number in range(64)], "news": "", "options": {"edge": 64, "ticks": 1_000_000}}
     setup["terms"] |= {"late": "pass", "strikes": None}

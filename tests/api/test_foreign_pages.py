@@ -1,4 +1,4 @@
-"""What a foreign page in a user's browser can do: nothing. What old clients and pages did still works."""
+"""A foreign page in a user's browser can do nothing. Old clients and pages still work."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Bots in GraphQL: registration, and what may be done with a token."""
+"""Bots in GraphQL: registration, and the actions that need a token."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP: what is taken, what is refused, and with which words and status."""
+"""GraphQL over HTTP: accepted and refused requests, with words and status."""
 
 import json
 from itertools import pairwise

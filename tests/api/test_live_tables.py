@@ -1,4 +1,4 @@
-"""Subscriptions to the running tables: one list of tables for all who ask for it in the same words."""
+"""Subscriptions to the running tables: equal subscriptions share one list."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -32,7 +32,7 @@ def press(tables: HandTables) -> Press:
 
 
 async def following(lists: TableLists, press: Press, many: int, words: bytes = b"") -> list[AsyncGenerator[bytes, None]]:
-    """Those who have been told that there are no tables."""
+    """Subscribers that know that there are no tables."""
     followers = [lists.follow(words, press) for _ in range(many)]
     assert [await anext(one) for one in followers] == [b""] * many
     return followers

@@ -1,4 +1,4 @@
-"""The original's API: what it was seen to answer, asked again. Differences stand in a table, each with its reason."""
+"""The original's API: recorded requests are sent again. A table lists all differences and their reasons."""
 
 import json
 import re
@@ -95,7 +95,7 @@ async def ask(http: httpx.AsyncClient, request: dict[str, Any]) -> httpx.Respons
 
 
 def comparable(value: Any, label: str) -> Any:
-    """Without what is different each time: passwords, the date of today, and for some the words."""
+    """Remove values that differ each time: passwords, today's date, and some messages."""
     if isinstance(value, list):
         return [comparable(item, label) for item in value]
     if not isinstance(value, dict):

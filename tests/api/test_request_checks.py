@@ -104,7 +104,7 @@ async def test_only_sessions_that_there_are_have_limits_of_their_own(tmp_path: P
 
 
 class App:
-    """Notes who was let in, and when: in which turn of the loop."""
+    """Records the admitted clients, and the turn of the loop."""
 
     def __init__(self) -> None:
         self.turn = 0

@@ -163,7 +163,7 @@ async def test_a_client_that_is_gone_without_a_word(clients: Path, version: str)
 @every_client
 @pytest.mark.parametrize("transports", TRANSPORTS[:2], ids="+".join)
 async def test_a_client_that_hangs_is_let_go(clients: Path, version: str, transports: list[str]) -> None:
-    """Its connection stays, but nothing comes over it; and when it wakes up, it comes anew."""
+    """The connection stays open but silent; when the client wakes up, it reconnects."""
     beat = {"cube_ping_interval": 0.5, "cube_ping_timeout": 1.0}
     async with rig(**beat) as server, page(clients, address(server), version, transports) as one:
         sid = await connected(one)

@@ -1,4 +1,4 @@
-"""Several events at once: each arrives whole and in order, whatever its length and whatever carries it."""
+"""Several events at once: each arrives whole and in order, at any length and over any transport."""
 
 import json
 

@@ -23,7 +23,7 @@ def wish(*matches: str) -> bytes:
 
 
 async def shown(line: Line, count: int) -> list[Any]:
-    """The next messages, of which there are so many."""
+    """Return the next `number` messages."""
     await until(lambda: len(line.sent) >= count)
     messages = [json.loads(message) for message in line.sent]
     line.sent.clear()

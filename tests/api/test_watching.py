@@ -1,4 +1,4 @@
-"""Watching a match: what spectators are sent, over a WebSocket and as server-sent events."""
+"""Watching a match: the spectators' messages, over a WebSocket and as server-sent events."""
 
 import asyncio
 import json

@@ -40,7 +40,7 @@ def duels(other: HouseBot, games: int, **options: int) -> tuple[int, int]:
 
 
 def tasks(position: Battlecube, seat: int = 0, count: int = 40) -> list[Any]:
-    """What it may do first, each thing once."""
+    """Its possible first actions, each once."""
     chance = Chance(1)
     found: list[Any] = []
     for _ in range(count):
@@ -50,7 +50,7 @@ def tasks(position: Battlecube, seat: int = 0, count: int = 40) -> list[Any]:
 
 
 def crashes(bots: Sequence[HouseBot], seed: int) -> tuple[int, int]:
-    """How often a stalker met another, whoever of them stepped, and the ticks that the game took."""
+    """The number of collisions between stalkers, and the ticks of the game."""
     chances = [Chance(100 * seed + at) for at in range(len(bots))]
     position = Battlecube().start(len(bots), Chance(seed))
     while not position.over:
@@ -141,7 +141,7 @@ def test_stalkers_and_randoms_never_crash_with_a_stalker() -> None:
 
 @pytest.mark.parametrize("edge", [3, 4, 8])
 def test_it_hardly_ever_loses_to_one_that_bombs_its_cell_in_every_tick(edge: int) -> None:
-    """Nobody wins that duel: to throw one stands, and who stands is hit in the same tick."""
+    """Neither player wins that duel: a thrower does not move, so it is hit in the same tick."""
     assert duels(aimer, 60, edge=edge) == (0, 0)
     assert duels(aimer, 10, edge=edge, tasks=4)[1] <= 1
 

@@ -17,7 +17,7 @@ BOTS = pytest.mark.parametrize("bot", SHOOTERS, ids=lambda bot: bot.__name__)
 
 
 def looking(*boards: Sequence[str], you: int = 0, boats: str = "A5 B4 C3 D3 E2", own: Sequence[str] | None = None) -> View:
-    """What a bot sees of some boards."""
+    """A bot's view of some boards."""
     size = {"width": len(boards[0][0]), "height": len(boards[0])}
     return {"you": you, "phase": "shooting", **size, "boats": boats.split(), "boards": boards, "own": own}
 
@@ -269,7 +269,7 @@ def anybody(view: View, chance: Chance) -> Raw:
 
 @pytest.mark.parametrize("players", [3, 4, 5])
 def test_hunter_chooses_whom_to_shoot_at_better_than_chance(players: int) -> None:
-    """It wins 9 of 10 games against as many as there are who shoot as well and choose by chance."""
+    """It wins 9 of 10 games against opponents that shoot as well but choose targets at random."""
     won = 0
     for seed in range(6):
         seat = seed % players

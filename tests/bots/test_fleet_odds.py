@@ -78,7 +78,7 @@ def test_a_boat_that_is_sunk_and_the_squares_around_it() -> None:
 
 
 def test_hits_that_no_boat_explains_do_not_stop_it() -> None:
-    """Such a board cannot be, but who knows what others send."""
+    """Such a board is impossible, but other servers may send it."""
     board = ["X.X..", ".....", "X.X..", ".....", "....."]
     found = likely(board, "A2")
     assert max(found) > 0

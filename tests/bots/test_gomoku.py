@@ -12,7 +12,7 @@ from botdrome.games.gomoku import Gomoku, Point
 
 
 def looking(board: str, you: int = 0, win_length: int = 5) -> View:
-    """What a bot sees of a board; its rows are parted by spaces."""
+    """A bot's view of a board; spaces separate the rows."""
     rows = board.split()
     return {"you": you, "toMove": [you], "size": len(rows), "winLength": win_length, "board": rows, "moves": [], "line": None}
 

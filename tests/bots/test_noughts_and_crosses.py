@@ -35,7 +35,7 @@ def test_perfect_against_itself_is_always_a_draw() -> None:
 
 
 def test_perfect_plays_every_position_right() -> None:
-    """Whatever the other side does, in every line of play from either seat, it does not lose."""
+    """It never loses, in any line of play and from either seat."""
     chance = Chance(1)
 
     def explore(position: Any, mine: int) -> None:

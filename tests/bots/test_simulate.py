@@ -1,4 +1,4 @@
-"""Matches at full speed: they end, whatever the bots do."""
+"""Matches at full speed always end."""
 
 from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS

@@ -23,7 +23,7 @@ SETTINGS = {
 
 
 class BrowserArena:
-    """A server that runs, with what the tests ask of it."""
+    """A running server, and the questions that tests ask it."""
 
     def __init__(self, url: str) -> None:
         self.url = url

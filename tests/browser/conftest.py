@@ -14,7 +14,7 @@ from tests.browser.looking import looking
 from tests.patience import PATIENCE
 
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--enable-unsafe-swiftshader"]
-"""No sandbox, since the tests may run as root in a container; the processor draws, also what WebGL shows."""
+"""No sandbox, since the tests may run as root in a container; WebGL is rendered in software."""
 NEEDED = "NEED_BROWSER"
 """With this variable set, a missing browser is a failure."""
 

@@ -1,4 +1,4 @@
-"""What axe finds wrong with a page: faults that people who use a keyboard or a screen reader would meet."""
+"""Accessibility faults that axe finds on a page, for users of a keyboard or a screen reader."""
 
 from pathlib import Path
 from typing import Any

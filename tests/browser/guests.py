@@ -1,4 +1,4 @@
-"""Guests who play by the native protocol, so that there is something to see in the browser."""
+"""Guests that play over the native protocol, so that the browser has something to show."""
 
 import json
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from tests.patience import PATIENCE
 HOUSE = {"bomberman": "house:sapper"}
 """A bot that does not kill itself at once; for other games any will do."""
 MANY = {"players": 12, "options": {"edge": 64}}
-"""A cube in which nobody meets anybody for long."""
+"""A cube in which players do not meet for long."""
 NOTHING = [{"task": "NOOP"}]
 SECRET = "a secret of the tests"
 
 
 class Guest:
-    """A player at a table, who moves when told to."""
+    """A player at a table that moves on command."""
 
     def __init__(self, socket: ClientConnection, game: str) -> None:
         self.socket, self.game = socket, game
@@ -52,7 +52,7 @@ class Guest:
 
 @contextmanager
 def joined(arena: BrowserArena, game: str, name: str = "Ann of the tests", **wish: Any) -> Iterator[Guest]:
-    """A guest who has logged in, and waits for the opponent of its wish."""
+    """A guest that has logged in and waits for an opponent."""
     login = {
         "gameType": game.upper().replace("-", "_"), "name": name, "guest": True, "secret": SECRET, "pace": "stepped",
         "features": ["frames"],
@@ -65,7 +65,7 @@ def joined(arena: BrowserArena, game: str, name: str = "Ann of the tests", **wis
 
 @contextmanager
 def seated(arena: BrowserArena, game: str, name: str = "Ann of the tests", **wish: Any) -> Iterator[Guest]:
-    """A guest at a table with a house bot, who is to move. The match runs until it resigns."""
+    """A guest to move against a house bot. The match runs until the guest resigns."""
     wish = (MANY if game == "battlecube" else {}) | wish
     with joined(arena, game, name, opponent=HOUSE.get(game, "house:random"), **wish) as guest:
         yield guest.ready()

@@ -23,7 +23,7 @@ def sign_in(page: Page, path: str) -> None:
 
 @contextmanager
 def sailor(port: int, name: str) -> Iterator[IO[str]]:
-    """A player who has joined a boat room."""
+    """A player that has joined a boat room."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE) as line, line.makefile("rw", encoding="latin-1") as lines:
         lines.write(f"J|{name}|{BOARD}\n")
         lines.flush()

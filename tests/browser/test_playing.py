@@ -39,7 +39,7 @@ def play_on(page: Page, ready: Locator, act: Act) -> bool:
 
 
 def see_the_end(page: Page) -> None:
-    """What is offered after a match: the replay among other things."""
+    """The links after a match, such as the replay."""
     expect(result(page).get_by_role("heading")).to_be_visible()
     expect(result(page).get_by_role("button", name="Rematch")).to_be_visible()
     result(page).get_by_role("link", name="Watch the replay").click()

@@ -1,4 +1,4 @@
-"""What clients send is shown as text on every page where it appears: names of bots, owners, contests and guests, and messages."""
+"""Every page shows clients' input as text: names of bots, owners, contests and guests, and messages."""
 
 import json
 from urllib.parse import quote

@@ -86,7 +86,7 @@ def test_a_file_that_is_no_json_is_named_with_the_line(files: list[str], tmp_pat
 
 
 class ManyGames(io.RawIOBase):
-    """A file of so many games, made while it is read."""
+    """A file with this number of games, generated while it is read."""
 
     def __init__(self, games: int) -> None:
         self._left, self._text = games, b""

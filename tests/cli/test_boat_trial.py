@@ -1,4 +1,4 @@
-"""`botdrome boats --test`: what it prints, keeps and answers."""
+"""`botdrome boats --test`: its output, files and exit status."""
 
 import io
 import re

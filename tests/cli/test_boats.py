@@ -37,7 +37,7 @@ def options(**given: Any) -> Options:
 
 
 class Told:
-    """A game without a screen, and what it wrote."""
+    """A game without a screen, and its output."""
 
     def __init__(self, client: BoatsClient) -> None:
         self.lines: list[str] = []

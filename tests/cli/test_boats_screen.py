@@ -1,4 +1,4 @@
-"""The pages of `botdrome boats`, with keys and mouse, at a server that says what the test wants."""
+"""The pages of `botdrome boats`, with keys and mouse, at a scripted server."""
 
 import asyncio
 from collections.abc import AsyncIterator

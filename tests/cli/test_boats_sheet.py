@@ -1,4 +1,4 @@
-"""Boards side by side: what is drawn where, and what a click on it means."""
+"""Boards side by side: the layout, and the squares under clicks."""
 
 import pytest
 from rich.text import Text

@@ -1,4 +1,4 @@
-"""`botdrome boats` in terminals with few lines: what is asked and which keys there are is always to be seen."""
+"""`botdrome boats` in terminals with few lines: the question and the keys are always visible."""
 
 from pathlib import Path
 

@@ -31,7 +31,7 @@ def anyio_backend() -> str:
 
 
 class Told:
-    """What a tunnel says."""
+    """A tunnel's message."""
 
     def __init__(self) -> None:
         self.words: list[str] = []

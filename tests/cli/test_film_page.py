@@ -47,7 +47,7 @@ def run(*words: object) -> tuple[int, str]:
 
 
 class Page(HTMLParser):
-    """What a browser makes of a page: its elements, and the text in each."""
+    """A page as a browser parses it: its elements, and the text in each."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The help of the commands is true: it shows what an option is when nobody gives it."""
+"""The help of the commands shows the true defaults of the options."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Logs: one event a line, whoever says it, and nobody disturbed."""
+"""Logs: one event per line from every source, and no error stops the server."""
 
 import io
 import json

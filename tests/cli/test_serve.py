@@ -1,4 +1,4 @@
-"""What `botdrome serve` does beside serving."""
+"""`botdrome serve`: settings, start-up screen and errors."""
 
 import io
 import re

@@ -39,7 +39,7 @@ Captured = pytest.CaptureFixture[str]
 
 
 def harmless(text: str) -> None:
-    """Printed, with nothing in it that a terminal would act on, and with what looks like markup as it was written."""
+    """The text is printed without control characters, and markup in it stays as written."""
     assert "[red]:smile:" in text
     assert {unicodedata.category(letter) for letter in text.replace("\n", "")} & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} == set()
 

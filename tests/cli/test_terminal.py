@@ -19,7 +19,7 @@ from tests.runner.programs import program
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
 HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 HEEDING = [sys.executable, "-c", f"{HEED}from botdrome.cli.app import main; main()"]
-"""Who runs the tests in the background may have had interrupts ignored."""
+"""A shell may ignore interrupts for tests in the background."""
 
 
 class Terminal:

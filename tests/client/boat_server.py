@@ -1,4 +1,4 @@
-"""A line server that says what a test wants it to say."""
+"""A scripted line server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -44,7 +44,7 @@ class LineServer:
         await self._callers.put(self._all[-1])
 
     async def close(self) -> None:
-        """Nobody can call any more, and who is there is cut off."""
+        """Stop listening, and cut all connections."""
         assert self.listener is not None
         self.listener.close()
         for caller in self._all:
@@ -66,5 +66,5 @@ async def line_server() -> AsyncIterator[LineServer]:
 
 
 def start(*names: str) -> list[str]:
-    """What all are told when the game starts, in this order of turns."""
+    """The lines to all players when the game starts, in this order of turns."""
     return [*(f"B|{name}||{BLANK}|0|0" for name in names), "|".join(["S", *names]), f"N|{names[0]}"]

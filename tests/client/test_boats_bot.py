@@ -1,4 +1,4 @@
-"""House bots see over lines what they would see over the native protocol, and their moves become lines."""
+"""House bots get the same view over lines as over the native protocol, and their moves become lines."""
 
 import pytest
 
@@ -41,7 +41,7 @@ class Referee:
             self.boats.hear(line.encode())
 
     def play(self, move: Raw) -> None:
-        """The turn of whoever has it, told as servers tell it."""
+        """The line for the current turn, as servers write it."""
         shooter = self.position.to_move[0]
         shot = self.position.parse(shooter, move)
         self.position = self.position.play({shooter: shot}, self.chance)
@@ -98,7 +98,7 @@ def test_every_house_bot_plays_over_lines(bot: str, players: int) -> None:
 
 
 def corners(view: View, chance: Chance) -> Raw:
-    """Shoots at a1, whatever is there; then at b1 and so on."""
+    """Shoots at a1, b1 and so on."""
     return {"target": 1, "x": chance.below(10), "y": 0}
 
 

@@ -1,4 +1,4 @@
-"""A client over a real socket, to a server that says what the test wants."""
+"""A client over a real socket, at a scripted server."""
 
 import asyncio
 
@@ -80,7 +80,7 @@ async def test_a_person_joins_after_a_refusal_and_sends_taunts_once() -> None:
 
 
 async def test_a_server_that_grew_tired_of_waiting_is_called_again() -> None:
-    """Whoever lays out boats for long finds that nothing is lost."""
+    """No line is lost while a player lays out boats for long."""
     async with line_server() as server:
         client = sailing(server.port)
         log = Logbook(client)

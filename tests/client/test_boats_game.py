@@ -21,7 +21,7 @@ def recorded(name: str, who: str) -> list[tuple[str, str]]:
 
 
 def replayed(name: str, *connections: str) -> tuple[TrackedGame, list[str]]:
-    """The game as this client would have known it: what it says itself is sent by it, and must be what was recorded."""
+    """The game as this client tracked it. Its own lines must equal the recorded ones."""
     boats, sent = TrackedGame(), []
     for number, who in enumerate(connections):
         if number:

@@ -1,4 +1,4 @@
-"""What a boats client sends, and how it takes any line of a server."""
+"""The lines of a boats client, and how it handles any line of a server."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who meets whom, what the results come to, and how sure that is."""
+"""Pairings, standings, and their confidence."""
 
 from collections import Counter
 from math import inf, isclose

@@ -1,4 +1,4 @@
-"""Who meets whom in the lobby."""
+"""Pairing in the lobby."""
 
 from itertools import count
 

@@ -1,4 +1,4 @@
-"""Somebody who waits is found by name, whatever it wishes to play."""
+"""Waiting players are found by name, for any game."""
 
 from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish
 

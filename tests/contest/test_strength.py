@@ -1,4 +1,4 @@
-"""Ratings of all players, and whether their intervals hold what they promise."""
+"""Ratings of all players, and the coverage of their intervals."""
 
 from collections import Counter
 from itertools import combinations

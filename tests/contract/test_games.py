@@ -1,4 +1,4 @@
-"""What every game keeps to."""
+"""The rules that every game keeps."""
 
 import os
 import subprocess

@@ -84,7 +84,7 @@ def _facts(players: Any, board: Any, victor: str | None) -> Hashable:
 
 
 def stored(match: MatchEntry) -> Hashable:
-    """What players of a match were told of it, or would have been."""
+    """The result that players of a match get."""
     assert match.result is not None and match.view is not None
     winner = match.result.winner
     return _facts(match.players, match.view["board"], None if winner is None else match.players[winner])

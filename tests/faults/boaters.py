@@ -56,7 +56,7 @@ def _facts(state: str, counts: dict[str, tuple[int, ...]]) -> Hashable:
 
 
 def stored(match: MatchEntry) -> Hashable:
-    """What the lines F and R of a match say, or would have said."""
+    """The content of a match's lines F and R."""
     assert match.view is not None
     rows = zip(match.players, *(match.view[key] for key in ("scores", "skips", "turns")), strict=True)
     return _facts("aborted" if match.status == "aborted" else "finished", {name: tuple(counts) for name, *counts in rows})

@@ -1,4 +1,4 @@
-"""Bomberman's clients: two users, of whom one blows itself up; and a spectator of their games."""
+"""Bomberman clients: two users, one of which blows itself up, and a spectator of their games."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ ROOMS = "default:players=2,early=1,round=60000,registration=3600,rest=0.1,fuse=1
 
 
 class Users:
-    """Both of them: what they are told, they are told alike."""
+    """Both users; they get the same messages."""
 
     def __init__(self, address: Address, diary: Diary, group: Group, names: tuple[str, ...]) -> None:
         self._address, self._diary, self._group, self._names = address, diary, group, names
@@ -71,7 +71,7 @@ class Users:
 
 
 def stored(match: MatchEntry) -> Hashable:
-    """What the phase FINISHED says of a match, or would have said."""
+    """The content of a match's phase FINISHED."""
     result = match.result
     if result is None or match.status == "aborted":
         return match.id, True, None, ()
@@ -80,13 +80,13 @@ def stored(match: MatchEntry) -> Hashable:
 
 
 def watched(match: MatchEntry) -> Hashable:
-    """What a spectator is told of the end of a match."""
+    """The spectator's message about the end of a match."""
     result = match.result
     return match.id if result is None else (match.id, result.places, result.scores, result.causes)
 
 
 async def play(address: Address, diary: Diary, cast: Cast) -> None:
-    """Until so many games are over, told or not: who comes late finds the next registration."""
+    """Wait until this number of games is over. A late client finds the next registration."""
     names = cast.named("ivy", "joe")
     group = Group(GAMES, names[0])
     await group.play(Users(address, diary, group, names).visit)

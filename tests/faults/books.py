@@ -1,4 +1,4 @@
-"""BoatStatistics: standings, Elo table and statistics, made anew from stored matches and compared with those that are shown."""
+"""Standings, Elo table and statistics, computed again from stored matches and compared with those shown."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

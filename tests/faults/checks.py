@@ -1,4 +1,4 @@
-"""Checks: what clients were told is what is stored."""
+"""Checks that the results told to clients equal the stored ones."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -24,11 +24,11 @@ STORED: dict[str, tuple[str, Facts]] = {
     "bomberman": ("bomberman", bombers.stored),
     "spectators": ("bomberman", bombers.watched),
 }
-"""The game that is played over a protocol, and what its clients are told of a match."""
+"""The game of a protocol, and its clients' message about a match."""
 
 
 async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
-    """What a fresh server on the same store shows that does not agree with the diary."""
+    """The differences between the diary and a new server on the same store."""
     house = await open_server(wanted)
     try:
         matches = await house.arena.store.matches(Wanted())

@@ -40,7 +40,7 @@ def _facts(match_id: str, result: str, winner: str | None) -> Hashable:
 
 
 def stored(match: MatchEntry) -> Hashable:
-    """What GAME_ENDED says of a match, or would have said."""
+    """The content of a match's GAME_ENDED."""
     assert match.result is not None
     winner = match.result.winner
     if match.status == "aborted":

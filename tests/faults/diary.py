@@ -1,4 +1,4 @@
-"""Diary: what clients were told."""
+"""Diary: the messages that clients got."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -19,11 +19,11 @@ class Shown(Struct, frozen=True):
 
     where: str
     counts: dict[str, dict[str, int]]
-    """By name and by what is counted."""
+    """By name and kind."""
 
 
 class Cast(Struct, frozen=True):
-    """Those who play together once. Another cast has other names, and a contest of its own."""
+    """Players that play together once. Another cast has other names and its own contest."""
 
     suffix: str = ""
 
@@ -40,7 +40,7 @@ class Diary:
         self.told: dict[str, list[Told]] = {}
         """By protocol."""
         self.complete: list[tuple[str, str]] = []
-        """Who was told that which contest is complete."""
+        """Players and the contests that they know to be complete."""
         self.shown: list[Shown] = []
         self.registered: dict[str, dict[str, Any]] = {}
         """The logins of bots that were told their passwords."""

@@ -27,7 +27,7 @@ Call = Callable[[], Awaitable[Any]]
 
 
 class Fault(Struct, frozen=True):
-    """What goes wrong, at which call to the database (the first is 1), and at how many calls from there on."""
+    """A fault, the database call at which it begins (the first is 1), and the number of calls that fail."""
 
     kind: Kind = "none"
     call: int = 0

@@ -24,7 +24,7 @@ PLAYING: dict[str, Callable[[Address, Diary, Cast], Awaitable[None]]] = {
 
 
 async def play_all(address: Address, folder: Path, diary: Diary, cast: Cast) -> list[str]:
-    """Until all have what they came for; what went wrong. Readers look before, meanwhile and afterwards."""
+    """Run until all clients have their results, and return the errors. Readers look before, during and after."""
     with suppress(*BREAKS):
         await _look(address, folder, diary, cast)
     tasks = {name: asyncio.ensure_future(play(address, diary, cast)) for name, play in PLAYING.items()}

@@ -26,11 +26,11 @@ DOWN = 0.3
 
 
 class Report(Struct, frozen=True):
-    """What came of a run."""
+    """The outcome of a run."""
 
     fault: Fault
     reached: bool
-    """Whether there were so many calls that the fault happened."""
+    """Whether there were enough calls for the fault to happen."""
     calls: int
     """To the database; 0: they are not known."""
     diary: Diary
@@ -49,7 +49,7 @@ async def run(fault: Fault, db: str = "", server: "PostgresServer | None" = None
 
 
 async def _play(fault: Fault, wanted: Settings, folder: Path, diary: Diary, outage: Outage) -> tuple[list[str], bool, int]:
-    """What went wrong, whether the fault was reached, and how many calls there were."""
+    """Return the errors, whether the fault was reached, and the number of calls."""
     if fault.kind in KILLS:
         async with running_apart(wanted, fault) as child:
             problems = await play_all(child, folder, diary, Cast())

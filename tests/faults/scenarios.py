@@ -32,7 +32,7 @@ AROUND = 3.0
 
 
 class Crowd:
-    """Clients that play until they are asked to finish what they are at."""
+    """Clients that play until they are asked to finish."""
 
     def __init__(self, address: Address, folder: Path) -> None:
         self._address, self._folder = address, folder

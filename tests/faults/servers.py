@@ -147,7 +147,7 @@ async def running_apart(wanted: Settings, fault: Fault) -> AsyncIterator[Child]:
 
 
 def serve(wanted: Settings, fault: Fault, pipe: Connection) -> None:
-    """What runs in the other process."""
+    """The main function of the other process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     be_quiet()
     Faults(fault).install()

@@ -1,4 +1,4 @@
-"""Clients that come back until they have what they came for, whatever the server does."""
+"""Clients that reconnect until they have their results."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ from websockets.exceptions import WebSocketException
 PAUSE = 0.01
 """Seconds before a client comes back."""
 BREAKS = (OSError, EOFError, WebSocketException, httpx.HTTPError)
-"""What a client may see of a server that fails or was killed."""
+"""The errors that a client may see when a server fails or is killed."""
 
 
 class Address(Protocol):
@@ -25,7 +25,7 @@ class Address(Protocol):
 
 
 class Group:
-    """Clients that play one another until each was told so many results."""
+    """Clients that play one another until each has this number of results."""
 
     def __init__(self, results: int, *names: str) -> None:
         self.missing = dict.fromkeys(names, results)

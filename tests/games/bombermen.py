@@ -14,7 +14,7 @@ TILES = ".+#"
 
 
 def drawn(drawing: str, hidden: dict[Place, str] | None = None, **options: int) -> Bomberman:
-    """The position of a drawing; `hidden` says what is in its crates. No walls close in unless the options say so."""
+    """The position of a drawing; `hidden` is the content of its crates. By default no walls close in."""
     rows = drawing.split()
     places = {(row, column): tile for row, tiles in enumerate(rows) for column, tile in enumerate(tiles)}
     at = {tile: place for place, tile in places.items() if tile in LETTERS}
@@ -32,7 +32,7 @@ def drawn(drawing: str, hidden: dict[Place, str] | None = None, **options: int) 
 
 
 def after(position: Bomberman, *rounds: str) -> Bomberman:
-    """The position after rounds such as "A UP, B BOMB": who is not named does nothing."""
+    """The position after rounds such as "A UP, B BOMB": users that are not named do nothing."""
     for orders in rounds:
         moves: dict[Seat, Move] = {}
         for order in filter(None, orders.split(", ")):

@@ -30,7 +30,7 @@ def after(position: Battlecube, *answers: Any) -> Battlecube:
 
 
 def happened(position: Battlecube) -> list[Any]:
-    """In short: what each seat did, with the cell, or why it lost."""
+    """In short: each seat's action with the cell, or the reason of its loss."""
     return [
         (entry["seat"], entry.get("direction") or entry["did"], (entry["x"], entry["y"], entry["z"]))
         if "did" in entry

@@ -1,4 +1,4 @@
-"""The rules of battlecube: how it starts, one tick, how it ends, and what is seen of it."""
+"""The rules of battlecube: start, one tick, end, and views."""
 
 from collections.abc import Sequence
 from pathlib import Path

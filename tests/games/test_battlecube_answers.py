@@ -1,4 +1,4 @@
-"""What counts as an answer in battlecube, and in which words the rest is refused."""
+"""Valid answers in battlecube, and the refusals of all others."""
 
 from typing import Any
 

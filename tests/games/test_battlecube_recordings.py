@@ -24,7 +24,7 @@ EVENTS = {"PLAYER_MOVE_ATTEMPT": "move", "PLAYER_PLACED_BOMB": "bomb", "PLAYER_D
 
 
 class Tick(Struct):
-    """One tick as the original told it: the state before it, the answers, and what followed."""
+    """One tick of the original: the state before it, the answers, and the events after it."""
 
     state: Any
     update: Any = None
@@ -98,7 +98,7 @@ def played(recorded: Recorded) -> Iterator[tuple[Battlecube, dict[Seat, str], Ba
 
 
 def happenings(tick: Tick, names: list[str], faults: dict[Seat, str]) -> Iterator[dict[str, Any]]:
-    """The recorded events as our view tells them: losses at the asking are the match's to tell, and nobody loses twice."""
+    """The recorded events as our view has them. Losses by a failed call belong to the match, and no player loses twice."""
     lost = set(faults)
     for event, payload in tick.events:
         seat = names.index(payload["name"])

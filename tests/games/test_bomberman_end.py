@@ -1,4 +1,4 @@
-"""How Bomberman ends, what it scores, and what its views tell and hide."""
+"""The end of Bomberman, its scores, and its views."""
 
 from hashlib import sha256
 from typing import Any
@@ -76,7 +76,7 @@ def test_who_leaves_dies_at_once_and_nobody_is_credited() -> None:
 
 
 def test_who_leaves_dies_in_the_round_that_is_being_played() -> None:
-    """So who dies at its end has not outlived it."""
+    """So a user that dies at its end has not outlived it."""
     position = after(after(drawn(FOUR), "A BOMB", *[""] * 3).without(1), "")
     assert position.scores == (0.0, 0.0, 2.0, 2.0)
 
@@ -202,7 +202,7 @@ def wandering_round(position: Bomberman, chance: Chance) -> dict[int, Any]:
 
 
 def test_a_golden_game() -> None:
-    """The game of a fixed seed stays what it was, view by view."""
+    """The game of a fixed seed never changes, view by view."""
     chance, digest = SplitMix(124), sha256()
     position = Bomberman(height=9, width=11, upgrades=60, closing=12, rounds=60).start(6, chance)
     while not position.over:

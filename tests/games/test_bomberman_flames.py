@@ -1,4 +1,4 @@
-"""Bombs and flames of Bomberman, and what they leave behind."""
+"""Bombs and flames of Bomberman, and their effects."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The map of Bomberman: what every drawn one keeps to, and how its walls close in."""
+"""The map of Bomberman: the rules of every drawn map, and closing walls."""
 
 from itertools import product
 

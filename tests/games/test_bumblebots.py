@@ -1,4 +1,4 @@
-"""Bumblebots: how it starts, which orders it takes, what it shows, and its options."""
+"""Bumblebots: start, orders, views and options."""
 
 import hashlib
 from typing import Any

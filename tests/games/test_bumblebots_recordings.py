@@ -53,7 +53,7 @@ def targets(swarm: Swarm, directions: dict[str, str]) -> dict[str, Hex]:
 
 
 def spots(position: Bumblebots) -> list[list[Hex]]:
-    """Where the drones are; what they are called is everybody's own business."""
+    """The places of the drones; their names may differ."""
     return [list(swarm.values()) for swarm in position.swarms]
 
 
@@ -145,7 +145,7 @@ def known(swarm: Swarm, before: Swarm) -> Swarm:
 
 
 def test_an_update_has_the_keys_of_the_view() -> None:
-    """Besides these a dialect adds who plays and how it ended, and turns seats into names."""
+    """Besides these a dialect adds the players and the result, and turns seats into names."""
     update, view = UPDATES[0]["update"], Bumblebots().start(2, Scripted(*[n / 100 for n in range(12)])).view(None)
     shared = update.keys() - {"bots", "result"}
     assert shared <= view.keys()

@@ -1,4 +1,4 @@
-"""Options are checked without drawing anything, and a check says what a start would say."""
+"""Options are checked without random draws, with the same errors as a start."""
 
 from typing import Any
 

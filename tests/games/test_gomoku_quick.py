@@ -1,4 +1,4 @@
-"""Gomoku's quick ways, of reading a move and of finding a row, give what the long ways give: over many games by chance."""
+"""Gomoku's fast paths, of reading a move and of finding a row, equal the slow ones, over many random games."""
 
 from typing import Any
 

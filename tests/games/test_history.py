@@ -1,4 +1,4 @@
-"""What was played so far, in order."""
+"""The moves so far, in order."""
 
 from botdrome.games.history import History
 

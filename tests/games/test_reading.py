@@ -1,4 +1,4 @@
-"""What is read of a message, and what is quoted of a move that cannot be."""
+"""Reading of messages, and the quotes of unreadable moves."""
 
 from collections.abc import Callable
 from typing import Any

@@ -9,7 +9,7 @@ from botdrome.match.film import FilmFrame
 
 
 def applied(change: Any, old: Any) -> Any:
-    """What a change makes of a value: the rules of docs/watching.md, written down once more."""
+    """Apply a change to a value: the rules of docs/watching.md, implemented a second time."""
     if isinstance(change, list):
         return change[0]
     new = old.copy()

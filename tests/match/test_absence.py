@@ -1,4 +1,4 @@
-"""Players who leave, come back, are late or shoot where they may not, on the terms of battleship."""
+"""Players that leave, come back, are late or shoot at illegal squares, on the terms of battleship."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Terms under which a match ends as soon as the players who are present have nothing left to play for."""
+"""Terms under which a match ends as soon as the present players have nothing left to play for."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""What a match keeps of what it was told is bounded, however long it lasts and whatever its players say."""
+"""The input log of a match is bounded, for any length of the match and any input."""
 
 import pytest
 

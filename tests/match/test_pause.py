@@ -1,4 +1,4 @@
-"""The pause between two steps: what comes then counts for the next, and it can be cut short."""
+"""The pause between two steps: a move received then counts for the next step, and it can be cut short."""
 
 from typing import Any
 

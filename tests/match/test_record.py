@@ -1,4 +1,4 @@
-"""Match files: written, read, replayed, and what happens to those that are not as they should be."""
+"""Match files: written, read, replayed; and bad files."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Results: as they are told, for what is told is read by programs in which a whole number and another are two things."""
+"""Results as clients get them. Some clients distinguish whole numbers from others."""
 
 import msgspec
 import pytest

@@ -24,7 +24,7 @@ def begun(game: Gomoku | None = None) -> Match:
 
 
 def play(match: Match, first: int, *lines: list[dict[str, int]]) -> list[str]:
-    """The players put stones in turn, `first` along the first line; what the last stone told."""
+    """The players put stones in turn, `first` along the first line. Return the news of the last stone."""
     news: list[str] = []
     for turn in zip_longest(*lines):
         for at, raw in enumerate(turn):
@@ -206,7 +206,7 @@ def test_there_is_no_way_back() -> None:
 
 @pytest.mark.parametrize("recording", ["match", "lenient_moves", "invalid_move", "disconnect_other_turn"])
 def test_recorded_matches_go_as_they_went(recording: str) -> None:
-    """But that who leaves loses the second board before anybody puts a stone on it."""
+    """But a player that leaves loses the second board before its first stone."""
     boards = [json.loads(line) for line in RECORDED.read_text().splitlines()]
     boards = [board for board in boards if board["recording"] == f"duel_arena-{recording}"]
     names = [board["starter"] for board in boards]

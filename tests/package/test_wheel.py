@@ -1,4 +1,4 @@
-"""The wheel: built from what is in version control, installed where nothing else is, and opened in a browser's place."""
+"""The wheel: built from version control, installed in an empty environment, and read like a browser would."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def run(*command: str | Path, folder: Path) -> None:
 
 
 def clean_copy(target: Path) -> Path:
-    """What a fresh clone would have, and what is about to be committed."""
+    """The files of a fresh clone, and those about to be committed."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     for name in filter(None, listed.decode().split("\0")):
         if (ROOT / name).exists():
@@ -40,7 +40,7 @@ def pinned(target: Path) -> Path:
 
 
 def installed(folder: Path) -> Path:
-    """The command of an environment that has the wheel and what it asks for."""
+    """The command of an environment with the wheel and its requirements."""
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist", folder=clean_copy(folder / "clone"))
     (wheel,) = (folder / "dist").glob("*.whl")
     run(sys.executable, "-m", "venv", "--without-pip", folder / "env", folder=folder)

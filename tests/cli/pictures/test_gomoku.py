@@ -16,7 +16,7 @@ def picture_after(*points: Point) -> Text:
 
 
 def set_off(picture: Text) -> str:
-    """What is shown in reverse."""
+    """The text shown in reverse."""
     return "".join(picture.plain[span.start : span.end] for span in picture.spans if "reverse" in str(span.style))
 
 

@@ -1,4 +1,4 @@
-"""Positions of bumblebots that are arranged for a test, and chance that draws what it was told."""
+"""Arranged positions of bumblebots, and scripted chance."""
 
 from collections.abc import Iterable, Mapping
 
