@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "runner": {"games", "bots", "match", "formats", "contest", "analysis", "wire", "client"},
     "protocols": {"server", "api"},
     "app": {"store", "server", "api", "protocols"},
+    "__main__": {"cli"},
     "cli": PURE | {"app", "protocols", "client", "runner", "store", "server", "api"},
 }
 IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}

@@ -15,6 +15,8 @@ class Answer(Struct, frozen=True):
     """Why there is no move, such as a crash; empty: there is one."""
     seconds: float = 0.0
     crashed: bool = False
+    memory: int = 0
+    """The resident bytes of its process; 0: unknown."""
 
 
 class Divergence(Struct, frozen=True):

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from botdrome.cli.analysis.front import rerun
 from botdrome.cli.boats.front import LogLevel, boats
 
 app = typer.Typer(
@@ -243,6 +244,7 @@ def operator_token(db: Database = "") -> None:
     raise typer.Exit(make_token(db))
 
 
+app.command()(rerun)
 app.command(context_settings={"help_option_names": ["--help"]})(boats)
 
 

@@ -95,6 +95,10 @@ def seed_of(match: Match) -> Seed:
     return match.seed if match.generator is SplitMix else f"{match.seed % (1 << SEED_BITS):0{SEED_DIGITS}x}"
 
 
+def seed_number(setup: Setup) -> int:
+    return setup.seed if isinstance(setup.seed, int) else int(setup.seed, 16)
+
+
 def seeded_match(game: Game[Any], players: int, terms: Terms, seed: Seed) -> Match:
     """A match with the seed and the generator that a file or a store names."""
     if isinstance(seed, int):
