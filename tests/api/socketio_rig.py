@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import count
 from typing import Any, cast
 
@@ -70,6 +71,7 @@ class Echo:
         match command:
             case SocketConnected(sid):
                 self._sids[session] = sid
+                session.release = partial(self.left, session)
                 self.callers[sid] = Caller(session)
                 self.diary.put_nowait(("connected", sid))
             case SocketDisconnected():

@@ -61,9 +61,6 @@ class Host(Protocol):
 
     def seated(self, session: "Session", table: Table, player: Player) -> None: ...
 
-    def left(self, session: "Session") -> None:
-        """The session is over. It waits at the desk no longer."""
-
 
 class Session:
     """Executes what its conversation asks for. To the desk and the tables it is the client."""
@@ -83,7 +80,7 @@ class Session:
         self.player: Player = 0
         self.seeker: Seeker | None = None
         self.release = self.unlist = no_login
-        """`release` is called at the end: it gives back what the host reserved for this session."""
+        """The host sets `release`, which is called when the session is over."""
         self._run(conversation.begin(self._loop.time()))
 
     # What the network does.
@@ -292,6 +289,5 @@ class Session:
             table.leave(self.player)
         if self.seeker is not None:
             self._desk.give_up(self)
-        self._host.left(self)
         self.release()
         self.unlist()

@@ -38,8 +38,6 @@ class NoughtsHost:
 
     def seated(self, session: Session, table: Table, player: Player) -> None: ...
 
-    def left(self, session: Session) -> None: ...
-
 
 async def open_noughts(server: ServerParts) -> ServedProtocol:
     host = NoughtsHost(server.desk)

@@ -43,9 +43,6 @@ class BattlebotHost:
         if is_of_guest(session.owner):
             self._replace(session, seat_key(table, player))
 
-    def left(self, session: Session) -> None:
-        """The desk forgets those who leave by itself."""
-
     def _replace(self, session: Session, key: str) -> None:
         """Of several sessions of a guest that wait for the same table, or sit on one seat, keep the newest."""
         session.release()

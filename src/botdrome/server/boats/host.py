@@ -71,9 +71,6 @@ class HostConsole:
     def seated(self, session: Session, table: Table, player: Player) -> None:
         """A host takes no seat."""
 
-    def left(self, session: Session) -> None:
-        """`release` is enough."""
-
 
 def executed(order: dict[str, Any] | None, room: BoatRoom) -> dict[str, Any]:
     """Execute an order and return the answer. None: return the room after a change."""

@@ -1,6 +1,7 @@
 """BoatPort: the boat rooms at one TCP port, and the clients that connect there."""
 
 import asyncio
+from functools import partial
 
 from botdrome.match.events import Player
 from botdrome.server.boats.players import PlayerGroup, RoomPlayer
@@ -70,7 +71,10 @@ class BoatPort:
     # What clients ask for.
 
     def act(self, session: Session, command: Command) -> None:
-        visit = self._visits.setdefault(session, Visit(self.rooms[0]))
+        visit = self._visits.get(session)
+        if visit is None:
+            visit = self._visits[session] = Visit(self.rooms[0])
+            session.release = partial(self._leave, session)
         match command:
             case LookAtRoom():
                 self._show(session, visit, command)
@@ -147,8 +151,8 @@ class BoatPort:
         visit = self._visits[session]
         visit.group = next((game for game in visit.room.games if game.table is table), visit.group)
 
-    def left(self, session: Session) -> None:
-        visit = self._visits.pop(session, None)
-        if visit is not None and visit.group is not None and visit.player is not None:
+    def _leave(self, session: Session) -> None:
+        visit = self._visits.pop(session)
+        if visit.group is not None and visit.player is not None:
             visit.group.left(visit.player)
             visit.room.changed()

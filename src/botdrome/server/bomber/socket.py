@@ -87,6 +87,3 @@ class SocketHost:
 
     def seated(self, session: Session, table: Table, player: Player) -> None:
         """The seat is the user's, not the connection's."""
-
-    def left(self, session: Session) -> None:
-        """`release` is enough."""

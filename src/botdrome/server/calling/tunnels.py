@@ -38,6 +38,7 @@ class Tunnel:
 
     def act(self, session: Session, command: Command) -> None:
         if not isinstance(command, TakeAnswer):
+            session.release = self._leave
             self._tunnels.join(session.name, self)
             return self._arrived(session.name)
         failed = command.failed[:200]
@@ -47,10 +48,10 @@ class Tunnel:
     def seated(self, session: Session, table: Table, player: Player) -> None:
         """A tunnel takes no seat."""
 
-    def left(self, session: Session) -> None:
-        self._tunnels.leave(session.name, self)
+    def _leave(self) -> None:
+        self._tunnels.leave(self.session.name, self)
         for call in tuple(self._calls):
-            self._settle(call, CallFailed(f"the connection of {session.name} broke off"))
+            self._settle(call, CallFailed(f"the connection of {self.session.name} broke off"))
 
     async def post(self, body: bytes, limit_seconds: float, headers: Mapping[str, str]) -> BotAnswer:
         if len(self._calls) >= self._tunnels.most_calls:

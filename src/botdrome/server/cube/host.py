@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from functools import partial
 from typing import cast
 
 import structlog
@@ -83,7 +84,9 @@ class CubeHost:
     # Clients on socket.io.
 
     def receive(self, connection: Connection, handshake: Handshake, limits: SocketIoLimits) -> Session:
-        return Session(connection, OrganiserConversation(handshake, limits, self._loop.time()), self, self.desk)
+        session = Session(connection, OrganiserConversation(handshake, limits, self._loop.time()), self, self.desk)
+        session.release = partial(self.leave, cast(Watcher, connection))
+        return session
 
     def act(self, session: Session, command: Command) -> None:
         watcher = cast(Watcher, session.connection)
@@ -97,9 +100,6 @@ class CubeHost:
 
     def seated(self, session: Session, table: Table, player: Player) -> None:
         """Organisers take no seats."""
-
-    def left(self, session: Session) -> None:
-        self.leave(cast(Watcher, session.connection))
 
     # Any client.
 

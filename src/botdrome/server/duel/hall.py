@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from itertools import count
 from random import Random, randrange
 from time import time
@@ -62,7 +63,9 @@ class DuelHall:
     def connect(self, connection: Connection) -> Session:
         settings, now = self.desk.settings, asyncio.get_running_loop().time()
         limits = settings.limits.login, settings.message.rate, settings.message.burst
-        return Session(connection, DuelConversation(self.make_writer, *limits, now), self, self.desk)
+        session = Session(connection, DuelConversation(self.make_writer, *limits, now), self, self.desk)
+        session.release = partial(self._leave, session)
+        return session
 
     # What clients ask for.
 
@@ -90,7 +93,7 @@ class DuelHall:
         self._last_opponents[session] = table.entry.players[1 - player]
         self._look_after(table)
 
-    def left(self, session: Session) -> None:
+    def _leave(self, session: Session) -> None:
         self._gathered.pop(session, None)
         self._last_opponents.pop(session, None)
         if self._present.get(session.name) is session:
