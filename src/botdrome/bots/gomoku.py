@@ -14,6 +14,8 @@ Promise = int
 """The value of a stone as one number, which can be added over the lines through it. It counts the stones that it may form a row
 with, and these threats: a four is a cell that would win next; a three is a line where one more stone would make two fours."""
 THREE, FOUR, WIN = 10**6, 10**7, 10**9
+COMPANY = tuple(stones**2 for stones in range(26))
+"""The value of a row that is still possible, by the number of its stones."""
 
 Kind = int
 NOTHING, TWO_THREES, FOUR_AND_THREE, TWO_FOURS, ROW = range(5)
@@ -31,7 +33,7 @@ def random(view: View, chance: Chance) -> Raw:
         x, y = cell % size, cell // size
         if board[y][x] == FREE:
             return {"x": x, "y": y}
-    return _at(chance.choice([points(size)[cell] for cell in _free("".join(board))]))
+    return move_to(chance.choice([points(size)[cell] for cell in _free("".join(board))]))
 
 
 def threat(view: View, chance: Chance) -> Raw:
@@ -39,10 +41,10 @@ def threat(view: View, chance: Chance) -> Raw:
     size, board = view["size"], "".join(view["board"])
     worth = dict(_worths(board, size, view["winLength"], view["you"]))
     best = max(worth.values())
-    return _at(points(size)[chance.choice([cell for cell in worth if worth[cell] == best])])
+    return move_to(points(size)[chance.choice([cell for cell in worth if worth[cell] == best])])
 
 
-def _at(point: Point) -> Raw:
+def move_to(point: Point) -> Raw:
     return {"x": point[0], "y": point[1]}
 
 
@@ -52,14 +54,14 @@ def _free(cells: str) -> Iterator[int]:
 
 def _worths(cells: str, size: int, win_length: int, you: int) -> Iterator[tuple[int, float]]:
     """Yield each free cell, and the value of a stone there."""
-    lines, centre = _lines(size, win_length), _nearness_to_centre(size)
+    lines, centre = _lines(size, win_length), nearness_to_centre(size)
     for cell in _free(cells):
         mine = theirs = 0
         for line, at in lines[cell]:
-            promises = _promises(cells[line], at, win_length)
+            promises = line_promises(cells[line], at, win_length)
             mine += promises[you]
             theirs += promises[1 - you]
-        yield cell, MAKING[_kind(mine)] + BREAKING[_kind(theirs)] + mine % THREE + theirs % THREE + centre[cell]
+        yield cell, threats_worth(mine, theirs) + mine % THREE + theirs % THREE + centre[cell]
 
 
 @cache
@@ -70,10 +72,15 @@ def _lines(size: int, win_length: int) -> tuple[tuple[tuple[slice, int], ...], .
 
 
 @cache
-def _nearness_to_centre(size: int) -> tuple[float, ...]:
+def nearness_to_centre(size: int) -> tuple[float, ...]:
     """Return a value from 0 to less than 1 per cell, which breaks ties between equal cells."""
     middle = (size - 1) / 2
     return tuple(1 - (abs(x - middle) + abs(y - middle) + 1) / size for x, y in points(size))
+
+
+def threats_worth(mine: Promise, theirs: Promise) -> int:
+    """Return the value of the threats that a stone makes and prevents."""
+    return MAKING[_kind(mine)] + BREAKING[_kind(theirs)]
 
 
 def _kind(promise: Promise) -> Kind:
@@ -88,19 +95,19 @@ def _kind(promise: Promise) -> Kind:
 
 
 @lru_cache(maxsize=2**17)
-def _promises(line: str, at: int, win_length: int) -> tuple[Promise, ...]:
+def line_promises(line: str, at: int, win_length: int, company: tuple[int, ...] = COMPANY) -> tuple[Promise, ...]:
     """Return, for each seat, the threats that its stone at this place would make on the line."""
-    return tuple(_promise(line[:at] + mark + line[at + 1 :], mark, win_length) for mark in MARKS)
+    return tuple(_promise(line[:at] + mark + line[at + 1 :], mark, win_length, company) for mark in MARKS)
 
 
-def _promise(line: str, mark: str, win_length: int) -> Promise:
+def _promise(line: str, mark: str, win_length: int, company: tuple[int, ...]) -> Promise:
     """Rate `line`, which already has the stone and is so short that every row on it includes the stone."""
     gaps = _gaps(line, mark, win_length)
-    company = sum((win_length - len(missing)) ** 2 for missing in gaps)
+    stones = sum(company[win_length - len(missing)] for missing in gaps)
     fours = {cell for missing in gaps if len(missing) == 1 for cell in missing}
     halves = [cell for missing in set(gaps) if len(missing) == 2 and fours.isdisjoint(missing) for cell in missing]
     three = len(set(halves)) < len(halves)
-    return company + THREE * three + FOUR * len(fours) + WIN * (() in gaps)
+    return stones + THREE * three + FOUR * len(fours) + WIN * (() in gaps)
 
 
 def _gaps(line: str, mark: str, win_length: int) -> list[tuple[int, ...]]:

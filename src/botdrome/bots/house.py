@@ -13,6 +13,7 @@ from botdrome.bots import (
     bomberman_sapper,
     bumblebots,
     gomoku,
+    gomoku_strategist,
     noughts_and_crosses,
 )
 from botdrome.games.chance import Chance
@@ -45,7 +46,7 @@ HOUSE: dict[str, dict[str, HouseBot]] = {
         "bombardier": bomberman_bombardier.bombardier,
     },
     "bumblebots": {"random": bumblebots.random, "forager": bumblebots.forager},
-    "gomoku": {"random": gomoku.random, "threat": gomoku.threat},
+    "gomoku": {"random": gomoku.random, "threat": gomoku.threat, "strategist": gomoku_strategist.strategist},
 }
 
 
