@@ -7,10 +7,10 @@ from typer.testing import CliRunner, Result
 from botdrome.cli.app import app
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(app, list(words), env={"COLUMNS": "200", "TERM": "dumb"}, catch_exceptions=False)
+def run(*words: str, width: int = 200) -> Result:
+    return CliRunner().invoke(app, list(words), env={"COLUMNS": str(width), "TERM": "dumb"}, catch_exceptions=False)
 
 
-async def run_beside(*words: str) -> Result:
+async def run_beside(*words: str, width: int = 200) -> Result:
     """In a thread, while the server of the test goes on."""
-    return await asyncio.to_thread(run, *words)
+    return await asyncio.to_thread(run, *words, width=width)

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from botdrome.app import RunningServer
 from botdrome.cli.app import app
-from botdrome.client.connect import Tunnel, Unwanted, socket_url
+from botdrome.client.connect import Tunnel, Unwanted
+from botdrome.client.server_url import socket_url
 from botdrome.server.calling.answer import CallFailed
 from tests.server.calling.hosts import answer, host
 from tests.server.clients import PATIENCE, bot, deaf_port, play_noughts, registered, server
@@ -178,7 +179,7 @@ async def test_a_wrong_password_and_a_second_tunnel_end_it(tmp_path: Path) -> No
     ],
 )
 def test_where_the_server_is(server_url: str, socket: str) -> None:
-    assert socket_url(server_url) == socket
+    assert socket_url(server_url, "/connect") == socket
 
 
 @pytest.mark.parametrize("word", ["10.0.0.0/99", "http://bots.example.org", "10.0.0"])

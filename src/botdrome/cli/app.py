@@ -9,6 +9,7 @@ from typer.core import TyperCommand
 
 from botdrome.cli.analysis.front import rerun
 from botdrome.cli.boats.front import LogLevel, boats
+from botdrome.cli.join_front import bots, challenge, join, register
 
 app = typer.Typer(
     name="botdrome",
@@ -246,6 +247,10 @@ def operator_token(db: Database = "") -> None:
 
 app.command()(rerun)
 app.command(context_settings={"help_option_names": ["--help"]})(boats)
+app.command()(join)
+app.command()(challenge)
+app.command()(register)
+app.command()(bots)
 
 
 @app.command()

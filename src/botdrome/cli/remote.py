@@ -19,9 +19,7 @@ from botdrome.cli.frames import Frame, drawn, told
 from botdrome.cli.terminal import REFUSED, Terminal, complain
 from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.terminal_text import shown
-from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Returned
-
-ANY_EVENT = Began | Played | Out | Left | Returned | Amended | BoardEnded | Ended | Refused | Late
+from botdrome.match.events import AnyEvent, Began, Event, Played
 
 
 class Screen:
@@ -37,7 +35,7 @@ class Screen:
             self.game, self._players = message["game"], tuple(message["players"])
             self._frame = Frame(0, message["t"], message["view"], tuple(message["bots"]), [])
             return self._frame
-        event: Event = msgspec.convert(message["event"], ANY_EVENT, str_keys=True)
+        event: Event = msgspec.convert(message["event"], AnyEvent, str_keys=True)
         frame = self._frame
         step = event.step + 1 if isinstance(event, Played) else frame.step
         bots = tuple(self._players[player] for player in event.order) if isinstance(event, Began) else frame.bots

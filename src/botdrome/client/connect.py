@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
+from botdrome.client.server_url import socket_url
+
 AT_ONCE = 32
 """Calls that the bot gets at the same time; further calls wait."""
 PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
@@ -31,19 +33,10 @@ class Unwanted(Exception):
     """The server refuses this connection for good; the text is the server's."""
 
 
-def socket_url(server: str) -> str:
-    """The URL for tunnels; ValueError if this is not the address of a server."""
-    parts = urlsplit(server if "://" in server else f"http://{server}")
-    scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
-    if scheme is None or not parts.netloc:
-        raise ValueError(f"{server} is not the address of a server")
-    return f"{scheme}://{parts.netloc}/connect"
-
-
 class Tunnel:
     def __init__(self, server: str, local: str, name: str, token: str, say: Say) -> None:
         """`say` shows progress to the user."""
-        self._url, self._local, self._name, self._token, self._say = socket_url(server), local, name, token, say
+        self._url, self._local, self._name, self._token, self._say = socket_url(server, "/connect"), local, name, token, say
         if urlsplit(local).scheme not in ("http", "https"):
             raise ValueError(f"{local} is not the address of a bot")
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

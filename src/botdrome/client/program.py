@@ -6,7 +6,7 @@ import signal
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import IO
+from typing import IO, Protocol
 
 LONGEST_LINE = 1 << 20
 MOST_LINES = 1000
@@ -18,6 +18,10 @@ FAREWELL = 0.2
 
 class CannotStart(Exception):
     """A bot cannot be started; the text has the reason."""
+
+
+class PipeSelector(Protocol):
+    def register(self, pipe: IO[bytes], event: int, /) -> object: ...
 
 
 class Program:
@@ -81,7 +85,7 @@ class Program:
         """Whether it has closed its output."""
         return self.stdout in self._ends
 
-    def watched_by(self, selector: selectors.BaseSelector) -> None:
+    def watched_by(self, selector: "PipeSelector") -> None:
         """Register the pipes: for output, for the end, and for input if there is unsent data."""
         for pipe in (self.stdout, self.stderr):
             if pipe not in self._ends:

@@ -114,6 +114,10 @@ class Ended(Event, frozen=True, tag="ended"):
     result: Result
 
 
+AnyEvent = Began | Played | Refused | Late | Out | Left | Returned | Amended | BoardEnded | Ended
+"""For readers of events in JSON."""
+
+
 def meant_for(event: Event) -> Seat | None:
     """Return the only player that may see the event; None if everybody may."""
     return event.player if isinstance(event, (Refused, Late)) else None

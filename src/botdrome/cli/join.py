@@ -1,0 +1,125 @@
+"""`botdrome join` and `challenge`: a bot plays on a server."""
+
+import asyncio
+import shlex
+import signal
+import sys
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from botdrome.cli.join_display import Results
+from botdrome.cli.play import INTERRUPTED, table_size
+from botdrome.cli.server_bots import token_for
+from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
+from botdrome.client.join import Join, JoinWish, Unwelcome
+from botdrome.client.kept_tokens import UnusableTokens, kept_bots
+from botdrome.client.program import CannotStart
+from botdrome.client.rest import RestServer, ServerProblem
+from botdrome.games.game import BadOption
+from botdrome.games.options import with_options
+from botdrome.runner.remote_player import remote_player
+from botdrome.runner.seats import check_bot
+
+LONGEST_NAME = 64
+
+
+class JoinCommand(Struct, frozen=True):
+    """The words of the command; empty texts were not given."""
+
+    bot: str
+    server: str
+    game: str
+    name: str
+    token: str
+    contest: str | None
+    opponent: str | None
+    games: int | None
+    players: int | None
+    options: list[str]
+
+
+def run_join(command: JoinCommand) -> int:
+    try:
+        rest = RestServer(command.server)
+        wish = _wish(command, rest)
+        check_bot(command.bot, wish.game)
+        if not wish.token:
+            wish = _with_token(wish, rest)
+    except (BadOption, CommandError, ValueError) as problem:
+        complain(problem)
+        return REFUSED
+    except (CannotStart, ServerProblem, UnusableTokens) as problem:
+        complain(problem)
+        return 1
+    return _play(command, wish, rest)
+
+
+def _wish(command: JoinCommand, rest: RestServer) -> JoinWish:
+    """Return what the bot wants to play, without a token unless the command gives one."""
+    name = command.name or bot_name(command.bot)
+    kept = kept_bots().get(rest.url, {}).get(name)
+    game = command.game or (kept.game if kept else "")
+    if not game:
+        raise CommandError(f"{name} is not registered here yet: name its game with --game; `botdrome games` lists them")
+    row, options = format_called(game), read_options(command.options)
+    if command.players is not None:
+        table_size(row, command.players, command.players)
+    with_options(row.game, options)
+    return JoinWish(game, name, command.token, command.contest, command.opponent, command.players, options)
+
+
+def _with_token(wish: JoinWish, rest: RestServer) -> JoinWish:
+    token, new = token_for(rest, wish.game, wish.name)
+    if new:
+        Terminal(stderr=True).print(f"{wish.name} is registered on {rest.url} for {wish.game}", soft_wrap=True)
+    return replace(wish, token=token)
+
+
+def bot_name(entrant: str) -> str:
+    """Return a name for a bot that its user has not named: that of its file."""
+    kind, _, rest = entrant.partition(":")
+    if kind == "house":
+        return f"my {rest}"
+    words = shlex.split(rest) if kind == "cmd" else [entrant]
+    files = [word for word in words if not word.startswith("-")]
+    return Path(files[-1]).name[:LONGEST_NAME] if files else entrant
+
+
+def _play(command: JoinCommand, wish: JoinWish, rest: RestServer) -> int:
+    results = Results(rest, wish.name)
+    row = format_called(wish.game)
+    join = Join(rest.url, wish, lambda: remote_player(command.bot, row, wish.name, wish.options), results, command.games)
+    try:
+        with redirect_stdout(sys.stderr):  # what a bot prints is no result
+            stopped = asyncio.run(_until_stopped(join, results))
+    except (CannotStart, Unwelcome) as problem:
+        complain(problem)
+        return 1
+    finally:
+        results.show_summary()
+    return INTERRUPTED if stopped else 0
+
+
+async def _until_stopped(join: Join, results: Results) -> bool:
+    """Run until the end, and return whether the user stopped it. The first Ctrl-C lets a match end, a second one does not."""
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(join.run())
+    stopped = False
+
+    def stop(at_once: bool) -> None:
+        nonlocal stopped
+        if at_once or stopped or not join.playing:
+            task.cancel()
+        else:
+            join.stop_after_match()
+            results.say("stopping after this match; press Ctrl-C again to leave it now")
+        stopped = True
+
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # tests run commands in threads, which get no signals
+        loop.add_signal_handler(signal.SIGINT, stop, False)
+        loop.add_signal_handler(signal.SIGTERM, stop, True)
+    with suppress(asyncio.CancelledError):
+        await task
+    return stopped

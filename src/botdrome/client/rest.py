@@ -1,0 +1,74 @@
+"""A client of a server's REST interface, as far as the commands need it."""
+
+import json
+import urllib.error
+import urllib.request
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import quote
+
+from botdrome.client.server_url import http_url
+
+TIMEOUT = 30
+
+
+class ServerProblem(Exception):
+    """The server refuses a request or cannot be reached; the text says why."""
+
+    def __init__(self, words: str, status: int = 0) -> None:
+        """`status` is that of HTTP; 0: there was no answer."""
+        super().__init__(words)
+        self.status = status
+
+
+class RestServer:
+    def __init__(self, server: str) -> None:
+        """Raise ValueError if this is not the address of a server."""
+        self.url = http_url(server)
+
+    def register(self, game: str, name: str, owner: str) -> str:
+        """Register a bot, and return its token."""
+        answer = self.get("bots", body={"game": game, "name": name, "owner": owner})
+        return str(answer["password"])
+
+    def has_bot(self, name: str) -> bool:
+        try:
+            self.get(f"bots/{segment(name)}")
+        except ServerProblem as problem:
+            if problem.status == 404:
+                return False
+            raise
+        return True
+
+    def match_file(self, match: str) -> bytes:
+        """Return the match file of a match that is over."""
+        return self._read(f"matches/{segment(match)}/record", None, None)
+
+    def get(self, path: str, token: str | None = None, body: Any = None) -> Any:
+        """Return the answer to GET, or to POST if there is a body."""
+        return json.loads(self._read(path, token, body))
+
+    def _read(self, path: str, token: str | None, body: Any) -> bytes:
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        request = urllib.request.Request(f"{self.url}/api/v1/{path}", data, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+                return bytes(answer.read())
+        except urllib.error.HTTPError as problem:
+            with problem:
+                raise ServerProblem(_words(problem), problem.code) from None
+        except (OSError, HTTPException) as problem:
+            raise ServerProblem(f"{self.url}: {getattr(problem, 'reason', problem)}") from None
+
+
+def segment(name: str) -> str:
+    """Return a name as one segment of a path."""
+    return quote(name, safe="")
+
+
+def _words(problem: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.loads(problem.read())["error"])
+    except (ValueError, KeyError, TypeError):
+        return str(problem)

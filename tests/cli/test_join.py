@@ -1,0 +1,209 @@
+"""`botdrome join`, `challenge`, `register` and `bots` against a real server."""
+
+import asyncio
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from botdrome.cli.join import bot_name
+from botdrome.client.kept_tokens import KeptBot, changing_tokens, kept_bots
+from tests.cli.commands import run_beside
+from tests.server.clients import NOTICES, bot, deaf_port, registered, server
+
+pytestmark = pytest.mark.anyio
+FIRST_FREE = """
+def bot(view):
+    print("thinking")
+    for row in range(3):
+        for column in range(3):
+            if not view["board"][row][column]:
+                return {"mark": view["marks"][view["you"]], "space": [row, column]}
+"""
+GAME = ("--game", "noughts-and-crosses")
+BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
+
+
+@pytest.fixture(autouse=True)
+def _folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    Path("my_bot.py").write_text(FIRST_FREE)
+
+
+async def started(*words: str) -> asyncio.subprocess.Process:
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(*BOTDROME, *words, stdout=pipe, stderr=pipe)
+
+
+async def test_a_new_bot_is_registered_and_plays_again_with_the_kept_token(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        words = ("join", "my_bot.py", "--server", house.url, "--opponent", "house:random", "--games", "2")
+        result = await run_beside(*words, *GAME)
+        assert result.exit_code == 0, result.output
+        *lines, summary = result.stdout.splitlines()
+        assert len(lines) == 2
+        assert all(re.fullmatch(r"[0-9a-f]{16}  house:random  (won|lost|drew) at step \d", line) for line in lines)
+        assert summary.startswith("my_bot.py: 2 matches, ")
+        assert "my_bot.py is registered on" in result.stderr
+        token = kept_bots()[house.url]["my_bot.py"].token
+        again = await run_beside(*words)
+        assert again.exit_code == 0 and "is registered" not in again.stderr
+        assert kept_bots()[house.url]["my_bot.py"].token == token
+
+
+async def test_a_program_is_shown_its_headline_too(tmp_path: Path) -> None:
+    Path("bad.py").write_text("import sys\nprint(7)\nprint(7)\nprint(7, flush=True)\nsys.stdin.read()\n")
+    async with server(tmp_path) as house:
+        result = await run_beside("challenge", "house:perfect", f"cmd:{sys.executable} bad.py", "--server", house.url, *GAME)
+        assert result.exit_code == 0
+        line, summary = result.stdout.splitlines()
+        assert re.fullmatch(r"[0-9a-f]{16}  house:perfect  lost at step 0: .*, third illegal move", line)
+        assert summary == "bad.py: 1 match, 1 lost"
+
+
+async def test_a_bot_that_fails_is_shown_with_its_line(tmp_path: Path) -> None:
+    Path("bad.py").write_text("def bot(view):\n    return view['nothing']\n")
+    async with server(tmp_path) as house:
+        words = ("join", "bad.py", "--server", house.url, "--opponent", "house:random")
+        result = await run_beside(*words, *GAME)
+        assert result.exit_code == 1
+        assert result.stderr.count("bad.py failed: crash: KeyError: 'nothing' (line 2 of bad.py)") == 3
+        assert "botdrome: the bot failed in 3 matches in a row" in result.stderr
+        assert result.stdout.splitlines()[-1] == "bad.py: 3 matches, 3 lost; the bot failed in 3"
+
+
+async def test_two_commands_play_a_contest(tmp_path: Path) -> None:
+    async with server(tmp_path, contest_games=1, contest_wait=0.0) as house:
+        words = ("join", "my_bot.py", "--server", house.url, "--contest", "cup", *GAME)
+        processes = [await started(*words, "--name", name) for name in ("ada", "bob")]
+        outputs = await asyncio.gather(*[process.communicate() for process in processes])
+        assert [process.returncode for process in processes] == [0, 0]
+        assert [len(output.splitlines()) for output, _ in outputs] == [3, 3]
+        assert [b"the contest cup is over for" in errors for _, errors in outputs] == [True, True]
+        assert set(kept_bots()[house.url]) == {"ada", "bob"}
+
+
+async def test_a_server_that_has_forgotten_a_bot_gets_it_anew(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        with changing_tokens() as servers:
+            servers[house.url] = {"my_bot.py": KeptBot("noughts-and-crosses", "of an earlier database")}
+        result = await run_beside("challenge", "house:random", "my_bot.py", "--server", house.url)
+        assert result.exit_code == 0
+        assert "my_bot.py is registered on" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "complaint"),
+    [
+        (("my_bot.py",), 2, "my_bot.py is not registered here yet: name its game with --game; `botdrome games` lists them"),
+        (("my_bot.py", "--game", "chess"), 2, "there is no game 'chess'; there are "),
+        (("my_bot.py", *GAME, "--server", "ftp://x"), 2, "ftp://x is not the address of a server"),
+        (("my_bot.py", *GAME, "-o", "size"), 2, "an option is NAME=VALUE, not 'size'"),
+        (("my_bot.py", *GAME, "--players", "3"), 2, "noughts-and-crosses is for 2 players, not 3"),
+        (("nothing.py", *GAME), 1, "nothing.py: the file cannot be read: No such file or directory"),
+        (("house:kasparov", *GAME), 1, "house:kasparov: for noughts-and-crosses the house has random, perfect"),
+        (("cmd:no-such-program", *GAME), 1, "cmd:no-such-program: there is no program 'no-such-program'"),
+        (("my_bot.py", *GAME, "--token", "wrong"), 1, "the server does not know my_bot.py with this token"),
+        (("my_bot.py", *GAME, "--name", "house:me"), 1, "names that begin with house: are those of house bots"),
+        (("my_bot.py", *GAME, "--name", "taken"), 1, "Bot already registered with that name"),
+    ],
+)
+async def test_a_command_that_cannot_work_says_why(tmp_path: Path, words: tuple[str, ...], status: int, complaint: str) -> None:
+    async with server(tmp_path) as house:
+        await registered(house, "taken")
+        given = words if "--server" in words else (*words, "--server", house.url)
+        result = await run_beside("join", *given)
+        assert result.exit_code == status
+        assert result.stderr.splitlines()[-1].startswith(f"botdrome: {complaint}")
+
+
+async def test_a_server_that_is_not_there_cannot_register_a_bot() -> None:
+    with deaf_port() as port:
+        for words in (["join", "my_bot.py"], ["register", "ada"]):
+            result = await run_beside(*words, *GAME, "--server", f"http://127.0.0.1:{port}")
+            assert result.exit_code == 1
+            assert f"botdrome: http://127.0.0.1:{port}: " in result.stderr
+
+
+async def test_a_kept_bot_plays_one_game(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await run_beside("register", "ada", *GAME, "--server", house.url)
+        result = await run_beside("join", "house:random", "--name", "ada", "--game", "gomoku", "--server", house.url)
+        assert result.exit_code == 2
+        assert "ada is registered for noughts-and-crosses; choose another name for gomoku with --name" in result.stderr
+
+
+async def test_a_bot_is_registered_and_listed(tmp_path: Path) -> None:
+    long = "a bot with a name of exactly sixty-four letters, which is a lot."
+    assert len(long) == 64
+    async with server(tmp_path) as house:
+        nothing = await run_beside("bots")
+        assert (nothing.exit_code, nothing.stdout) == (0, "")
+        result = await run_beside("register", long, *GAME, "--server", house.url, "--owner", "Ann")
+        assert result.exit_code == 0
+        assert result.stdout.strip() == kept_bots()[house.url][long].token
+        assert "Its token is kept in " in result.stderr
+        own = await run_beside("bots", width=80)
+        assert own.stdout.splitlines()[-1] == f"{house.url}  noughts-and-crosses  {long}"
+        await registered(house, "bob", "gomoku")
+        listed = (await run_beside("bots", "--server", house.url, width=80)).stdout.splitlines()
+        assert [line.split(maxsplit=2)[0] for line in listed] == ["game", "noughts-and-crosses", "gomoku"]
+        assert listed[1].endswith(f"*  {long}") and listed[2].endswith("   bob")
+        again = await run_beside("register", long, *GAME, "--server", house.url)
+        assert (again.exit_code, again.stdout) == (1, "")
+        bad = await run_beside("bots", "--game", "chess")
+        assert bad.exit_code == 2
+
+
+async def told(process: asyncio.subprocess.Process, words: bytes) -> None:
+    """Wait for words on standard error."""
+    assert process.stderr is not None
+    while words not in (line := await process.stderr.readline()):
+        assert line, "it has ended"
+
+
+async def test_ctrl_c_ends_a_wait_with_a_summary(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        process = await started("join", "my_bot.py", *GAME, "--server", house.url)
+        await told(process, b"my_bot.py waits for an opponent")
+        process.send_signal(signal.SIGINT)
+        output, errors = await process.communicate()
+        assert (process.returncode, output, errors) == (130, b"my_bot.py: 0 matches\n", b"")
+
+
+async def test_ctrl_c_lets_the_match_end_and_a_second_one_does_not(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        bob = await registered(house, "bob") | NOTICES
+        for signals in (1, 2):
+            process = await started("join", "my_bot.py", *GAME, "--server", house.url)
+            await told(process, b"waits for an opponent")
+            async with bot(house, bob) as one:
+                await one.receive()
+                await one.receive()  # its first move has come, so it has seen that the match has begun
+                process.send_signal(signal.SIGINT)
+                await told(process, b"stopping after this match")
+                if signals == 2:
+                    process.send_signal(signal.SIGINT)
+                    await one.until_closed()
+            output, _ = await process.communicate()
+            assert process.returncode == 130
+            summary = output.decode().splitlines()[-1]
+            assert summary == ("my_bot.py: 1 match, 1 won" if signals == 1 else "my_bot.py: 0 matches")
+
+
+@pytest.mark.parametrize(
+    ("entrant", "name"),
+    [
+        ("bots/my_bot.py", "my_bot.py"),
+        ("bots/my_bot.py:other", "my_bot.py:other"),
+        ("package.module:name", "package.module:name"),
+        ("cmd:node --stack-size=1 bots/my_bot.js", "my_bot.js"),
+        ("cmd:./engine", "engine"),
+        ("house:threat", "my threat"),
+    ],
+)
+def test_a_bot_without_a_name_has_that_of_its_file(entrant: str, name: str) -> None:
+    assert bot_name(entrant) == name

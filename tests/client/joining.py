@@ -1,0 +1,49 @@
+"""Bots in this process that join a server."""
+
+from collections.abc import Callable
+from typing import Any
+
+from botdrome.app import RunningServer
+from botdrome.client.join import Join, JoinWish, RemotePlayer
+from botdrome.formats import FORMATS
+from botdrome.runner.function_player import FunctionPlayer
+from botdrome.runner.remote_player import remote_player
+from botdrome.runner.seats import FunctionSeat
+from tests.server.clients import registered
+
+AT_ONCE = (0.0,)
+
+
+class Shown:
+    """What the user would be shown."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.players: list[Any] = []
+
+    def say(self, words: str) -> None:
+        self.said.append(words)
+
+    async def show_match(self, player: RemotePlayer) -> None:
+        self.players.append(player)
+
+
+async def joining(
+    house: RunningServer,
+    bot: Callable[[Any], Any] | str,
+    game: str = "noughts-and-crosses",
+    name: str = "ada",
+    games: int | None = 1,
+    url: str = "",
+    **wanted: Any,
+) -> tuple[Join, Shown]:
+    """A new bot, ready to join; a text is an entrant."""
+    token = (await registered(house, name, game))["password"]
+    row, shown, options = FORMATS[game], Shown(), wanted.get("options", {})
+
+    def make_player() -> RemotePlayer:
+        if isinstance(bot, str):
+            return remote_player(bot, row, name, options)
+        return FunctionPlayer(FunctionSeat(bot, trusted=False), row, name, options)
+
+    return Join(url or house.url, JoinWish(game, name, token, **wanted), make_player, shown, games, AT_ONCE), shown

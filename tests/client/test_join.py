@@ -1,0 +1,249 @@
+"""A bot joins a real server: it plays match after match, survives lost connections and failures, and stops when it should."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from botdrome.bots.house import house_bots, seated
+from botdrome.client.join import Unwelcome
+from botdrome.formats import FORMATS, restored
+from botdrome.match.record import replay
+from botdrome.store.store import Wanted
+from tests.client.joining import joining
+from tests.client.relay import relay
+from tests.server.clients import NOTICES, PATIENCE, bot, registered, server, unhurried
+
+pytestmark = pytest.mark.anyio
+ENOUGH = 2
+"""Views after which a witness fails. Every game asks a player more often."""
+
+
+class Enough(Exception):
+    pass
+
+
+def first_free(view: Any) -> Any:
+    free = [[row, column] for row in range(3) for column in range(3) if not view["board"][row][column]]
+    return {"mark": view["marks"][view["you"]], "space": free[0]}
+
+
+class Witness:
+    """Plays as a house bot, keeps the views, and fails after some of them."""
+
+    def __init__(self, game: str, enough: int = ENOUGH) -> None:
+        self._enough = enough
+        self._bot = seated(house_bots(game)["random"], 1)
+        self.views: list[Any] = []
+
+    def __call__(self, view: Any) -> Any:
+        if len(self.views) == self._enough:
+            raise Enough
+        self.views.append(view)
+        return self._bot(view)
+
+
+@pytest.mark.parametrize("game", FORMATS)
+async def test_a_function_sees_the_views_that_it_sees_offline(tmp_path: Path, game: str) -> None:
+    async with server(tmp_path) as house:
+        witness = Witness(game)
+        join, shown = await joining(house, witness, game, opponent="house:random")
+        await asyncio.wait_for(join.run(), PATIENCE)
+        (player,) = shown.players
+        assert player.fault.startswith("crash: Enough") and player.ending.headline.startswith("lost at step ")
+        data = await house.arena.store.record(player.match)
+        assert data is not None
+        record, rules = restored(data)
+        seen = [position.view(seat) for _, news in replay(record, rules) for _, position in news for seat in range(2)]
+        offline = [json.loads(json.dumps(view)) for view in seen]
+        assert len(witness.views) == ENOUGH
+        assert all(view in offline for view in witness.views)
+        assert not any("legal" in view for view in witness.views)
+
+
+async def test_a_bot_plays_match_after_match_on_one_connection(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        join, shown = await joining(house, first_free, opponent="house:random", games=3)
+        await asyncio.wait_for(join.run(), PATIENCE)
+        assert [len(player.ending.places) for player in shown.players] == [2, 2, 2]
+        assert len({player.match for player in shown.players}) == 3
+        assert shown.said == ["ada waits for house:random"], "it logged in once"
+
+
+PROGRAM = """
+import json, sys
+print(json.dumps({"gameType": "NOUGHTS_AND_CROSSES", "name": "whoever"}), flush=True)
+for line in sys.stdin:
+    with open(sys.argv[1], "a") as file:
+        file.write(line)
+    message = json.loads(line)
+    name = message.get("name", globals().get("name"))
+    state = message.get("state")
+    if state and name in state["waitingFor"]:
+        free = [[row, column] for row in range(3) for column in range(3) if not state["board"][row][column]]
+        print(json.dumps({"mark": "X" if state["marks"]["X"] == name else "O", "space": free[0]}), flush=True)
+"""
+
+
+async def test_a_program_gets_the_messages_that_it_gets_offline(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(PROGRAM)
+    log = tmp_path / "messages"
+    async with server(tmp_path) as house:
+        join, shown = await joining(house, f"cmd:{sys.executable} {tmp_path}/bot.py {log}", opponent="house:random", games=2)
+        await asyncio.wait_for(join.run(), PATIENCE)
+        assert [player.fault for player in shown.players] == ["", ""]
+        results = [entry.result for entry in await house.arena.store.matches(Wanted())]
+        assert [result.causes for result in results if result] == [("complete", "complete")] * 2
+    messages = [json.loads(line) for line in log.read_text().splitlines()]
+    greetings = [number for number, message in enumerate(messages) if "authentication" in message]
+    assert len(greetings) == 2, "each match has a new program"
+    assert messages[0] == {"authentication": "OK", "gameType": "NOUGHTS_AND_CROSSES", "name": "ada"}
+    assert messages[1]["state"]["result"] is None and messages[-1]["state"]["result"]["reason"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ("raise SystemExit('boom')", "crash: it ended with status 1: boom"),
+        ("print('hello', flush=True); input()", "unreadable: "),
+        ("import sys; sys.stdin.readline(); print('1\\n' * 2000, flush=True); input()", "flood: more than 1000 lines at once"),
+    ],
+)
+async def test_a_program_that_fails_resigns_and_the_next_match_begins(tmp_path: Path, code: str, fault: str) -> None:
+    (tmp_path / "bot.py").write_text(code)
+    async with server(tmp_path, message_rate=1e6, message_burst=10**6) as house:
+        join, shown = await joining(house, f"cmd:{sys.executable} {tmp_path}/bot.py", opponent="house:random", games=2)
+        await asyncio.wait_for(join.run(), PATIENCE)
+        assert [player.fault.startswith(fault) for player in shown.players] == [True, True]
+        results = [entry.result for entry in await house.arena.store.matches(Wanted())]
+        assert [result.causes[0] for result in results if result] == ["resigned"] * 2
+
+
+async def test_a_bot_that_fails_in_three_matches_in_a_row_stops(tmp_path: Path) -> None:
+    def broken(view: Any) -> Any:
+        raise ValueError("boom")
+
+    async with server(tmp_path) as house:
+        join, shown = await joining(house, broken, opponent="house:random", games=None)
+        with pytest.raises(Unwelcome, match="the bot failed in 3 matches in a row"):
+            await asyncio.wait_for(join.run(), PATIENCE)
+        assert [player.ending.headline for player in shown.players] == ["lost at step 0: resigned"] * 3
+        assert "ValueError: boom (line " in shown.players[0].fault
+
+
+async def test_a_bot_that_is_refused_may_try_again_as_offline(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        join, shown = await joining(house, lambda view: 7, opponent="house:random")
+        await asyncio.wait_for(join.run(), PATIENCE)
+        (player,) = shown.players
+        assert player.ending.headline.startswith("lost at step 0: ")
+        assert player.ending.headline.endswith(", third illegal move")
+
+
+async def test_a_bot_returns_to_its_match(tmp_path: Path) -> None:
+    with unhurried("battleship"):
+        async with server(tmp_path) as house, relay(int(house.url.rpartition(":")[2])) as between:
+            witness, loop = Witness("battleship", 6), asyncio.get_running_loop()
+
+            def cutting(view: Any) -> Any:
+                if len(witness.views) == 3:
+                    loop.call_soon_threadsafe(between.cut)
+                return witness(view)
+
+            join, shown = await joining(house, cutting, "battleship", url=between.url, opponent="house:random")
+            await asyncio.wait_for(join.run(), PATIENCE)
+            (player,) = shown.players
+            assert len(witness.views) == 6
+            assert shown.said[-1] == f"returned to match {player.match}"
+
+
+async def test_a_match_to_which_there_is_no_return_is_over(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, relay(int(house.url.rpartition(":")[2])) as between:
+        calls, loop = 0, asyncio.get_running_loop()
+
+        def cutting(view: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == 2:
+                loop.call_soon_threadsafe(between.cut)
+            return first_free(view)
+
+        join, shown = await joining(house, cutting, url=between.url, opponent="house:random", games=2)
+        await asyncio.wait_for(join.run(), PATIENCE)
+        first, second = shown.players
+        assert first.ending is None and second.ending is not None
+
+
+async def test_a_server_that_is_away_is_tried_again(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        join, shown = await joining(house, first_free)
+        playing = asyncio.create_task(join.run())
+        while not shown.said:
+            await asyncio.sleep(0)
+    while not shown.said[-1].startswith("not connected: "):
+        await asyncio.sleep(0)
+    assert shown.said[1] == "the server is stopping; again in 0.0 s"
+    playing.cancel()
+
+
+async def test_a_bot_plays_until_its_contest_is_over(tmp_path: Path) -> None:
+    async with server(tmp_path, contest_games=1, contest_wait=0.0) as house:
+        bots = [await joining(house, first_free, name=name, games=None, contest="cup") for name in ("ada", "bob")]
+        await asyncio.wait_for(asyncio.gather(*[join.run() for join, _ in bots]), PATIENCE)
+        for _, shown in bots:
+            assert len(shown.players) == 2
+            assert shown.said[-1].startswith("the contest cup is over for ")
+
+
+async def test_a_wait_that_is_too_long_for_the_server_goes_on(tmp_path: Path) -> None:
+    async with server(tmp_path, limits_waiting=0.01) as house:
+        join, shown = await joining(house, first_free)
+        playing = asyncio.create_task(join.run())
+        while len(shown.said) < 3:
+            await asyncio.sleep(0)
+        assert set(shown.said) == {"ada waits for an opponent"}
+        playing.cancel()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"opponent": "house:kasparov"}, "there is no bot house:kasparov for noughts-and-crosses"),
+        ({"opponent": "ada"}, "nobody plays against itself"),
+        ({"options": {"size": 4}}, "size"),
+    ],
+)
+async def test_a_wish_that_cannot_come_true_ends_the_command(tmp_path: Path, wanted: dict[str, Any], words: str) -> None:
+    async with server(tmp_path) as house:
+        join, _ = await joining(house, first_free, **wanted)
+        with pytest.raises(Unwelcome, match=words):
+            await asyncio.wait_for(join.run(), PATIENCE)
+
+
+async def test_a_bot_that_is_removed_by_the_operator_stays_away(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        join, shown = await joining(house, first_free)
+        playing = asyncio.create_task(join.run())
+        while not shown.said:
+            await asyncio.sleep(0)
+        for client in house.desk.registry.clients.all:
+            client.remove("you cheat")
+        with pytest.raises(Unwelcome, match="you cheat"):
+            await asyncio.wait_for(playing, PATIENCE)
+
+
+async def test_the_last_match_is_played_to_its_end(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        join, shown = await joining(house, first_free, games=None)
+        playing = asyncio.create_task(join.run())
+        async with bot(house, await registered(house, "bob") | NOTICES) as bob:
+            await bob.receive()
+            while not join.playing:
+                await asyncio.sleep(0)
+            join.stop_after_match()
+        await asyncio.wait_for(playing, PATIENCE)
+        (player,) = shown.players
+        assert "the opponent is out: disconnect" in player.ending.headline
