@@ -38,7 +38,7 @@ class WatchedGame:
         self.organiser: Watcher | None = None
         self._watchers: dict[Watcher, None] = {}
         self._events: list[CubeEvent] = []
-        table.subscribe(Subscriber(self._notify, self._changed, over=self._over, sees_secrets=True))
+        table.subscribe(Subscriber(self._notify, self._changed, over=self._over))
 
     @property
     def description(self) -> Payload:

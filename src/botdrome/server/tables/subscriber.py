@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Subscriber:
     """The functions that a table calls. None of them waits or raises. Those that are not given are not called."""
 
-    __slots__ = ("changed", "notes", "notify", "over", "sees_secrets", "stored")
+    __slots__ = ("changed", "notes", "notify", "over", "stored")
 
     def __init__(
         self,
@@ -23,9 +23,8 @@ class Subscriber:
         notes: Callable[["Table"], tuple[Note, ...]] | None = None,
         stored: Callable[["Table"], None] | None = None,
         over: Callable[["Table"], None] | None = None,
-        sees_secrets: bool = False,
     ) -> None:
-        """`notify` gets the news; a result only once it is stored. With `sees_secrets` it also gets news for one player alone.
+        """`notify` gets the news that everybody may see; a result only once it is stored.
 
         `changed` is called after each change that does not end the match: a subscriber may look at the match then.
         `notes` returns statistics that are stored together with a board or the result. They are told to nobody before
@@ -33,7 +32,6 @@ class Subscriber:
         `over` is called last. `Table.stored` says whether the result was stored.
         """
         self.notify, self.changed, self.notes, self.stored, self.over = notify, changed, notes, stored, over
-        self.sees_secrets = sees_secrets
 
 
 class Subscribers:
@@ -43,21 +41,21 @@ class Subscribers:
 
     def __init__(self) -> None:
         self._all: list[Subscriber] = []
-        self._notified: list[Subscriber] = []
+        self._notified: list[Callable[[News], None]] = []
         self._changed: list[Callable[[], None]] = []
 
     def add(self, subscriber: Subscriber) -> None:
         self._all.append(subscriber)
         if subscriber.notify is not None:
-            self._notified.append(subscriber)
+            self._notified.append(subscriber.notify)
         if subscriber.changed is not None:
             self._changed.append(subscriber.changed)
 
     def notify(self, news: News) -> None:
-        for subscriber in self._notified:
-            if subscriber.notify is not None:
-                seen = subscriber.sees_secrets
-                subscriber.notify(news if seen else [piece for piece in news if meant_for(piece[0]) is None])
+        if self._notified:
+            public = [piece for piece in news if meant_for(piece[0]) is None]
+            for notify in self._notified:
+                notify(public)
 
     def changed(self) -> None:
         for changed in self._changed:
