@@ -34,3 +34,28 @@ def rerun(
     from botdrome.cli.analysis.rerun import run_rerun
 
     raise typer.Exit(run_rerun(words, folder, player, every, pytest, server, json))
+
+
+def fork(
+    match: Annotated[str, typer.Argument(metavar="MATCH", help="A match file, a position file or a puzzle.")],
+    bots: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[BOT]...", help=f"One per player: {BOT_HELP}, `recorded` or `human`. \\[default: house bots]"),
+    ] = None,
+    step: Annotated[
+        int | None, typer.Option(min=0, help="The step, from 0. \\[default: that of a position file]", show_default=False)
+    ] = None,
+    times: Annotated[int, typer.Option("-n", "--times", min=1, help="Continuations, each with other seeds for the bots.")] = 1,
+    save: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the continued matches are saved.")] = Path("forks"),
+    server: Server = "",
+    json: Json = False,
+) -> None:
+    """Restore the position of a recorded match at a step, and continue the match with other players.
+
+    `recorded` plays the recorded moves as long as they are legal, and then as a house bot; `human` asks you in the terminal.
+    Compares the result with the recorded one. Ends with status 0, 1 if a bot could not be started, or 2 if the command is not
+    valid.
+    """
+    from botdrome.cli.analysis.fork import run_fork
+
+    raise typer.Exit(run_fork(match, bots or [], step, times, save, server, json))
