@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 NAMES = ("bot", "Bot")
 """What a Python file must define, unless the entrant names something else."""
+POLICY = "policy:"
 
 
 class Bot:
@@ -34,15 +35,29 @@ class CannotLoad(Exception):
 
 
 def load(entrant: str) -> Any:
-    """Return the function, class or object that FILE.py[:NAME] or MODULE:NAME names."""
+    """Return the function, class or object that FILE.py[:NAME] or MODULE:NAME names, or the bot that plays policy:FILE.py."""
+    if entrant.startswith(POLICY):
+        return _policy_bot(_found(entrant.removeprefix(POLICY), ("policy",), "no function `policy`"))
+    return _found(entrant, NAMES, "no function `bot` and no class `Bot`")
+
+
+def _policy_bot(policy: Any) -> Any:
+    try:
+        from botdrome.encodings.policy import policy_bot
+    except ModuleNotFoundError as error:
+        raise CannotLoad(f"a policy needs {error.name}: pip install 'botdrome[rl]'") from None
+    return policy_bot(policy)
+
+
+def _found(entrant: str, usual: tuple[str, ...], none: str) -> Any:
     place, _, name = entrant.rpartition(":") if ":" in entrant else (entrant, "", "")
     module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place)
-    names = (name,) if name else NAMES
+    names = (name,) if name else usual
     for wanted in names:
         found = getattr(module, wanted, None)
         if found is not Bot and (callable(found) or callable(getattr(found, "move", None))):
             return found
-    missing = f"no function {name!r}" if name else "no function `bot` and no class `Bot`"
+    missing = f"no function {name!r}" if name else none
     raise CannotLoad(f"there is {missing} in {place}")
 
 

@@ -1,0 +1,1 @@
+"""Environments for training: PettingZoo for all players, Gymnasium for one player against opponents."""

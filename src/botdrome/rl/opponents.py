@@ -1,0 +1,182 @@
+"""Tables at which a learner plays against bots.
+
+House bots, functions and recorded moves answer at once, so a DirectTable asks them. All other bots are played by the offline
+runner as in `botdrome play`: a RunnerTable runs it in a thread, where the learner has a seat that waits for its actions.
+"""
+
+import random
+from collections.abc import Callable, Mapping
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, Protocol
+
+from botdrome.bots.house import house_bots, seated
+from botdrome.games.chance import Chance
+from botdrome.games.game import Raw, View
+from botdrome.games.options import options_in
+from botdrome.match.events import Player
+from botdrome.match.record import match_file
+from botdrome.rl.episode import Episode, TrainingSetup, as_json
+from botdrome.rl.recorded import PREFIX, recorded_bot
+from botdrome.runner.bot import BotInstance
+from botdrome.runner.seats import FunctionSeat, Seat, check_bot, make_seat
+from botdrome.runner.table import OfflineTable
+
+Entrant = Any
+"""A bot as the caller names it: a text as in `botdrome play`, or a function, class or object."""
+LEARNER = "learner"
+
+
+class LearnerTable(Protocol):
+    """A match of a learner against bots. Between two calls it waits for the learner, or is over."""
+
+    episode: Episode
+
+    def act(self, action: Any) -> None: ...
+
+    def record(self) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+def check_opponent(entrant: Entrant, game: str, player: Player) -> None:
+    """Raise CannotStart if a bot cannot be started."""
+    if isinstance(entrant, str):
+        if entrant.startswith(PREFIX):
+            recorded_bot(entrant, game, player)
+        else:
+            check_bot(entrant, game)
+
+
+def learner_table(setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]) -> LearnerTable:
+    if any(isinstance(entrant, str) and not entrant.startswith(("house:", PREFIX)) for entrant in opponents.values()):
+        return RunnerTable(setup, seed, learner, opponents)
+    return DirectTable(setup, seed, learner, opponents)
+
+
+def names_of(setup: TrainingSetup, opponents: Mapping[Player, Entrant]) -> list[str]:
+    names = {player: entrant if isinstance(entrant, str) else "opponent" for player, entrant in opponents.items()}
+    return [f"{names.get(player, LEARNER)}" for player in range(setup.players)]
+
+
+def seed_of_bot(seed: int, player: Player) -> int:
+    """Derive a seed for a bot that no step of the match uses."""
+    return Chance(seed, -1 - player).bits()
+
+
+class DirectTable:
+    def __init__(self, setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]) -> None:
+        self.episode, self._learner = Episode(setup, seed), learner
+        self._names = names_of(setup, opponents)
+        self._bots = {player: self._bot(entrant, player, seed) for player, entrant in opponents.items()}
+        self._ask_opponents()
+
+    def _bot(self, entrant: Entrant, player: Player, seed: int) -> Callable[[View], Raw]:
+        game, own_seed = self.episode.setup.game, seed_of_bot(seed, player)
+        if isinstance(entrant, str):
+            if entrant.startswith(PREFIX):
+                return recorded_bot(entrant, game.name, player)
+            return seated(house_bots(game.name)[entrant.removeprefix("house:")], own_seed)
+        instance = BotInstance(entrant)
+        about = {"game": game.name, "options": options_in(game), "players": self._names, "you": player, "limit": None}
+        state = random.getstate()
+        instance.begin(about | {"seed": own_seed})
+        random.setstate(state)  # `begin` seeds it for the bot, and the learner may use it, too
+        return lambda view: instance.move(as_json(view))
+
+    def act(self, action: Any) -> None:
+        self.episode.act(self._learner, action)
+        self._ask_opponents()
+
+    def _ask_opponents(self) -> None:
+        """Let the opponents move until the learner must act, or can act no more."""
+        episode, learner = self.episode, self._learner
+        while episode.match.result is None and (player := episode.next_player) != learner:
+            played = episode.submit(player, self._bots[player](episode.view(player)))
+            if played and episode.has_died(learner):
+                break
+
+    def record(self) -> bytes:
+        return self.episode.record(self._names)
+
+    def close(self) -> None:
+        pass
+
+
+class TableClosed(BaseException):
+    """The learner gives the match up. Not an Exception, since it must pass through the runner."""
+
+
+class LearnerSeat(FunctionSeat):
+    """A seat that waits for actions. If a move is refused, it sends the same again, so that the learner misses the step."""
+
+    def __init__(self, episode: Episode) -> None:
+        super().__init__(None, trusted=True)
+        self._episode = episode
+        self._asked: tuple[int, int] | None = None
+        self._raw: Raw = None
+        self.turns: SimpleQueue[BaseException | None] = SimpleQueue()
+        """Gets None when the learner must act or the match is over, or the exception that ended the match."""
+        self.moves: SimpleQueue[tuple[Raw] | None] = SimpleQueue()
+        """Gets the moves of the learner; None: it gives up."""
+
+    def ask(self, view: View, limit: float) -> tuple[Raw, float]:
+        match = self._episode.match
+        if self._asked != (match.board, match.steps):
+            self._asked = (match.board, match.steps)
+            self.turns.put(None)
+            answer = self.moves.get()
+            if answer is None:
+                raise TableClosed
+            (self._raw,) = answer
+        return self._raw, 0.0
+
+
+class RunnerTable:
+    def __init__(self, setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]) -> None:
+        self.episode, self._learner, self._opponents = Episode(setup, seed), learner, opponents
+        self._names, self._seat = names_of(setup, opponents), LearnerSeat(self.episode)
+        self._thread = Thread(target=self._play, args=(seed,), name="botdrome opponents", daemon=True)
+        self._thread.start()
+        self._wait()
+
+    def _play(self, seed: int) -> None:
+        seats: list[Seat] = []
+        problem: BaseException | None = None
+        try:
+            for player, name in enumerate(self._names):
+                seats.append(self._seat if player == self._learner else self._opponent(player, name, seed))
+            OfflineTable(self.episode.match, seats, tuple(self._names)).play()
+        except TableClosed:
+            pass
+        except BaseException as error:
+            problem = error
+        finally:
+            for seat in seats:
+                seat.close()
+            self._seat.turns.put(problem)
+
+    def _opponent(self, player: Player, name: str, seed: int) -> Seat:
+        entrant, game = self._opponents[player], self.episode.setup.game.name
+        if not isinstance(entrant, str):
+            return FunctionSeat(entrant, trusted=False, seed=seed_of_bot(seed, player))
+        if entrant.startswith(PREFIX):
+            return FunctionSeat(recorded_bot(entrant, game, player), trusted=True)
+        return make_seat(entrant, game, name, seed_of_bot(seed, player))
+
+    def _wait(self) -> None:
+        problem = self._seat.turns.get()
+        if problem is not None:
+            raise problem
+
+    def act(self, action: Any) -> None:
+        self._seat.moves.put((self.episode.move(self._learner, action),))
+        self._wait()
+
+    def record(self) -> bytes:
+        return match_file(self.episode.match, self._names)
+
+    def close(self) -> None:
+        if self._thread.is_alive():
+            self._seat.moves.put(None)
+            self._thread.join()
