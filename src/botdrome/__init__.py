@@ -1,3 +1,67 @@
-"""Botdrome: one arena for game-playing bots."""
+"""Botdrome: one arena for game-playing bots.
+
+The names in `__all__` are the public Python API (docs/python-api.md); everything else is internal and may change. They are
+imported when they are used, so that commands start fast.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from botdrome.client.program import CannotStart
+    from botdrome.games.game import BadOption, IllegalMove
+    from botdrome.library import GameSetup, MatchResult, Position, game, play
+    from botdrome.rl.make import env, vector_env
+    from botdrome.runner.bot import Bot
 
 __version__ = "0.1.0"
+__all__ = [
+    "BadOption",
+    "Bot",
+    "CannotStart",
+    "GameSetup",
+    "IllegalMove",
+    "MatchResult",
+    "Position",
+    "__version__",
+    "env",
+    "game",
+    "play",
+    "vector_env",
+]
+_MODULES = {
+    "BadOption": "games.game",
+    "Bot": "runner.bot",
+    "CannotStart": "client.program",
+    "GameSetup": "library",
+    "IllegalMove": "games.game",
+    "MatchResult": "library",
+    "Position": "library",
+    "env": "rl.make",
+    "game": "library",
+    "play": "library",
+    "vector_env": "rl.make",
+}
+_EXTRA = ("gymnasium", "numpy", "pettingzoo")
+"""The packages of the extra `rl`."""
+
+
+def _needs_extra(*_: Any, **__: Any) -> NoReturn:
+    raise ImportError(f"training needs {', '.join(_EXTRA)}: pip install 'botdrome[rl]'")
+
+
+if not TYPE_CHECKING:  # a type checker reads the imports above, and names that are not there are errors
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module 'botdrome' has no attribute {name!r}")
+        try:
+            return getattr(import_module(f"botdrome.{_MODULES[name]}"), name)
+        except ModuleNotFoundError as error:
+            if error.name not in _EXTRA:
+                raise
+            return _needs_extra
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

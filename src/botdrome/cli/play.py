@@ -23,6 +23,7 @@ from botdrome.formats import Format
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.runner.names import distinct_names
 from botdrome.runner.scenes import SceneQueue
 from botdrome.runner.seats import Effort
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
@@ -229,13 +230,6 @@ def table_size(row: Format, bots: int, players: int | None) -> int:
     if bots < seats:
         raise CommandError(f"{seats} players need {seats} bots; name one twice to let it play itself")
     return seats
-
-
-def distinct_names(bots: list[str]) -> tuple[str, ...]:
-    """Return the names of the bots without folders, numbered if one occurs twice."""
-    short = [" ".join(word.rpartition("/")[2] for word in bot.removeprefix("cmd:").split()) or bot for bot in bots]
-    counts = [short[:number].count(name) for number, name in enumerate(short)]
-    return tuple(f"{name} #{again + 1}" if again else name for name, again in zip(short, counts, strict=True))
 
 
 def follow(outcomes: Generator[MatchOutcome, None, None], report: TournamentReport) -> int:
