@@ -11,7 +11,7 @@ from botdrome.encodings.encoding import Array, BadAction, Encoding, Memory
 from botdrome.formats import FORMATS
 from botdrome.games.game import Game, IllegalMove, Raw, View
 from botdrome.match.events import Player
-from botdrome.match.input_log import Input
+from botdrome.match.inputs import Input
 from botdrome.match.match import Match
 from botdrome.match.record import apply, match_file
 from botdrome.match.terms import Terms, offline

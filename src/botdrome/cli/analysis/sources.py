@@ -11,12 +11,12 @@ from typing import Any
 from msgspec import Struct
 
 from botdrome.analysis.position_file import BadPosition, PositionFile, is_position_file, read_position
-from botdrome.cli.play import distinct_names
 from botdrome.cli.terminal import CommandError
 from botdrome.formats import restored
 from botdrome.games.game import Game
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Record
+from botdrome.runner.names import distinct_names
 
 SECONDS = 30
 """The time limit of a request to a server."""
