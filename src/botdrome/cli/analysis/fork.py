@@ -15,12 +15,12 @@ from botdrome.analysis.position_file import BadPosition, match_at
 from botdrome.cli.analysis.person import Gone, PersonAtTerminal
 from botdrome.cli.analysis.sources import MatchSource, load_match, players_text
 from botdrome.cli.frames import outcome
-from botdrome.cli.play import distinct_names
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.program import CannotStart
 from botdrome.match.events import Player, Result
 from botdrome.match.record import BadRecord, match_file
 from botdrome.runner.forking import HUMAN, RECORDED, Continuation, continue_match
+from botdrome.runner.names import distinct_names
 from botdrome.runner.seats import check_bot
 
 
