@@ -79,7 +79,11 @@ def position_file(question: Question, record: Record, note: str = "", puzzle: Pu
 
 
 def encoded(file: PositionFile) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
+    """Return the file as JSON, with a line for each key."""
+    entries = msgspec.to_builtins(file).items()
+    return b"{\n%b\n}\n" % b",\n".join(
+        b" %b: %b" % (msgspec.json.encode(key), msgspec.json.encode(value)) for key, value in entries
+    )
 
 
 def is_position_file(data: bytes) -> bool:

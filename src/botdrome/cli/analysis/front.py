@@ -59,3 +59,23 @@ def fork(
     from botdrome.cli.analysis.fork import run_fork
 
     raise typer.Exit(run_fork(match, bots or [], step, times, save, server, json))
+
+
+def blunders(
+    matches: Annotated[list[str], typer.Argument(metavar="MATCH|FOLDER...", help="Match files, or folders of them.")],
+    player: Chosen = "",
+    playouts: Playouts = 24,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that search.")] = 1,
+    save: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the puzzles are saved.")] = Path("puzzles"),
+    server: Server = "",
+    json: Json = False,
+) -> None:
+    """Find the last step at which each lost match could still be saved, and write it as a puzzle.
+
+    Noughts and crosses is solved. In the other games, house bots play each promising move to its end many times, and the shares
+    of the points are given with 95 % intervals. `botdrome check --puzzles` and `botdrome fork` read puzzles.
+    Ends with status 0, or 2 if the command is not valid.
+    """
+    from botdrome.cli.analysis.blunders import run_blunders
+
+    raise typer.Exit(run_blunders(matches, player, playouts, jobs, save, server, json))
