@@ -13,9 +13,7 @@ from botdrome.cli.join_front import bots, challenge, join, register
 
 app = typer.Typer(
     name="botdrome",
-    help="One arena for game-playing bots.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -23,6 +21,23 @@ app = typer.Typer(
 NO_WINDOWS = "botdrome does not run on Windows itself. Run it in WSL, the Windows Subsystem for Linux: `wsl --install`."
 
 Game = Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.")]
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        from botdrome import __version__
+
+        typer.echo(f"botdrome {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version, and exit.")
+    ] = False,
+) -> None:
+    """One arena for game-playing bots."""
 
 
 @app.command()
@@ -268,4 +283,4 @@ def demo(
 def main() -> None:
     if sys.platform == "win32":
         sys.exit(NO_WINDOWS)
-    app()
+    app(prog_name="botdrome")

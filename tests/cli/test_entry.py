@@ -1,0 +1,43 @@
+"""The command itself: its version, its module, and the completion of a shell."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from botdrome import __version__
+
+MODULE = [sys.executable, "-m", "botdrome"]
+
+
+def output(*words: str, **environment: str) -> str:
+    result = subprocess.run([*MODULE, *words], capture_output=True, text=True, check=True, env=os.environ | environment)
+    return result.stdout
+
+
+def test_the_module_is_the_command() -> None:
+    assert "Usage: botdrome [OPTIONS] COMMAND" in output("--help")
+
+
+def test_the_version_is_printed() -> None:
+    assert output("--version") == f"botdrome {__version__}\n"
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    words = {"_BOTDROME_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
+    assert output(**words, COMP_WORDS="botdrome jo").split() == ["join"]
+    assert output(**words | {"COMP_CWORD": "2"}, COMP_WORDS="botdrome join --opp").split() == ["--opponent"]
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
+def test_the_script_for_bash_completes_with_the_command(tmp_path: Path) -> None:
+    command = tmp_path / "botdrome"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m botdrome "$@"\n')
+    command.chmod(0o755)
+    script = output("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    ask = f'{script}\nCOMP_WORDS=(botdrome chal); COMP_CWORD=1; _botdrome_completion "{command}"; echo "$COMPREPLY"'
+    result = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["challenge"]
