@@ -13,6 +13,11 @@ from tests.server.clients import bot, pair, play_noughts, registered, server
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture(autouse=True)
+def _config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
@@ -68,12 +73,33 @@ async def test_why_did_my_bot_lose(tmp_path: Path) -> None:
         (match,) = await house.arena.store.matches(Wanted())
         result = await run_beside("why", match.id, "--token", logins[1]["password"], "--server", house.url)
         assert result.exit_code == 0
+        headline, *_ = result.stdout.splitlines()
+        assert headline == "bob lost at step 1: space [1, 1] is taken, third illegal move"
         assert result.stdout.count("illegal: space [1, 1] is taken, after ") == 3
         assert "the end: illegal moves" in result.stdout
         result = await run_beside("why", match.id, "--token", logins[0]["password"], "--server", house.url)
+        assert result.stdout.startswith("ada won at step 1: the opponent is out: space [1, 1] is taken, third illegal move\n")
         assert "accepted, after" in result.stdout
-        for words in (["--token", "wrong"], ["--token", logins[0]["password"], "--seat", "1"]):
+        for words in ([], ["--token", "wrong"], ["--token", logins[0]["password"], "--seat", "1"]):
             result = await run_beside("why", match.id, *words, "--server", house.url)
             assert result.exit_code == 1
             assert result.stdout == ""
             assert result.stderr.startswith("botdrome: ")
+
+
+async def test_why_knows_the_tokens_that_are_kept_here(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        words = ("--game", "noughts-and-crosses", "--server", house.url)
+        await run_beside("challenge", "house:random", "house:perfect", "--name", "ada", *words)
+        (match,) = await house.arena.store.matches(Wanted())
+        result = await run_beside("why", match.id, "--server", house.url)
+        assert result.exit_code == 0
+        assert result.stdout.startswith("ada ")
+        assert result.stdout.splitlines()[-1] == "the end: complete"
+
+
+@pytest.mark.parametrize("command", ["why", "watch"])
+async def test_an_address_that_makes_no_sense_is_refused(command: str) -> None:
+    result = await run_beside(command, "m1", "--server", "ftp://x")
+    assert result.exit_code == 2
+    assert "ftp://x is not the address of a server" in result.stderr

@@ -73,6 +73,18 @@ def test_moves_that_were_refused_or_late_are_on_film() -> None:
     assert (late.t, late.event) == (6000, Late(0, 1000))
 
 
+def test_the_last_frame_has_the_headlines() -> None:
+    match = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
+    match.start()
+    for _ in range(3):
+        match.submit(0, mark(0, 9, 9), 0)
+    *others, last = frames(record_of(match), NOUGHTS.game)
+    assert [frame.headlines for frame in others] == [UNSET] * len(others)
+    assert isinstance(last.headlines, tuple)
+    assert [headline.rpartition(", ")[2] for headline in last.headlines] == ["third illegal move"] * 2
+    assert [headline.partition(":")[0] for headline in last.headlines] == ["lost at step 0", "won at step 0"]
+
+
 def test_a_secret_move_that_was_refused_is_left_out() -> None:
     row = FORMATS["battleship"]
     match = Match(row.game, 2, row.terms, 1)

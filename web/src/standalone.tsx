@@ -4,7 +4,7 @@ import { ThemeSwitch } from './parts/theme-switch';
 import type { Film } from './replay/film';
 import { readFilm } from './replay/stored';
 import { applyTheme } from './theme';
-import { resultOf } from './viewer/result';
+import { Headline, resultOf } from './viewer/result';
 import { MatchViewer } from './viewer/viewer';
 import { headingNames, resultInWords } from './viewer/words';
 
@@ -15,6 +15,7 @@ function Page({ film }: { film: Film }) {
       <header class="match-head">
         <h1>{headingNames(film.header).map((name, place) => [place ? ' – ' : '', <bdi key={place}>{name}</bdi>])} <ThemeSwitch /></h1>
         <p>{film.header.game}{result && ` · ${resultInWords(film.header, result)}`}</p>
+        <Headline film={film} />
       </header>
       <MatchViewer film={film} step={wantedStep()} />
     </main>

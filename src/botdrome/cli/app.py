@@ -200,7 +200,7 @@ def watch(match: Annotated[str, typer.Argument(help="The id of a match.")], serv
 @app.command()
 def why(
     match: Annotated[str, typer.Argument(help="The id of a match.")],
-    token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
+    token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one]")] = "",
     seat: Annotated[int | None, typer.Option(help="The seat, from 0. \\[default: the seat of the token's bot]")] = None,
     server: Server = "http://127.0.0.1:3000",
 ) -> None:

@@ -3,10 +3,9 @@
 import asyncio
 import json
 import signal
-import urllib.error
-import urllib.parse
-import urllib.request
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -16,10 +15,16 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.cli.frames import Frame, drawn, told
-from botdrome.cli.terminal import REFUSED, Terminal, complain
+from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.connect import Tunnel, Unwanted
+from botdrome.client.kept_tokens import UnusableTokens, kept_bots
+from botdrome.client.rest import RestServer, ServerProblem, segment
+from botdrome.client.server_url import socket_url
 from botdrome.client.terminal_text import shown
+from botdrome.formats import restored
 from botdrome.match.events import AnyEvent, Began, Event, Played
+from botdrome.match.headline import headlines_of
+from botdrome.match.record import BadRecord
 
 
 class Screen:
@@ -49,8 +54,12 @@ def watch(match: str, server: str) -> int:
 
 
 async def _watch(match: str, server: str) -> int:
-    url = f"{server.rstrip('/').replace('http', 'ws', 1)}/watch/{urllib.parse.quote(match, safe='')}"
     screen, console = Screen(), Terminal()
+    try:
+        url = socket_url(server, f"/watch/{segment(match)}")
+    except ValueError as problem:
+        complain(problem)
+        return REFUSED
     try:
         async with connect(url, max_size=None) as socket:
             with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
@@ -68,36 +77,49 @@ async def _watch(match: str, server: str) -> int:
 
 
 def why(match: str, token: str, seat: int | None, server: str) -> int:
-    """Print the flight record of the seat to which the token belongs."""
-    base = f"{server.rstrip('/')}/api/v1/matches/{urllib.parse.quote(match, safe='')}"
+    """Print the headline and the flight record of the seat to which the token belongs."""
     try:
-        seats = range(len(_get(base, None)["players"])) if seat is None else [seat]
-        for number in seats:
-            try:
-                lines = _get(f"{base}/seats/{number}/log", token)
-            except urllib.error.HTTPError as problem:
-                if problem.code != 403 or seat is not None:
-                    raise
-                continue
-            _print_flight(lines if isinstance(lines, list) else [lines])
-            return 0
-    except urllib.error.HTTPError as problem:
-        complain(json.loads(problem.read() or b"{}").get("error", str(problem)))
+        rest = RestServer(server)
+        players = rest.get(f"matches/{segment(match)}")["players"]
+        number, lines = _flight(rest, match, _tokens(rest, token, players), range(len(players)) if seat is None else [seat])
+        headline = _headline(rest, match, number)
+    except ValueError as problem:
+        complain(problem)
+        return REFUSED
+    except (ServerProblem, UnusableTokens, CommandError) as problem:
+        complain(problem)
         return 1
-    except OSError as problem:
-        complain(f"{server}: {problem}")
-        return 1
-    complain("this token belongs to none of the seats of that match")
-    return 1
+    Terminal().print(Text(shown(f"{players[number]} {headline}"), "bold"), soft_wrap=True)
+    _print_flight(lines)
+    return 0
 
 
-def _get(url: str, token: str | None) -> Any:
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as answer:
-        body = answer.read()
-        if "ndjson" in (answer.headers.get("Content-Type") or ""):
-            return [json.loads(line) for line in body.splitlines()]
-        return json.loads(body)
+def _headline(rest: RestServer, match: str, player: int) -> str:
+    """Return the outcome of a match that is over; a match that the server did not end by itself may have no file."""
+    try:
+        return headlines_of(*restored(rest.match_file(match)))[player]
+    except (ServerProblem, BadRecord) as problem:
+        return f"has no replay: {problem}"
+
+
+def _tokens(rest: RestServer, token: str, players: list[str]) -> list[str]:
+    """Return the tokens to try: the given one, or the kept ones of the players."""
+    kept = {} if token else kept_bots().get(rest.url, {})
+    tokens = [token] if token else [kept[name].token for name in players if name in kept]
+    if not tokens:
+        raise CommandError("no token of these players is kept here: give the token of your bot with --token")
+    return tokens
+
+
+def _flight(rest: RestServer, match: str, tokens: list[str], seats: Sequence[int]) -> tuple[int, list[dict[str, Any]]]:
+    """Return the first of these seats that a token opens, and its flight record."""
+    for token, seat in product(tokens, seats):
+        try:
+            return seat, rest.lines(f"matches/{segment(match)}/seats/{seat}/log", token)
+        except ServerProblem as problem:
+            if problem.status != 403 or len(seats) == 1:
+                raise
+    raise CommandError("this token belongs to none of the seats of that match")
 
 
 def _print_flight(lines: list[dict[str, Any]]) -> None:

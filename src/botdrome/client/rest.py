@@ -44,6 +44,10 @@ class RestServer:
         """Return the match file of a match that is over."""
         return self._read(f"matches/{segment(match)}/record", None, None)
 
+    def lines(self, path: str, token: str) -> list[dict[str, Any]]:
+        """Return an answer in JSON lines."""
+        return [json.loads(line) for line in self._read(path, token, None).splitlines()]
+
     def get(self, path: str, token: str | None = None, body: Any = None) -> Any:
         """Return the answer to GET, or to POST if there is a body."""
         return json.loads(self._read(path, token, body))

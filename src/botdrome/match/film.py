@@ -13,21 +13,8 @@ from msgspec.structs import replace
 
 from botdrome.games.game import Game
 from botdrome.match.changes import change_between
-from botdrome.match.events import (
-    Amended,
-    Began,
-    BoardEnded,
-    Ended,
-    Event,
-    Late,
-    Left,
-    Out,
-    Played,
-    Player,
-    Refused,
-    Result,
-    Returned,
-)
+from botdrome.match.events import AnyEvent, Began, Ended, Event, Late, Played, Player, Refused, Result
+from botdrome.match.headline import Headlines
 from botdrome.match.inputs import InputLine
 from botdrome.match.record import Record, replay
 from botdrome.match.terms import Milliseconds, Terms
@@ -35,8 +22,6 @@ from botdrome.match.terms import Milliseconds, Terms
 VERSION = 1
 SNAPSHOTS = 64
 """One of this many frames carries the whole view."""
-
-FilmEvent = Began | Played | Refused | Late | Out | Left | Returned | Amended | BoardEnded | Ended
 
 _ENCODE, _DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
 
@@ -72,12 +57,14 @@ class FilmFrame(Struct, frozen=True):
     """Each further line. Without `view` and `change` the view is the same as in the previous frame."""
 
     t: Milliseconds
-    event: FilmEvent
+    event: AnyEvent
     view: dict[str, Any] | UnsetType = UNSET
     change: dict[str, Any] | UnsetType = UNSET
     """The changes since the previous frame, in the format of `match/changes.py`."""
     thought: dict[Player, Milliseconds] | UnsetType = UNSET
     """How long each player took for its move in a played step."""
+    headlines: tuple[str, ...] | UnsetType = UNSET
+    """In the last frame of a match that ended: its outcome for each player, in one line."""
 
 
 def header_of(record: Record) -> FilmHeader:
@@ -89,18 +76,20 @@ def header_of(record: Record) -> FilmHeader:
 
 def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
     """Yield the frames of a match. Raise BadRecord if its file is inconsistent."""
-    number, before, stopwatch = 0, None, Stopwatch(record.setup.terms.pace.pause)
+    number, before, stopwatch, headlines = 0, None, Stopwatch(record.setup.terms.pace.pause), Headlines()
     for line, (t, news) in zip((None, *record.lines), replay(record, game), strict=True):
         stopwatch.hear(line)
         for event, position in news:
+            headlines.add(event)
             thought = stopwatch.see(t, event) or UNSET
+            ended = headlines.all(len(record.setup.names)) if isinstance(event, Ended) else UNSET
             view = _DECODE(_ENCODE(position.view(None)))
             change = change_between(before, view) if number % SNAPSHOTS else [view]
             seen = _shown(event, position)
             if isinstance(change, list):
-                yield FilmFrame(t, seen, view=view, thought=thought)
+                yield FilmFrame(t, seen, view=view, thought=thought, headlines=ended)
             else:
-                yield FilmFrame(t, seen, change=change or UNSET, thought=thought)
+                yield FilmFrame(t, seen, change=change or UNSET, thought=thought, headlines=ended)
             number, before = number + 1, view
 
 

@@ -17,7 +17,7 @@ def headlines_of(record: Record, game: Game[Any]) -> tuple[str, ...]:
     for _, news in replay(record, game):
         for event, _ in news:
             headlines.add(event)
-    return tuple(headlines.of(player) for player in range(len(record.setup.names)))
+    return headlines.all(len(record.setup.names))
 
 
 class Headlines:
@@ -61,6 +61,9 @@ class Headlines:
             return f"{'lost' if outcome == 'lost' else 'out'} at {place}: {reason}{rest}"
         reason = self._end(player)
         return f"{outcome or 'still playing'} at step {self._steps}" + (f": {reason}" if reason else "")
+
+    def all(self, players: int) -> tuple[str, ...]:
+        return tuple(self.of(player) for player in range(players))
 
     @property
     def _place(self) -> str:

@@ -336,6 +336,7 @@ export interface FilmFrame {
   view?: Record<string, unknown>;
   change?: Record<string, unknown>;
   thought?: Record<string, number>;
+  headlines?: string[];
 }
 
 export interface FilmHeader {

@@ -5,7 +5,7 @@ import type { Film } from '../replay/film';
 import { go, path, query, type Params } from '../router';
 import { linksOf, type Links } from '../viewer/links';
 import { MatchSource } from '../viewer/match-source';
-import { resultOf } from '../viewer/result';
+import { Headline, resultOf } from '../viewer/result';
 import { MatchViewer } from '../viewer/viewer';
 import { headingNames, resultInWords } from '../viewer/words';
 
@@ -57,6 +57,7 @@ function MatchHead({ film, links }: { film: Film; links: Links }) {
         {started !== null && <> · {new Date(started).toLocaleString()}</>}
         {result && <> · {resultInWords(film.header, result)}</>}
       </p>
+      <Headline film={film} />
     </header>
   );
 }

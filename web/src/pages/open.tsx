@@ -4,7 +4,7 @@ import type { Film } from '../replay/film';
 import { dropped } from '../viewer/dropped';
 import { filmOf } from '../viewer/file-film';
 import { MatchViewer } from '../viewer/viewer';
-import { resultOf } from '../viewer/result';
+import { Headline, resultOf } from '../viewer/result';
 import { resultInWords } from '../viewer/words';
 
 type Opening = { state: 'none' } | { state: 'reading'; name: string } | { state: 'open'; name: string; film: Film } | { state: 'failed'; words: string };
@@ -59,6 +59,7 @@ function Opened({ name, film }: { name: string; film: Film }) {
       <header class="match-head">
         <h1><bdi>{name}</bdi></h1>
         <p>{film.header.game} · {result ? resultInWords(film.header, result) : 'The file ends before the match does.'}</p>
+        <Headline film={film} />
         <FileChoice words="Open another file" />
       </header>
       <MatchViewer key={name} film={film} />

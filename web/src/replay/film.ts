@@ -20,6 +20,8 @@ export interface Frame {
   order: readonly number[];
   /** Milliseconds that players took for the moves of this step, where that is known. */
   thought?: Readonly<Record<string, number>> | undefined;
+  /** In the last frame of a stored match: the outcome for each player, in one line. */
+  headlines?: readonly string[] | undefined;
 }
 
 export interface FilmHeader {

@@ -33,7 +33,8 @@ export class StoredFilm implements Film {
   frame(index: number): Frame {
     const line = this.#lines[index];
     if (!line) throw new RangeError(`There is no frame ${index}: the film has ${this.length}.`);
-    return { t: line.t, event: line.event, view: this.#view(index), order: this.#orders[index] ?? [], thought: line.thought };
+    const { t, event, thought, headlines } = line;
+    return { t, event, view: this.#view(index), order: this.#orders[index] ?? [], thought, headlines };
   }
 
   #view(index: number): View {

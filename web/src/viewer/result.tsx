@@ -3,7 +3,7 @@ import type { Cause, Film, Result } from '../replay/film';
 import { CAUSES } from '../replay/words';
 import { colourOf, signOf } from '../renderers/renderer';
 import type { Showing } from './showing';
-import { number, ordinal, resultInWords } from './words';
+import { nameOf, number, ordinal, resultInWords } from './words';
 
 /** With more players, the list scrolls, also by keyboard. */
 const FEW = 6;
@@ -41,10 +41,26 @@ function Ranked({ film, player, cause }: { film: Film; player: number; cause: Ca
       <span class="sign" style={{ '--seat': colourOf(player) }} aria-hidden="true">{signOf(player)}</span>
       <span>
         <bdi>{film.header.players[player]?.name}</bdi>
-        {cause !== 'complete' && <span class="result-cause">{CAUSES[cause]}</span>}
+        {cause !== 'complete' && <span class="result-cause">{film.frame(film.length - 1).headlines?.[player] ?? CAUSES[cause]}</span>}
       </span>
     </div>
   );
+}
+
+/** The outcome in one line, such as "bob lost at step 7: space [2, 2] is taken, third illegal move". */
+export function Headline({ film }: { film: Film }) {
+  const told = headlineOf(film);
+  return told && <p class="headline"><bdi>{told.name}</bdi> {told.words}</p>;
+}
+
+/** The headline of the first player with a fault, or else of the winner; null: the match is not over, or is only seen live. */
+export function headlineOf(film: Film): { name: string; words: string } | null {
+  const result = resultOf(film);
+  const headlines = result && film.frame(film.length - 1).headlines;
+  if (!headlines) return null;
+  const faulty = result.causes.findIndex((cause) => cause !== 'complete');
+  const player = faulty < 0 ? result.places.indexOf(1) : faulty;
+  return { name: nameOf(film.header, player), words: headlines[player] ?? '' };
 }
 
 /** null: the match is not over. */
