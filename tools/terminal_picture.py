@@ -33,7 +33,7 @@ def main() -> None:
     report = TournamentReport(TournamentPlan("bomberman", BOTS, BOTS, seats=2, matches=20, seed=1))
     for outcome in play_all(report.plan, jobs=1):
         report.add(outcome)
-    console.print(score_table(report))
+    console.print(score_table(report, console.width))
     FILE.write_text(re.sub(r"@font-face \{.*?\}\s*", "", console.export_svg(title="botdrome"), flags=re.DOTALL))
 
 

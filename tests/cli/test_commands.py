@@ -72,7 +72,7 @@ def test_faults_are_counted_and_explained(tmp_path: Path) -> None:
     result = run("play", "noughts-and-crosses", str(tmp_path / "broken.py"), "house:random", "-n", "8")
     assert result.exit_code == 0, "a bot that fails has lost, and that is all"
     assert "crash 8" in result.stdout
-    assert "match 1, seed 1, broken.py: crash: KeyError: 'no such key' (line 2 of broken.py)" in result.stdout
+    assert "match 1, seed 1, broken.py: lost at step 0: crash: KeyError: 'no such key' (line 2 of broken.py)" in result.stdout
     assert "... and 3 more; --json lists them all" in result.stdout
 
 

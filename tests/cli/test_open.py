@@ -16,7 +16,7 @@ import pytest
 from websockets.sync.client import connect
 
 from botdrome.cli import broadcast
-from botdrome.cli.play import run
+from botdrome.cli.play import PlayOptions, run
 from tests.patience import PATIENCE
 
 HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -109,7 +109,7 @@ def test_pages_that_were_not_built_are_missed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(broadcast, "WEB", tmp_path)
-    assert run("gomoku", ["house:random"] * 2, 1, 1, 1, None, [], None, as_json=False, show=True) == 1
+    assert run("gomoku", ["house:random"] * 2, PlayOptions(matches=1, show=True)) == 1
     assert "The pages have not been built." in capsys.readouterr().err
 
 

@@ -161,6 +161,6 @@ def test_the_pause_can_change() -> None:
 
 def test_offline_terms_wait_for_no_beat_and_lose_patience() -> None:
     terms = offline(Terms(Pace(250, first=500, beat=True), late="pass"))
-    assert (terms.pace.beat, terms.pace.first, terms.patience) == (False, 10_000, 10)
+    assert (terms.pace.beat, terms.pace.first, terms.patience) == (False, 500, 10)
     assert offline(Terms(Pace(None))).pace.first is None
     assert offline(Terms()).patience is None

@@ -13,7 +13,9 @@ from botdrome.client.program import CannotStart
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
-from botdrome.runner.seats import BotFault, FunctionSeat, ProgramSeat, Seat, check_bot, guarded, make_seat
+from botdrome.runner.bot_process import BotFault
+from botdrome.runner.in_process import guarded
+from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, Seat, check_bot, make_seat
 from botdrome.runner.table import OfflineTable
 from tests.runner import programs
 from tests.runner.programs import program
@@ -22,6 +24,7 @@ NOUGHTS = FORMATS["noughts-and-crosses"].game
 SOON = Terms(Pace(150, first=150), strikes=3, hasty="illegal")
 PATIENT = Terms(Pace(20_000), strikes=3)
 NAMES = ("one", "two")
+MATCH = {"game": "gomoku", "options": {}, "players": NAMES, "you": 0, "seed": 5, "limit": 5000}
 
 
 def seat(entrant: str, player: int) -> Seat:
@@ -241,9 +244,11 @@ def test_a_class_is_made_anew_for_each_match(tmp_path: Path) -> None:
     path.write_text("class Bot:\n    seen = 0\n    def __call__(self, view):\n        self.seen += 1\n        return self.seen\n")
     for _ in range(2):
         made = seat(f"{path}:Bot", 0)
-        assert isinstance(made, FunctionSeat)
-        assert made.ask({}, 1)[0] == 1
+        assert isinstance(made, ProcessSeat)
+        made.begin(MATCH, 60)
+        assert made.ask({}, 60)[0] == 1
         assert made.effort.moves == 1
+        made.close()
 
 
 def test_this_interpreter_is_found() -> None:

@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from botdrome.cli.analysis.front import blunders, fork, rerun
 from botdrome.cli.boats.front import LogLevel, boats
 from botdrome.cli.join_front import bots, challenge, join, register
+from botdrome.cli.play_command import play
 
 app = typer.Typer(
     name="botdrome",
@@ -19,8 +20,6 @@ app = typer.Typer(
 )
 
 NO_WINDOWS = "botdrome does not run on Windows itself. Run it in WSL, the Windows Subsystem for Linux: `wsl --install`."
-
-Game = Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.")]
 
 
 def print_version(wanted: bool) -> None:
@@ -50,28 +49,7 @@ def games(
     raise typer.Exit(show_games(game))
 
 
-@app.command()
-def play(
-    game: Game,
-    bots: Annotated[list[str], typer.Argument(help="house:NAME, FILE.py[:FUNCTION], MODULE:FUNCTION, or 'cmd:PROGRAM ARGS'.")],
-    matches: Annotated[int, typer.Option("-n", "--matches", min=1, help="Matches for every group of bots at one table.")] = 10,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
-    seed: Annotated[int, typer.Option(help="The first seed. Each seed is played once per seating.")] = 1,
-    players: Annotated[
-        int | None, typer.Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]")
-    ] = None,
-    option: Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Save a match file of every match in this folder.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print all matches and the standings as JSON.")] = False,
-    show: Annotated[bool, typer.Option("--open", help="Show the matches live in the browser.")] = False,
-) -> None:
-    """Play bots against each other on this machine, and show the standings with Elo differences and their 95 % intervals.
-
-    Ends with status 0, or 1 if a bot could not be started.
-    """
-    from botdrome.cli.play import run
-
-    raise typer.Exit(run(game, bots, matches, jobs, seed, players, option or [], save, json, show))
+app.command()(play)
 
 
 @app.command()

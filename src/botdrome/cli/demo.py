@@ -11,7 +11,7 @@ from rich.text import Text
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
 from botdrome.cli.frames import drawn, frames
-from botdrome.cli.play import run
+from botdrome.cli.play import PlayOptions, run
 from botdrome.cli.terminal import Terminal
 from botdrome.formats import FORMATS, Format
 from botdrome.match.match import Match
@@ -28,7 +28,7 @@ def show_demo(pause: float) -> int:
         _show(row, console, pause)
     console.print(Text("\nA tournament: noughts and crosses, the perfect bot against a random one", style="bold"))
     bots = ["house:perfect", "house:random"]
-    status = run("noughts-and-crosses", bots, 500, 1, SEED, None, [], None, as_json=False)
+    status = run("noughts-and-crosses", bots, PlayOptions(matches=500, seed=SEED))
     console.print(Text("\nIn the browser you can watch, replay and play all of this:", style="bold"))
     for line in (f"  {_command()} serve --house", "  then open http://127.0.0.1:3000/"):
         console.print(Text(line, style="cyan"), soft_wrap=True)

@@ -10,25 +10,30 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
 from botdrome.client.program import CannotStart
+from botdrome.client.sandbox import SANDBOXED, UNLIMITED
 from botdrome.contest.standings import Standings, Tally
 from botdrome.formats import Format
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.runner.bot_process import Isolation
 from botdrome.runner.names import distinct_names
 from botdrome.runner.scenes import SceneQueue
 from botdrome.runner.seats import Effort
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
 
 MOST_EXAMPLES = 5
+NUMBERS = ("wins", "draws", "losses", "points", "Elo", "95 %", "a move")
 
 
 class TournamentReport:
@@ -64,10 +69,19 @@ class TournamentReport:
     def examples(self) -> list[str]:
         """Describe each fault, for the authors of the bots."""
         return [
-            f"match {fixture.number + 1}, seed {fixture.seed}, {self.plan.names[fixture.entrants[seat]]}: {words}"
-            for fixture, faults in ((outcome.fixture, outcome.faults) for outcome in self.outcomes)
-            for seat, words in faults.items()
+            f"match {outcome.fixture.number + 1}, seed {outcome.fixture.seed}, {name}: {words}"
+            for outcome in self.outcomes
+            for name, words in self._faults(outcome).items()
         ]
+
+    def _faults(self, outcome: MatchOutcome) -> dict[str, str]:
+        """Return the headline of each bot at fault, by name; faults that did not put it out are told in full."""
+        return {
+            self.plan.names[outcome.fixture.entrants[seat]]: (
+                words if outcome.result.causes[seat] == "complete" else outcome.headlines[seat]
+            )
+            for seat, words in outcome.faults.items()
+        }
 
     def as_data(self) -> dict[str, Any]:
         plan = self.plan
@@ -88,7 +102,9 @@ class TournamentReport:
             "places": result.places,
             "scores": result.scores,
             "causes": result.causes,
-            "faults": {self.plan.names[fixture.entrants[seat]]: words for seat, words in outcome.faults.items()},
+            "headlines": outcome.headlines,
+            "faults": self._faults(outcome),
+            "logs": {self.plan.names[fixture.entrants[seat]]: text for seat, text in outcome.logs.items()},
         }
         return data | ({"file": outcome.file} if outcome.file else {})
 
@@ -106,22 +122,36 @@ class TournamentReport:
         }
 
 
-def score_table(report: TournamentReport) -> RenderableType:
+def score_table(report: TournamentReport, width: int) -> RenderableType:
     plan, standings = report.plan, report.standings
     last = plan.seed + (plan.matches - 1) // plan.seats
     title = f"{plan.game}: {standings.matches} matches, seeds {plan.seed} to {last}"
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("bot", overflow="fold", min_width=12)
-    for heading in ("wins", "draws", "losses", "points", "Elo", "95 %", "a move"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("faults", overflow="fold", min_width=12)
-    for tally in standings.ranked():
-        table.add_row(plan.names[tally.entrant], *_cells(report, tally))
+    ranked = standings.ranked()
+    rows = [[plan.names[tally.entrant], *_cells(report, tally)] for tally in ranked]
+    table = _table(title, ("bot", *NUMBERS, "faults"), rows)
+    below: list[Text] = []
+    if Console(width=10_000).measure(table).maximum > width:  # a name is never broken: it goes below its numbers
+        table = _table(title, ("", *NUMBERS), [[str(place), *row[1:-1]] for place, row in enumerate(rows, 1)])
+        below = [_unbroken(f"{place} {row[0]}: faults {row[-1]}") for place, row in enumerate(rows, 1)]
     examples = report.examples()
-    shown = [Text(f"  {example}", style="dim") for example in examples[:MOST_EXAMPLES]]
+    shown = [_unbroken(f"  {example}", "dim") for example in examples[:MOST_EXAMPLES]]
     if len(examples) > MOST_EXAMPLES:
-        shown.append(Text(f"  ... and {len(examples) - MOST_EXAMPLES} more; --json lists them all", style="dim"))
-    return Group(table, *shown)
+        shown.append(_unbroken(f"  ... and {len(examples) - MOST_EXAMPLES} more; --json lists them all", "dim"))
+    return Group(table, *below, *shown)
+
+
+def _table(title: str, headings: tuple[str, ...], rows: list[list[str]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in NUMBERS else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _unbroken(text: str, style: str = "") -> Text:
+    """Return a line that only the terminal itself breaks, as it does with all text that is too long."""
+    return Text(text, style, no_wrap=True, overflow="ignore")
 
 
 def _cells(report: TournamentReport, tally: Tally) -> list[str]:
@@ -154,28 +184,48 @@ def duration_text(seconds: float) -> str:
 INTERRUPTED = 130
 
 
-def run(
-    game: str,
-    bots: list[str],
-    matches: int,
-    jobs: int,
-    seed: int,
-    players: int | None,
-    options: list[str],
-    save: Path | None,
-    as_json: bool,
-    show: bool = False,
-) -> int:
+class PlayOptions(Struct, frozen=True, kw_only=True):
+    """The options of the command."""
+
+    matches: int = 10
+    jobs: int = 1
+    seed: int = 1
+    players: int | None = None
+    options: list[str] = []
+    save: Path | None = None
+    limit: int | None = None
+    in_process: bool = False
+    sandbox: bool = False
+    memory: int | None = None
+    as_json: bool = False
+    show: bool = False
+
+
+def run(game: str, bots: list[str], given: PlayOptions) -> int:
     try:
-        row = format_called(game)
-        seats = table_size(row, len(bots), players)
-        given = read_options(options)
-        with_options(row.game, given).start(seats, Chance(seed))
+        plan = _plan(game, bots, given)
     except (BadOption, CommandError) as problem:
         complain(problem)
         return REFUSED
-    plan = TournamentPlan(game, tuple(bots), distinct_names(bots), seats, matches, seed, given, str(save or ""))
-    return _shown(plan, jobs, as_json) if show else _played(plan, jobs, as_json)
+    return (_shown if given.show else _played)(plan, given.jobs, given.as_json)
+
+
+def _plan(game: str, bots: list[str], given: PlayOptions) -> TournamentPlan:
+    row = format_called(game)
+    seats = table_size(row, len(bots), given.players)
+    options = read_options(given.options)
+    with_options(row.game, options).start(seats, Chance(given.seed))
+    return TournamentPlan(
+        game, tuple(bots), distinct_names(bots), seats, given.matches, given.seed, options, str(given.save or ""),
+        _isolation(given), given.limit,
+    )  # fmt: skip
+
+
+def _isolation(given: PlayOptions) -> Isolation:
+    if given.in_process and (given.sandbox or given.memory):
+        raise CommandError("--in-process cannot be combined with --sandbox and --memory, which need processes")
+    limits = SANDBOXED if given.sandbox else UNLIMITED
+    return Isolation(given.in_process, given.sandbox, replace(limits, memory=given.memory) if given.memory else limits)
 
 
 def _shown(plan: TournamentPlan, jobs: int, as_json: bool) -> int:
@@ -211,12 +261,16 @@ def _played(plan: TournamentPlan, jobs: int, as_json: bool, scenes: SceneQueue |
     except CannotStart as problem:
         complain(problem)
         return 1
+    except OSError as error:
+        complain(f"matches cannot be saved in {plan.save}: {error.strerror}")
+        return 1
     report = TournamentReport(plan)
     status = follow(outcomes, report)
     if as_json:
         sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
     else:
-        Terminal().print(score_table(report))
+        terminal = Terminal()
+        terminal.print(score_table(report, terminal.width), soft_wrap=True)
     return status
 
 
@@ -246,5 +300,8 @@ def follow(outcomes: Generator[MatchOutcome, None, None], report: TournamentRepo
             return INTERRUPTED
         except CannotStart as problem:
             complain(problem)
+            return 1
+        except OSError as error:
+            complain(f"{error.filename or report.plan.save}: {error.strerror}")
             return 1
     return 0

@@ -1,19 +1,34 @@
 """A bot as a program in any language, with one JSON message per line on standard input and output."""
 
 import os
+import select
 import selectors
 import signal
+import socket
 import subprocess
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
 from typing import IO, Protocol
+
+from botdrome.client.crash_report import meaningful_line
+from botdrome.client.sandbox import UNLIMITED, Limits
 
 LONGEST_LINE = 1 << 20
 MOST_LINES = 1000
 """Lines at once before a program counts as flooding."""
 KEPT_OF_STDERR = 64 << 10
+MOST_OF_STDERR = 64 << 20
+"""Bytes on standard error in one match before a program counts as flooding."""
 FAREWELL = 0.2
 """Seconds for a program to exit after its match."""
+KILLING = 10.0
+"""Seconds for the guard to kill all processes of a program."""
+TRACEBACK = 2.0
+"""Seconds for a program to write its traceback before it is killed."""
+GUARD = Path(__file__).with_name("guard.py")
 
 
 class CannotStart(Exception):
@@ -25,21 +40,41 @@ class PipeSelector(Protocol):
 
 
 class Program:
-    def __init__(self, command: Sequence[str]) -> None:
-        try:
+    """The processes of a program under their guard: they end with the program, and with this process."""
+
+    def __init__(self, command: Sequence[str], limits: Limits = UNLIMITED, env: Mapping[str, str] | None = None) -> None:
+        self._command = command
+        self._guard, theirs = socket.socketpair()
+        words = [sys.executable, "-I", "-S", str(GUARD), str(theirs.fileno()), limits.words(), *command]
+        pipe = subprocess.PIPE
+        with theirs:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, start_new_session=True
-            )
-        except OSError as error:
-            raise CannotStart(f"{command[0]}: {error.strerror}") from None
+                words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, env=env,
+                start_new_session=True, pass_fds=[theirs.fileno()],
+            )  # fmt: skip
         self.stdin, self.stdout, self.stderr = (_open_end(self._process, end) for end in ("stdin", "stdout", "stderr"))
         self._unsent = bytearray()
         self._unread = bytearray()
         self._errors = bytearray()
+        self._errors_seen = 0
         self._ends: set[IO[bytes]] = set()
         """The pipes at their end."""
+        self._poll = select.poll()
+        for pipe_end in (self.stdout, self.stderr):
+            self._poll.register(pipe_end, select.POLLIN)
         self.flooding = ""
         """Why the program counts as flooding; empty: it does not."""
+        self._news = b""
+        """What the guard said."""
+        self._started()
+
+    def _started(self) -> None:
+        if self._told_by_guard(b"started") is None:
+            why = self._news.partition(b"failed ")[2].partition(b"\n")[0].decode() or "its guard could not start"
+            self.close()
+            raise CannotStart(f"{self._command[0]}: {why}")
+
+    # Writing and reading.
 
     def send(self, messages: Iterable[bytes]) -> None:
         """Send messages without waiting; unread ones are buffered."""
@@ -61,6 +96,8 @@ class Program:
         while not self.flooding and (data := self._read(self.stdout)):
             self._unread += data
             self._look_for_floods()
+            if data.endswith(b"\n"):
+                break
         *lines, rest = bytes(self._unread).split(b"\n")
         self._unread = bytearray(rest)
         return [line for line in lines if line.strip()]
@@ -76,8 +113,9 @@ class Program:
             data = os.read(end.fileno(), 1 << 16)
         except BlockingIOError:
             return b""
-        if not data:
+        if not data and end not in self._ends:
             self._ends.add(end)
+            self._poll.unregister(end)
         return data
 
     @property
@@ -93,41 +131,100 @@ class Program:
         if self._unsent:
             selector.register(self.stdin, selectors.EVENT_WRITE)
 
+    def next_lines(self, until: float) -> list[bytes]:
+        """Wait for output until this time of `perf_counter`. Return no line if time is up or its output is closed."""
+        while not self.ended and not self.flooding and (left := until - perf_counter()) > 0:
+            if self._unsent:
+                wait_for([self], left)
+                self.flush()
+                ready = {self.stdout.fileno(), self.stderr.fileno()}
+            else:
+                ready = {number for number, _ in self._poll.poll(left * 1000 + 1)}
+            if self.stderr.fileno() in ready:
+                self.hear_errors()
+            if self.stdout.fileno() in ready and (lines := self.receive()):
+                return lines
+        return []
+
+    # Standard error.
+
     def hear_errors(self) -> None:
         while data := self._read(self.stderr):
             self._errors += data
+            self._errors_seen += len(data)
             del self._errors[:-KEPT_OF_STDERR]
+            if self._errors_seen > MOST_OF_STDERR:
+                self.flooding = f"more than {MOST_OF_STDERR >> 20} MiB of output"
+                return
 
     @property
     def errors(self) -> str:
         """The last part of its standard error."""
         return self._errors.decode(errors="replace")
 
+    def forget_errors(self) -> None:
+        """Start anew with the next match."""
+        self._errors.clear()
+        self._errors_seen = 0
+
     def last_words(self) -> str:
         """Describe its end, for its author."""
-        status = self._process.poll()
+        killed = self._news.partition(b"killed ")[2].partition(b"\n")[0].decode()
+        status = self.status
         how = "it closed its output" if status is None else f"it ended with status {status}"
         if status is not None and status < 0:
             how = f"it was ended by {signal.Signals(-status).name}"
-        last_line = self.errors.strip().rpartition("\n")[2]
-        return f"{how}: {last_line}" if last_line else how
+        return ": ".join(filter(None, (killed or how, meaningful_line(self.errors))))
+
+    # The guard.
+
+    def _told_by_guard(self, word: bytes, seconds: float = KILLING) -> bytes | None:
+        """Wait until the guard has said a word, and return the rest of its line. None: it has ended, or time is up."""
+        until = perf_counter() + seconds
+        while True:
+            for line in self._news.split(b"\n")[:-1]:
+                if line.startswith(word):
+                    return line[len(word) :].strip()
+            self._guard.settimeout(max(0.0, until - perf_counter()))
+            try:
+                data = self._guard.recv(4096)
+            except OSError:
+                return None
+            if not data:
+                return None
+            self._news += data
+
+    @property
+    def status(self) -> int | None:
+        """The exit status, negative for a signal; None: it is running."""
+        told = self._told_by_guard(b"ended", 0)
+        return int(told) if told else None
 
     def wait_for_end(self, seconds: float) -> bool:
-        try:
-            self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        return self._told_by_guard(b"ended", seconds) is not None
 
-    def close(self) -> None:
-        """Close its input, and after a short time kill its process group."""
+    def ask_for_traceback(self) -> str:
+        """Let the host of a bot in Python write its traceback to standard error. Return its state: running or stopped."""
+        with suppress(OSError):
+            self._guard.sendall(b"?")
+        told = self._told_by_guard(b"state", TRACEBACK)
+        return told.decode() if told else ""
+
+    def close(self, farewell: float = FAREWELL) -> None:
+        """Close its input, and after a short time kill all its processes."""
         if self.stdin.closed:
             return
         self.stdin.close()
-        self.wait_for_end(FAREWELL)
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self.wait_for_end(farewell)
+        with suppress(OSError):
+            self._guard.shutdown(socket.SHUT_WR)
+        try:
+            self._process.wait(KILLING)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._told_by_guard(b"ended", 0)
+        self._guard.close()
         self.hear_errors()
         self.stdout.close()
         self.stderr.close()

@@ -64,10 +64,8 @@ class Terms(Struct, frozen=True):
 
 
 def offline(terms: Terms) -> Terms:
-    """Return the terms for local bots: no beat, time to start up, and a limit of missed moves."""
-    limit = terms.pace.limit
-    pace = replace(terms.pace, beat=False, first=None if limit is None else max(limit, 10_000))
-    return replace(terms, pace=pace, patience=terms.patience or (10 if terms.late == "pass" else None))
+    """Return the terms for local bots: no beat, and a limit of missed moves."""
+    return replace(terms, pace=replace(terms.pace, beat=False), patience=terms.patience or (10 if terms.late == "pass" else None))
 
 
 def paced(terms: Terms, name: PaceName) -> Terms:

@@ -1,12 +1,7 @@
 """Bots of the offline runner: functions and programs."""
 
-import os
 import shlex
 import shutil
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from time import perf_counter
 from typing import Any
@@ -16,62 +11,12 @@ from msgspec import Struct
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.client.program import CannotStart, Program
+from botdrome.client.sandbox import NoSandbox, check_sandbox, folders_of, sandboxed
 from botdrome.games.game import Raw, View
-from botdrome.match.events import Cause
 from botdrome.runner.bot import BotInstance, CannotLoad, load
-from botdrome.runner.traces import explain, line_of, trace_of
+from botdrome.runner.bot_process import ISOLATED, START, BotFault, BotProcess, Isolation, borrow, give_back
+from botdrome.runner.in_process import guarded
 from botdrome.wire.battlebot.messages import greeting
-
-
-class Overdue(BaseException):
-    """A function exceeded its time and was stopped. Not an Exception, since bots catch those."""
-
-
-class BotFault(Exception):
-    """A bot failed and is out: the cause, the detail for its author in one line, and the whole traceback."""
-
-    def __init__(self, cause: Cause, detail: str, trace: str = "") -> None:
-        super().__init__(f"{cause}: {detail}" if detail else cause)
-        self.cause, self.detail, self.trace = cause, detail, trace
-
-
-@contextmanager
-def guarded(seconds: float) -> Iterator[None]:
-    """Run the code of a bot in this process: raise BotFault for what it raises, and after some seconds.
-
-    The time limit works in the main thread only, and a bot that catches every exception escapes it.
-    """
-    process = os.getpid()
-    try:
-        with _alarm(seconds):
-            yield
-    except KeyboardInterrupt:
-        raise
-    except Overdue as error:
-        raise BotFault("timeout", f"stopped in {line_of(error)}", trace_of(error)) from None
-    except BaseException as error:
-        raise BotFault("crash", explain(error), trace_of(error)) from None
-    finally:
-        if os.getpid() != process:
-            os._exit(0)  # the bot has forked, and this is the copy
-
-
-@contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(*_: Any) -> None:
-        raise Overdue
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class Effort(Struct):
@@ -93,6 +38,7 @@ class FunctionSeat:
         self._bot, self.trusted, self.seed = bot, trusted, seed
         self._instance: BotInstance | None = None
         self.effort = Effort()
+        self.log = ""
 
     def begin(self, match: dict[str, Any], limit: float) -> None:
         """Create the instance for this match. Raise BotFault if it fails."""
@@ -132,6 +78,63 @@ def _as_json(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
+class ProcessSeat:
+    """A bot in Python that plays in a process of its own."""
+
+    trusted = False
+
+    def __init__(self, entrant: str, seed: int, isolation: Isolation) -> None:
+        self._entrant, self.seed, self._isolation = entrant, seed, isolation
+        self._process: BotProcess | None = None
+        self.effort = Effort()
+        self.log = ""
+        """What it printed in this match, and its traceback: the last part."""
+
+    def begin(self, match: dict[str, Any], limit: float) -> None:
+        """Start or take a process, and create the instance for this match. Raise BotFault if that fails."""
+        until = perf_counter() + limit
+        try:
+            self._process = borrow(self._entrant, self._isolation, limit)
+            self._called("begin", match, max(0.0, until - perf_counter()))
+        except CannotStart as problem:
+            raise BotFault("crash", str(problem)) from None
+        except BotFault as fault:
+            if fault.cause != "timeout" or self._process is None:
+                raise
+            raise BotFault("timeout", f"not ready within {limit:g} s, {fault.detail}".removesuffix(", "), fault.trace) from None
+
+    def ask(self, view: View, limit: float) -> tuple[Raw, float]:
+        """Return the move and its seconds. Raise BotFault if there is none."""
+        began = perf_counter()
+        raw = self._called("move", view, limit)
+        spent = perf_counter() - began
+        self.effort.add(spent)
+        return raw, spent
+
+    def end(self, result: dict[str, Any], limit: float) -> None:
+        if self._process is not None:
+            self._called("end", result, limit)
+
+    def _called(self, method: str, value: Any, limit: float) -> Any:
+        """Call the bot. After a fault its process ends, and the next match starts another."""
+        process = self._process
+        if process is None:
+            raise BotFault("crash", "it has not begun")
+        try:
+            return process.call(method, value, limit)
+        except BotFault as fault:
+            self.log = process.log + (fault.trace if fault.trace not in process.log else "")
+            process.close()
+            self._process = None
+            raise
+
+    def close(self) -> None:
+        if self._process is not None:
+            self.log = self._process.log
+            give_back(self._entrant, self._isolation, self._process)
+            self._process = None
+
+
 class ProgramSeat:
     """A bot that is a program."""
 
@@ -143,36 +146,55 @@ class ProgramSeat:
         """Whether it has sent a message: only then it has certainly started."""
         program.send([greeting])
 
+    @property
+    def log(self) -> str:
+        return self.program.errors
+
     def close(self) -> None:
         self.program.close()
 
 
-Seat = FunctionSeat | ProgramSeat
-"""A bot in one match. Each seat has `effort`, and `close()` ends it."""
+Seat = FunctionSeat | ProcessSeat | ProgramSeat
+"""A bot in one match. Each seat has `effort` and `log`, and `close()` ends it."""
 
 
-def check_bot(entrant: str, game: str) -> None:
-    """Raise CannotStart if a bot cannot be started."""
-    if entrant.startswith("cmd:"):
-        program_command(entrant)
-    elif entrant.startswith("house:"):
-        _house(entrant, game)
-    else:
-        try:
-            _loaded(entrant)
-        except CannotLoad as problem:
-            raise CannotStart(f"{entrant}: {problem}") from None
-        except BaseException:  # the bot's own code failed, and so it will in each match
-            return
+def check_bot(entrant: str, game: str, isolation: Isolation = ISOLATED) -> None:
+    """Raise CannotStart if a bot cannot be started. A bot whose own code fails can: it will lose its matches."""
+    try:
+        if isolation.sandbox:
+            check_sandbox()
+        if entrant.startswith("cmd:"):
+            program_command(entrant)
+        elif entrant.startswith("house:"):
+            _house(entrant, game)
+        elif isolation.in_process:
+            with guarded(START):
+                _loaded(entrant)
+        else:
+            give_back(entrant, isolation, borrow(entrant, isolation))
+    except NoSandbox as problem:
+        raise CannotStart(str(problem)) from None
+    except CannotLoad as problem:
+        raise CannotStart(f"{entrant}: {problem}") from None
+    except BotFault:
+        return
 
 
-def make_seat(entrant: str, game: str, name: str, seed: int) -> Seat:
+def make_seat(entrant: str, game: str, name: str, seed: int, isolation: Isolation = ISOLATED) -> Seat:
     """Make a bot for one match, under this name."""
     if entrant.startswith("cmd:"):
-        return ProgramSeat(Program(program_command(entrant)), greeting(game, name))
+        return ProgramSeat(_program(program_command(entrant), isolation), greeting(game, name))
     if entrant.startswith("house:"):
         return FunctionSeat(seated(_house(entrant, game), seed), trusted=True)
-    return FunctionSeat(entrant, trusted=False, seed=seed)
+    if isolation.in_process:
+        return FunctionSeat(entrant, trusted=False, seed=seed)
+    return ProcessSeat(entrant, seed, isolation)
+
+
+def _program(command: list[str], isolation: Isolation) -> Program:
+    if isolation.sandbox:
+        return Program(sandboxed(command, folders_of(command), isolation.limits, {}), isolation.limits)
+    return Program(command, isolation.limits)
 
 
 def program_command(entrant: str) -> list[str]:

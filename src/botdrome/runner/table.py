@@ -16,8 +16,9 @@ from botdrome.match.events import Began, BoardEnded, Cause, Event, Late, Out, Pl
 from botdrome.match.headline import Headlines
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
+from botdrome.runner.bot_process import START, BotFault
 from botdrome.runner.scenes import Stage
-from botdrome.runner.seats import BotFault, FunctionSeat, ProgramSeat, Seat
+from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, Seat
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.vocabulary import standing
 
@@ -51,8 +52,6 @@ class Clock:
 
 UNLIMITED = 60.0
 """Seconds for a function if the terms set no limit."""
-START = 10.0
-"""Seconds in which a bot must start up, whichever seat it has. They do not count for its moves."""
 BEYOND = 1.0
 """Seconds beyond its limit after which a function is stopped. Until then its move is late."""
 IN_VAIN = 200
@@ -66,7 +65,7 @@ class OfflineTable:
         """`stage` shows the match."""
         self._match, self._stage, self._names = match, stage, names
         self._dialect = Battlebot(match.game.name, names, int(time() * 1000), extras=True)
-        self._functions = {player: seat for player, seat in enumerate(seats) if isinstance(seat, FunctionSeat)}
+        self._functions = {player: seat for player, seat in enumerate(seats) if not isinstance(seat, ProgramSeat)}
         self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
         self._clock = Clock(match.inputs[-1][0] if match.inputs else 0)
         self._in_vain = dict.fromkeys(self._programs, 0)
@@ -165,7 +164,7 @@ class OfflineTable:
                 if player in self._functions and self._match.steps == step and self._match.result is None:
                     self._ask(player, self._functions[player])
 
-    def _ask(self, player: Player, seat: FunctionSeat) -> None:
+    def _ask(self, player: Player, seat: FunctionSeat | ProcessSeat) -> None:
         match, began = self._match, perf_counter()
         limit = match.terms.pace.limit
         seconds = UNLIMITED if limit is None else limit / 1000

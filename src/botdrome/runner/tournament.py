@@ -1,15 +1,19 @@
 """Tournament: many matches of the same bots, in this process or in several."""
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from botdrome.contest.schedule import Fixture, fixtures
 from botdrome.formats import FORMATS
@@ -18,10 +22,14 @@ from botdrome.games.options import with_options
 from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
-from botdrome.match.terms import offline
+from botdrome.match.terms import Milliseconds, Terms, offline
+from botdrome.runner.bot_process import ISOLATED, Isolation, close_idle
 from botdrome.runner.scenes import SceneQueue, Show, Stage
 from botdrome.runner.seats import Effort, ProgramSeat, Seat, check_bot, make_seat
 from botdrome.runner.table import OfflineTable
+
+LAST_LINES = 20
+"""Lines of its log that are told with a bot's fault."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -61,15 +69,23 @@ def _in_portions(items: Sequence[T], jobs: int, most: int) -> Iterator[Sequence[
 
 
 def _begin(ready: Callable[[], None] | None) -> None:
-    """Leave Ctrl-C to the parent, whose SIGTERM raises an exception here, so that programs are ended."""
+    """Leave Ctrl-C to the parent, whose SIGTERM raises an exception here, so that programs are ended. End with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _unwind)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if ready is not None:
         ready()
 
 
 def _unwind(*_: Any) -> None:
     raise SystemExit(1)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 class TournamentPlan(Struct, frozen=True):
@@ -84,9 +100,16 @@ class TournamentPlan(Struct, frozen=True):
     options: dict[str, Any] = field(default_factory=dict)
     save: str = ""
     """The folder for match files; empty: they are not saved."""
+    isolation: Isolation = ISOLATED
+    limit: Milliseconds | None = None
+    """The time limit of a move; None: that of the game."""
 
     def fixtures(self) -> list[Fixture]:
         return list(fixtures(len(self.entrants), self.seats, self.matches, self.seed))
+
+    def terms(self) -> Terms:
+        terms = offline(FORMATS[self.game].terms)
+        return terms if self.limit is None else replace(terms, pace=replace(terms.pace, limit=self.limit, first=None))
 
 
 class MatchOutcome(Struct, frozen=True):
@@ -97,18 +120,21 @@ class MatchOutcome(Struct, frozen=True):
     efforts: tuple[Effort, ...]
     refused: tuple[int, ...]
     faults: dict[int, str]
+    headlines: tuple[str, ...]
+    logs: dict[int, str]
+    """The last lines that bots at fault wrote, with their tracebacks."""
     file: str = ""
 
 
 def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = None) -> MatchOutcome:
-    row = FORMATS[plan.game]
-    match = Match(with_options(row.game, plan.options), plan.seats, offline(row.terms), fixture.seed)
+    match = Match(with_options(FORMATS[plan.game].game, plan.options), plan.seats, plan.terms(), fixture.seed)
     names = tuple(plan.names[entrant] for entrant in fixture.entrants)
     stage = Stage(match_name(plan, fixture), match, names, show) if show else None
     seats: list[Seat] = []
     try:
         for player, entrant in enumerate(fixture.entrants):
-            seats.append(make_seat(plan.entrants[entrant], plan.game, names[player], seed_of_bot(fixture.seed, player)))
+            seed = seed_of_bot(fixture.seed, player)
+            seats.append(make_seat(plan.entrants[entrant], plan.game, names[player], seed, plan.isolation))
         table = OfflineTable(match, seats, names, stage)
         table.play()
     finally:
@@ -119,7 +145,13 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
         stage.close()
     efforts = tuple(seat.effort for seat in seats)
     file = _save(plan, fixture, match, names, seats) if plan.save else ""
-    return MatchOutcome(fixture, match.result, efforts, tuple(table.refused), table.faults, file)
+    headlines = tuple(table.headline(player) for player in range(plan.seats))
+    logs = {player: _last_lines(seats[player].log) for player in table.faults if seats[player].log}
+    return MatchOutcome(fixture, match.result, efforts, tuple(table.refused), table.faults, headlines, logs, file)
+
+
+def _last_lines(log: str) -> str:
+    return "\n".join(log.splitlines()[-LAST_LINES:])
 
 
 def match_name(plan: TournamentPlan, fixture: Fixture) -> str:
@@ -133,12 +165,12 @@ def seed_of_bot(seed: int, player: Player) -> int:
 
 
 def _save(plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
-    """Write the match file, and the standard error of its programs beside it."""
+    """Write the match file, and the logs of its bots beside it."""
     path = Path(plan.save) / f"{match_name(plan, fixture)}.jsonl"
     path.write_bytes(match_file(match, names))
     for player, seat in enumerate(seats):
-        if isinstance(seat, ProgramSeat) and seat.program.errors:
-            path.with_suffix(f".{player}.stderr").write_text(seat.program.errors)
+        if seat.log:
+            path.with_suffix(f".{player}.{'stderr' if isinstance(seat, ProgramSeat) else 'log'}").write_text(seat.log)
     return str(path)
 
 
@@ -149,13 +181,23 @@ def play_all(plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None) 
     """
     if plan.save:
         Path(plan.save).mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=plan.save).close()
     for entrant in plan.entrants:
-        check_bot(entrant, plan.game)
+        check_bot(entrant, plan.game, plan.isolation)
+    if scenes is None and jobs == 1:
+        return _play_here(plan)
+    close_idle()
     if scenes is not None:
         return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most=1, ready=partial(_show_on, scenes))
-    if jobs == 1:
-        return (play_fixture(plan, fixture) for fixture in plan.fixtures())
     return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs)
+
+
+def _play_here(plan: TournamentPlan) -> Generator[MatchOutcome, None, None]:
+    try:
+        for fixture in plan.fixtures():
+            yield play_fixture(plan, fixture)
+    finally:
+        close_idle()
 
 
 _shows: list[Show] = []

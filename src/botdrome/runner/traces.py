@@ -1,5 +1,6 @@
 """Tracebacks of bots, as their authors need them."""
 
+import re
 import sysconfig
 import traceback
 from pathlib import Path
@@ -35,3 +36,18 @@ def trace_of(error: BaseException) -> str:
 def _frames(error: BaseException) -> traceback.StackSummary:
     frames = traceback.extract_tb(error.__traceback__)
     return traceback.StackSummary.from_list([frame for frame in frames if Path(frame.filename).parent != OURS])
+
+
+END_OF_DUMP = "in _run_module_as_main"
+"""In the last line of what `faulthandler` writes about the main thread."""
+DUMPED = re.compile(r'^  File "(?P<file>[^"<]+)", line (?P<line>\d+) in ', re.MULTILINE)
+
+
+def line_in_dump(dump: str) -> str:
+    """Return the bot's current line in what `faulthandler` wrote: in its main thread, where the host called it."""
+    main = next((thread for thread in dump.split("\n\n") if END_OF_DUMP in thread), dump)
+    frames = [found for found in DUMPED.finditer(main) if Path(found["file"]).parent != OURS]
+    own = [found for found in frames if not found["file"].startswith(LIBRARIES)]
+    for found in (own or frames)[:1]:
+        return f"line {found['line']} of {Path(found['file']).name}"
+    return ""

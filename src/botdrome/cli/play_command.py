@@ -1,0 +1,48 @@
+"""The signature of `botdrome play`, apart from its code, so that `--help` is fast."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def play(
+    game: Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.")],
+    bots: Annotated[list[str], typer.Argument(help="house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'.")],
+    matches: Annotated[int, typer.Option("-n", "--matches", min=1, help="Matches for every group of bots at one table.")] = 10,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
+    seed: Annotated[int, typer.Option(help="The first seed. Each seed is played once per seating.")] = 1,
+    players: Annotated[
+        int | None, typer.Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]")
+    ] = None,
+    option: Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Save a match file of every match in this folder, and the bots' logs.")
+    ] = None,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run Python bots inside the runner: faster, without protection.")
+    ] = False,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="Run bots with bubblewrap: no network, no files but their own, limited resources.")
+    ] = False,
+    memory: Annotated[
+        int | None, typer.Option(min=16, metavar="MB", help="Memory of a bot. \\[default: no limit; in a sandbox 1024]")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print all matches and the standings as JSON.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Show the matches live in the browser.")] = False,
+) -> None:
+    """Play bots against each other on this machine, and show the standings with Elo differences and their 95 % intervals.
+
+    Each bot runs in a process of its own; house bots do not. A bot that fails loses, and the matches go on.
+    Ends with status 0, or 1 if a bot could not be started.
+    """
+    from botdrome.cli.play import PlayOptions, run
+
+    given = PlayOptions(
+        matches=matches, jobs=jobs, seed=seed, players=players, options=option or [], limit=limit, save=save,
+        in_process=in_process, sandbox=sandbox, memory=memory, as_json=json, show=show,
+    )  # fmt: skip
+    raise typer.Exit(run(game, bots, given))

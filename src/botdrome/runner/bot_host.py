@@ -1,0 +1,87 @@
+"""The process of a bot in Python: it loads the bot, and answers the runner's questions, one JSON message per line.
+
+`python -m botdrome.runner.bot_host ENTRANT`. Standard input and output are for the runner alone: what the bot prints goes to
+standard error, its log.
+"""
+
+import faulthandler
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, Any, NoReturn
+
+import msgspec
+
+from botdrome.runner.bot import BotInstance, CannotLoad, load
+
+ENCODE, DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
+
+
+class Host:
+    def __init__(self, questions: IO[bytes], answers: int) -> None:
+        self._questions, self._answers = questions, answers
+        self._process = os.getpid()
+        self._loaded: Any = None
+        self._instance: BotInstance | None = None
+
+    def run(self, entrant: str) -> None:
+        self._answer(lambda: self._load(entrant))
+        for line in self._questions:
+            kind, value = DECODE(line)
+            self._answer(lambda: getattr(self, kind)(value))  # noqa: B023
+
+    def _answer(self, call: Callable[[], Any]) -> None:
+        try:
+            answer = b"[0," + ENCODE(call()) + b"]\n"
+        except CannotLoad as problem:
+            answer = ENCODE(["cannot load", str(problem), ""]) + b"\n"
+        except BaseException as error:
+            from botdrome.runner.traces import explain, trace_of  # takes as long to import as all the rest
+
+            answer = ENCODE(["crash", explain(error), trace_of(error)]) + b"\n"
+        if os.getpid() != self._process:
+            os._exit(0)  # the bot has forked, and this is the copy
+        with suppress(ValueError, OSError):
+            sys.stdout.flush()
+        while answer:
+            answer = answer[os.write(self._answers, answer) :]
+
+    def _load(self, entrant: str) -> None:
+        self._loaded = load(entrant)
+
+    def begin(self, match: dict[str, Any]) -> None:
+        if self._instance is not None:
+            self._instance.close()
+        self._instance = BotInstance(self._loaded)
+        self._instance.begin(match)
+
+    def move(self, view: dict[str, Any]) -> Any:
+        assert self._instance is not None
+        return self._instance.move(view)
+
+    def end(self, result: dict[str, Any]) -> None:
+        assert self._instance is not None
+        self._instance.end(result)
+
+
+def main() -> NoReturn:
+    """Exit without waiting for threads of the bot."""
+    questions, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), "utf-8", "replace", line_buffering=True)
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1)
+    reader = os.fdopen(questions, "rb")
+    os.register_at_fork(after_in_child=lambda: [os.close(pipe) for pipe in (questions, answers)])  # type: ignore[func-returns-value]
+    with suppress(BrokenPipeError):
+        Host(reader, answers).run(sys.argv[1])
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
