@@ -3,6 +3,7 @@
 import re
 
 PYTHON = "Traceback (most recent call last):"
+FATAL = "Fatal Python error: "
 FRAME = re.compile(r'^\s+File "(?P<file>[^"]+)", line (?P<line>\d+)')
 HEADS = (
     re.compile(r"^panic: (?P<text>.*)"),  # Go
@@ -20,6 +21,9 @@ NOISE = re.compile(r"^(Node\.js v\d|\s+at |\s*\^+\s*$|note: |exit status \d|goro
 def meaningful_line(text: str) -> str:
     """Return the line that names the error, with its place in the program where that is told; empty: nothing was written."""
     lines = [line.rstrip() for line in text.splitlines()]
+    for number, line in enumerate(lines):
+        if line.startswith(FATAL):
+            return _of_fatal_error(lines[number:])
     if PYTHON in lines:
         return _of_python(lines[len(lines) - 1 - lines[::-1].index(PYTHON) :])
     for number in range(len(lines) - 1, -1, -1):
@@ -36,6 +40,16 @@ def _of_python(lines: list[str]) -> str:
     """Return the exception and its last line of code."""
     frames = [found for line in lines if (found := FRAME.match(line))]
     last = next((line for line in lines[1:] if line and not line[0].isspace()), "")
-    if not frames or not last:
-        return last
-    return f"{last} (line {frames[-1]['line']} of {frames[-1]['file'].rpartition('/')[2]})"
+    return f"{last} ({_place(frames[-1])})" if frames and last else last
+
+
+def _of_fatal_error(lines: list[str]) -> str:
+    """Return the error and the innermost line of code, which `faulthandler` writes first."""
+    for line in lines:
+        if found := FRAME.match(line):
+            return f"{lines[0].removeprefix(FATAL)} ({_place(found)})"
+    return lines[0].removeprefix(FATAL)
+
+
+def _place(frame: re.Match[str]) -> str:
+    return f"line {frame['line']} of {frame['file'].rpartition('/')[2]}"

@@ -39,6 +39,8 @@ class Host:
         except CannotLoad as problem:
             answer = ENCODE(["cannot load", str(problem), ""]) + b"\n"
         except BaseException as error:
+            if isinstance(error, MemoryError):
+                _forget_variables(error)
             from botdrome.runner.traces import explain, trace_of  # takes as long to import as all the rest
 
             answer = ENCODE(["crash", explain(error), trace_of(error)]) + b"\n"
@@ -65,6 +67,15 @@ class Host:
     def end(self, result: dict[str, Any]) -> None:
         assert self._instance is not None
         self._instance.end(result)
+
+
+def _forget_variables(error: BaseException) -> None:
+    """Free what the bot holds, so that there is memory to describe the error."""
+    place = error.__traceback__
+    while place is not None:
+        with suppress(RuntimeError):
+            place.tb_frame.clear()
+        place = place.tb_next
 
 
 def main() -> NoReturn:
