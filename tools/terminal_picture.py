@@ -10,7 +10,7 @@ from rich.text import Text
 from botdrome.bots.house import HOUSE, seated
 from botdrome.bots.simulate import simulate
 from botdrome.cli.frames import drawn, frames
-from botdrome.cli.play import TournamentReport, score_table
+from botdrome.cli.tournament_report import TournamentReport, score_table
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read

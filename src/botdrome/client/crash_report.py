@@ -44,9 +44,9 @@ def _of_python(lines: list[str]) -> str:
 
 
 def _of_fatal_error(lines: list[str]) -> str:
-    """Return the error and the innermost line of code, which `faulthandler` writes first."""
+    """Return the error and the innermost line of code outside the libraries, which `faulthandler` writes first."""
     for line in lines:
-        if found := FRAME.match(line):
+        if (found := FRAME.match(line)) and "/lib/python" not in found["file"]:
             return f"{lines[0].removeprefix(FATAL)} ({_place(found)})"
     return lines[0].removeprefix(FATAL)
 

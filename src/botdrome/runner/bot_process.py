@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-import botdrome
 from botdrome.client.program import TRACEBACK, CannotStart, Program
 from botdrome.client.sandbox import UNLIMITED, Limits, sandboxed
 from botdrome.games.reading import UNREADABLE
@@ -19,7 +18,7 @@ from botdrome.runner.traces import END_OF_DUMP, line_in_dump
 
 START = 10.0
 """Seconds in which a bot must start up, whichever seat it has. They do not count for its moves."""
-PACKAGE = Path(botdrome.__file__).parents[1]
+PACKAGE = Path(__file__).parents[2]
 OWN_VARIABLES = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(PACKAGE)}
 """The same order of sets in each process, since the same seed must give the same match."""
 

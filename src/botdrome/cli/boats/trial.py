@@ -17,8 +17,8 @@ from rich.text import Text
 from botdrome.bots.house import HOUSE
 from botdrome.cli.boats.sheet import BoardSheet, Panel
 from botdrome.cli.boats.trial_figures import Figures, keep, trial_file
-from botdrome.cli.play import duration_text
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
+from botdrome.cli.tournament_report import duration_text
 from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import View
