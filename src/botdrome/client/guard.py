@@ -122,7 +122,7 @@ class Guard:
         for pipe in (0, 1, 2):
             os.dup2(nothing, pipe)  # only the bot holds its pipes, so that the runner sees when it closes them
         why = os.read(failure, 1000)
-        self._tell(b"failed " + why if why else b"started")
+        self._tell(b"failed " + why if why else b"started %d" % self._bot)
         return not why
 
     def _tell(self, words: bytes) -> None:

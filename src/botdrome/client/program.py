@@ -66,13 +66,16 @@ class Program:
         """Why the program counts as flooding; empty: it does not."""
         self._news = b""
         """What the guard said."""
-        self._started()
+        self.pid = self._started()
 
-    def _started(self) -> None:
-        if self._told_by_guard(b"started") is None:
+    def _started(self) -> int:
+        """Return the first process of the program, or raise CannotStart."""
+        told = self._told_by_guard(b"started")
+        if told is None:
             why = self._news.partition(b"failed ")[2].partition(b"\n")[0].decode() or "its guard could not start"
             self.close()
             raise CannotStart(f"{self._command[0]}: {why}")
+        return int(told)
 
     # Writing and reading.
 

@@ -55,6 +55,7 @@ class BotProcess:
             command = sandboxed(command, folders, isolation.limits, OWN_VARIABLES)
         self._program = Program(command, isolation.limits, os.environ | OWN_VARIABLES | _python_path())
         self._loaded = False
+        self.pid = self._program.pid
 
     def load(self, limit: float) -> None:
         """Wait until the bot is loaded. Raise CannotStart for a wrong file or name, and BotFault if the bot's own code fails."""

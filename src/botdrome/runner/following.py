@@ -21,9 +21,10 @@ from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Ended, Player, Returned
 from botdrome.match.record import Record, seed_number
 from botdrome.match.terms import Terms
+from botdrome.runner.bot_process import START, BotFault
 from botdrome.runner.memory import memory_of
-from botdrome.runner.seats import BotFault, FunctionSeat, ProgramSeat, make_seat
-from botdrome.runner.table import BEYOND, START, UNLIMITED, beginning
+from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, make_seat
+from botdrome.runner.table import BEYOND, UNLIMITED, beginning
 from botdrome.runner.tournament import seed_of_bot
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.vocabulary import standing
@@ -59,7 +60,7 @@ def seconds_for(terms: Terms) -> float:
 class FunctionListener:
     """A bot in Python. It is asked, and hears nothing between its turns."""
 
-    def __init__(self, seat: FunctionSeat, record: Record) -> None:
+    def __init__(self, seat: FunctionSeat | ProcessSeat, record: Record) -> None:
         self._seat, self._names, self._limit = seat, record.setup.names, seconds_for(record.setup.terms)
         self._begun = False
         self._fault: BotFault | None = None

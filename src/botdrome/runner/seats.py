@@ -90,6 +90,11 @@ class ProcessSeat:
         self.log = ""
         """What it printed in this match, and its traceback: the last part."""
 
+    @property
+    def pid(self) -> int | None:
+        """Its process; None before it begins and after a fault."""
+        return self._process.pid if self._process else None
+
     def begin(self, match: dict[str, Any], limit: float) -> None:
         """Start or take a process, and create the instance for this match. Raise BotFault if that fails."""
         until = perf_counter() + limit
@@ -145,6 +150,10 @@ class ProgramSeat:
         self.heard = False
         """Whether it has sent a message: only then it has certainly started."""
         program.send([greeting])
+
+    @property
+    def pid(self) -> int:
+        return self.program.pid
 
     @property
     def log(self) -> str:
