@@ -16,8 +16,9 @@ from botdrome.formats import Format
 from botdrome.games.options import options_in, with_options
 from botdrome.match.events import AnyEvent, Began, Ended, Event, Out, Played, Refused, Result, Returned
 from botdrome.match.headline import Headlines
-from botdrome.runner.seats import BotFault, FunctionSeat
-from botdrome.runner.table import BEYOND, SEED_SIZE, START, UNLIMITED
+from botdrome.runner.bot_process import START, BotFault
+from botdrome.runner.seats import FunctionSeat, ProcessSeat
+from botdrome.runner.table import BEYOND, SEED_SIZE, UNLIMITED
 from botdrome.wire.features import FRAMES
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ class FunctionPlayer:
 
     features: tuple[str, ...] = (FRAMES,)
 
-    def __init__(self, seat: FunctionSeat, row: Format, name: str, options: dict[str, Any]) -> None:
+    def __init__(self, seat: FunctionSeat | ProcessSeat, row: Format, name: str, options: dict[str, Any]) -> None:
         self._seat, self._row, self._name, self._options = seat, row, name, options
         self._thread = ThreadPoolExecutor(1)
         """The bot thinks in a thread, so that the connection stays alive."""
