@@ -14,13 +14,11 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from botdrome.api.socketio.app import SocketIo, socketio_factory
 from botdrome.api.socketio.connection import EngineConnection
-from botdrome.match.events import Player
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.origins import Origins
 from botdrome.server.session import Session
-from botdrome.server.tables.table import Table
 from botdrome.wire.conversation import Command, Outs
 from botdrome.wire.cube.writer import CubeEvent
 from botdrome.wire.framing.engineio import units
@@ -78,8 +76,6 @@ class Echo:
                 self.left(session)
             case EchoEvent(name, args):
                 self.event(self.callers[self._sids[session]], name, args)
-
-    def seated(self, session: Session, table: Table, player: Player) -> None: ...
 
     def left(self, session: Session) -> None:
         sid = self._sids.pop(session, None)

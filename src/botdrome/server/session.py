@@ -59,8 +59,6 @@ class Host(Protocol):
 
     def act(self, session: "Session", command: Command) -> None: ...
 
-    def seated(self, session: "Session", table: Table, player: Player) -> None: ...
-
 
 class Session:
     """Executes what its conversation asks for. To the desk and the tables it is the client."""
@@ -79,8 +77,8 @@ class Session:
         self.table: Table | None = None
         self.player: Player = 0
         self.seeker: Seeker | None = None
-        self.release = self.unlist = no_login
-        """The host sets `release`, which is called when the session is over."""
+        self.on_seat = self.release = self.unlist = no_login
+        """The host may set `on_seat`, which is called when the client gets a seat, and `release`, when the session is over."""
         self._run(conversation.begin(self._loop.time()))
 
     # What the network does.
@@ -239,7 +237,7 @@ class Session:
 
     def sit_down(self, table: Table, player: Player) -> None:
         self.table, self.player = table, player
-        self._host.seated(self, table, player)
+        self.on_seat()
 
     # What the table does.
 

@@ -5,14 +5,12 @@ from typing import Annotated
 from msgspec import Meta
 
 from botdrome.contest.lobby import Wish
-from botdrome.match.events import Player
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import Protocol, ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.server.settings import ProtocolSection
-from botdrome.server.tables.table import Table
 from botdrome.wire.conversation import Command
 from botdrome.wire.framing.streams import Lines
 from tests.server.noughts_lines.conversation import GAME, NoughtsConversation
@@ -35,8 +33,6 @@ class NoughtsHost:
 
     def act(self, session: Session, command: Command) -> None:
         self._desk.seek(session, session.name, Wish(GAME))
-
-    def seated(self, session: Session, table: Table, player: Player) -> None: ...
 
 
 async def open_noughts(server: ServerParts) -> ServedProtocol:

@@ -1,15 +1,14 @@
 """BattlebotHost: brings clients of the native protocol to the desk."""
 
 import asyncio
+from functools import partial
 
 from botdrome.contest.lobby import Wish, in_a_wish
-from botdrome.match.events import Player
 from botdrome.server.lobby.desk import Desk, seat_key
 from botdrome.server.lobby.owners import is_of_guest
 from botdrome.server.network.connection import Connection
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
-from botdrome.server.tables.table import Table
 from botdrome.wire.battlebot.conversation import BattlebotConversation
 from botdrome.wire.battlebot.login import Login, Seek
 from botdrome.wire.conversation import Command
@@ -33,15 +32,16 @@ class BattlebotHost:
         assert isinstance(command, Seek)
         login, wish = command.login, _wish(command.login)
         if login.guest:
+            session.on_seat = partial(self._keep_seat, session)
             self._replace(session, f"{login.password} {wish}")
         if login.match is not None:
             self._desk.come_back(session, login.match, login.password if login.guest else "")
         else:
             self._desk.seek(session, login.name, wish, login.opponent)
 
-    def seated(self, session: Session, table: Table, player: Player) -> None:
-        if is_of_guest(session.owner):
-            self._replace(session, seat_key(table, player))
+    def _keep_seat(self, session: Session) -> None:
+        if session.table is not None and is_of_guest(session.owner):
+            self._replace(session, seat_key(session.table, session.player))
 
     def _replace(self, session: Session, key: str) -> None:
         """Of several sessions of a guest that wait for the same table, or sit on one seat, keep the newest."""

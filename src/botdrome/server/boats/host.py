@@ -5,7 +5,6 @@ import hmac
 from functools import partial
 from typing import Any
 
-from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.boats.orders import BadOrder, carry_out, shown
 from botdrome.server.boats.room import BoatRoom
@@ -17,7 +16,6 @@ from botdrome.server.network.connection import Connection
 from botdrome.server.operator.keys import OPERATOR, NotOperator
 from botdrome.server.protocol import ServerParts
 from botdrome.server.session import Session
-from botdrome.server.tables.table import Table
 from botdrome.wire.boats.host import EnterAsHost, GiveOrder, HostConversation, HostTold, RoomChanged
 from botdrome.wire.conversation import Admitted, Command, LoginRefused
 
@@ -67,9 +65,6 @@ class HostConsole:
         room.on_change.add(changed)
         session.release = partial(room.on_change.discard, changed)
         session.answer(Admitted(room.plan.title))
-
-    def seated(self, session: Session, table: Table, player: Player) -> None:
-        """A host takes no seat."""
 
 
 def executed(order: dict[str, Any] | None, room: BoatRoom) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import asyncio
 from functools import partial
 
-from botdrome.match.events import Player
 from botdrome.server.boats.players import PlayerGroup, RoomPlayer
 from botdrome.server.boats.room import BoatRoom, CannotJoin, NameInUse
 from botdrome.server.lobby.desk import Desk
@@ -13,7 +12,6 @@ from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.session import Session
-from botdrome.server.tables.table import Table
 from botdrome.wire.boats.commands import (
     GAME,
     CheckBlacklist,
@@ -74,7 +72,7 @@ class BoatPort:
         visit = self._visits.get(session)
         if visit is None:
             visit = self._visits[session] = Visit(self.rooms[0])
-            session.release = partial(self._leave, session)
+            session.on_seat, session.release = partial(self._seated, session), partial(self._leave, session)
         match command:
             case LookAtRoom():
                 self._show(session, visit, command)
@@ -146,10 +144,10 @@ class BoatPort:
 
     # What tables and clients do.
 
-    def seated(self, session: Session, table: Table, player: Player) -> None:
+    def _seated(self, session: Session) -> None:
         """The game for which the client waited starts, or it has returned to one."""
         visit = self._visits[session]
-        visit.group = next((game for game in visit.room.games if game.table is table), visit.group)
+        visit.group = next((game for game in visit.room.games if game.table is session.table), visit.group)
 
     def _leave(self, session: Session) -> None:
         visit = self._visits.pop(session)

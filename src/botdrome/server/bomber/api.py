@@ -3,7 +3,6 @@
 import asyncio
 from functools import partial
 
-from botdrome.match.events import Player
 from botdrome.server.bomber.registration import register
 from botdrome.server.bomber.room import BomberRoom
 from botdrome.server.bomber.rooms import Rooms
@@ -16,7 +15,6 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
-from botdrome.server.tables.table import Table
 from botdrome.wire.bomber.conversation import (
     BAD,
     Act,
@@ -123,9 +121,6 @@ class SocketHost:
 
     def _push(self, session: Session) -> None:
         session.answer(self._room.shown_to(self._room.user(self._user_id)))
-
-    def seated(self, session: Session, table: Table, player: Player) -> None:
-        """The seat is the user's, not the connection's."""
 
 
 async def open_bomber(server: ServerParts) -> ServedProtocol:

@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from urllib.parse import quote, unquote
 
-from botdrome.match.events import Player
 from botdrome.server.calling.answer import BotAnswer, CallFailed, too_late
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import GOING, Connection
 from botdrome.server.session import Session
 from botdrome.server.settings import Settings
-from botdrome.server.tables.table import Table
 from botdrome.wire.conversation import Command
 from botdrome.wire.tunnel import CallId, TakeAnswer, TunnelCall, TunnelConversation, UnknownCall
 
@@ -44,9 +42,6 @@ class Tunnel:
         failed = command.failed[:200]
         outcome = CallFailed(failed) if failed else BotAnswer(command.status, command.body.encode(errors="replace"))
         return None if self._settle(command.call, outcome) else session.answer(UnknownCall())
-
-    def seated(self, session: Session, table: Table, player: Player) -> None:
-        """A tunnel takes no seat."""
 
     def _leave(self) -> None:
         self._tunnels.leave(self.session.name, self)

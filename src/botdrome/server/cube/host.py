@@ -8,7 +8,6 @@ from typing import cast
 import structlog
 
 from botdrome.games.battlecube import Battlecube
-from botdrome.match.events import Player
 from botdrome.server.arena import LiveTable
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.game import CubeGame, WatchedGame
@@ -97,9 +96,6 @@ class CubeHost:
         else:
             watcher.traffic.came()
             self.execute(watcher, command)
-
-    def seated(self, session: Session, table: Table, player: Player) -> None:
-        """Organisers take no seats."""
 
     # Any client.
 

@@ -11,7 +11,7 @@ from typing import Any
 from botdrome.contest.lobby import Wish
 from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
-from botdrome.match.events import Player, rotated
+from botdrome.match.events import rotated
 from botdrome.server.duel.board_ids import BoardIds, open_board_ids
 from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderboard
 from botdrome.server.duel.player_records import Counted, PlayedBoard
@@ -64,7 +64,7 @@ class DuelHall:
         settings, now = self.desk.settings, asyncio.get_running_loop().time()
         limits = settings.limits.login, settings.message.rate, settings.message.burst
         session = Session(connection, DuelConversation(self.make_writer, *limits, now), self, self.desk)
-        session.release = partial(self._leave, session)
+        session.on_seat, session.release = partial(self._seated, session), partial(self._leave, session)
         return session
 
     # What clients ask for.
@@ -89,9 +89,10 @@ class DuelHall:
         running = table is not None and table.open
         return newcomer.answer(Entered(standing(table.match, table.now()) if table is not None and running else None))
 
-    def seated(self, session: Session, table: Table, player: Player) -> None:
-        self._last_opponents[session] = table.entry.players[1 - player]
-        self._look_after(table)
+    def _seated(self, session: Session) -> None:
+        assert session.table is not None
+        self._last_opponents[session] = session.table.entry.players[1 - session.player]
+        self._look_after(session.table)
 
     def _leave(self, session: Session) -> None:
         self._gathered.pop(session, None)
