@@ -25,8 +25,8 @@ NARROW = 25
 def bombardier(view: View, chance: Chance) -> Raw:
     """Stay alive if possible; trap rivals, open crates, take upgrades; hold the middle when walls close in."""
     scene = scene_of(view)
-    steps, feared = _safe_steps(scene)
-    if scene.can_place and _is_worth_a_bomb(scene, view) and _may_place(scene, view, feared):
+    steps, feared = safe_steps(scene)
+    if scene.can_place and _is_worth_a_bomb(scene, view) and may_place(scene, view, feared):
         return {"action": WORDS[PLACE_BOMB]}
     way = distances(scene, _goal(scene))
     shunned, sought = dangers(scene), grips(scene, steps.values())
@@ -38,16 +38,18 @@ def bombardier(view: View, chance: Chance) -> Raw:
     return {"action": WORDS[chance.choice([action for action in steps if worth[action] == best])]}
 
 
-def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
+def safe_steps(scene: Scene, daring: bool = False) -> tuple[dict[Action, Place], list[Bomb]]:
     """Return the steps that the bot survives, and the bombs of rivals that it assumes.
 
     Assume the worst actions of the rivals first, then fewer and fewer, until a step survives. The danger of the bot's own bomb
-    has priority over bombs that others may place.
+    has priority over bombs that others may place. A daring bot does not assume bombs.
     """
     steps = dict(steps_of(scene))
     crowd, threats = scene.tiles(scene.rivals), scene.threats
     cautious = not _is_narrow(scene) or any(bomb.seat == scene.own.seat for bomb in scene.lying)
-    for feared, blocked, spreading in ((threats, crowd, cautious), ([], crowd, True), ([], crowd, False), ([], 0, False)):
+    none: list[Bomb] = []
+    assumed = ((threats, crowd, cautious), (none, crowd, True), (none, crowd, False), (none, 0, False))
+    for feared, blocked, spreading in assumed[daring:]:
         safe = refuges(scene, feared, blocked, spreading)
         sure = safe if scene.tile(scene.own.at) & safe else safe & ~scene.with_neighbours(blocked)
         survived = {action: place for action, place in steps.items() if scene.tile(place) & sure}
@@ -69,7 +71,7 @@ def _is_narrow(scene: Scene) -> bool:
     return scene.closing_at is not None and sum(len(row) - row.count(WALL) for row in scene.rows) <= NARROW
 
 
-def _may_place(scene: Scene, view: View, feared: list[Bomb]) -> bool:
+def may_place(scene: Scene, view: View, feared: list[Bomb]) -> bool:
     """Return True if the bot escapes its own bomb and the walls. Only the next walls are predicted."""
     plan = closing_plan(scene.height, scene.width, view["closing"]["from"], view["rounds"])
     closings = [end for end, _ in plan if end is not None and 0 <= end - scene.round <= scene.fuse]
@@ -91,7 +93,7 @@ def _goal(scene: Scene) -> Place:
     """Return the place where walls close in last, if they close soon; else a trap; else the best value for its distance."""
     reached = distances(scene, scene.own.at)
     if scene.closing_at is not None and scene.closing_at - scene.round <= SOON:
-        return _innermost(scene, reached)
+        return innermost(scene, reached)
     prey = trap(scene, reached) if scene.can_place else None
     if prey is not None:
         return prey
@@ -102,7 +104,7 @@ def _goal(scene: Scene) -> Place:
     return scene.own.at
 
 
-def _innermost(scene: Scene, reached: dict[Place, int]) -> Place:
+def innermost(scene: Scene, reached: dict[Place, int]) -> Place:
     rank = {place: number for number, group in enumerate(closing_groups(scene.height, scene.width)) for place in group}
     return max(reached, key=rank.__getitem__)  # sorted by distance, so the nearest wins a tie
 
