@@ -23,7 +23,7 @@ SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Its name sorts before the file that points to the sources, so Python reads it first."""
 BUSY = {
     "games": ("shots",),
-    "match": ("board", "course", "input_log", "match", "results"),
+    "match": ("board", "course", "input_log", "match"),
     "wire": ("token_bucket", "vocabulary", "writers"),
     "wire/battlebot": ("conversation", "messages"),
     "wire/boats": ("conversation", "lines", "writer"),
