@@ -49,6 +49,7 @@ demo: web ## show a game of each kind in the terminal, then a small tournament
 quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
 	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=tests/%)
 
+# Tests marked no_cover simulate much: measuring their coverage would take several times as long.
 test: web check ## run the checks and all tests, with full branch coverage of the pure layers
 	$(BIN)/python -m tools.web test
 	$(PYTEST) $(PARALLEL) --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100 $(PURE_TESTS:%=tests/%)

@@ -14,9 +14,9 @@ import botdrome
 from botdrome.server.workers import link
 from botdrome.server.workers.link import WorkerProcess
 
-# What a test starts as a process is the Botdrome that the test itself runs: the sources, or the compiled one if that is tested.
+# A process started by a test runs the same Botdrome as the test: the sources, or the compiled modules.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
-# A server that is started as a process listens where it is told, and at no usual port.
+# A server started as a process listens on ports chosen by the system, not on the default ports.
 os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMBER_PORT="0")
 
 # On a busy machine an answer may take long, above all the first one of a worker process. Reading the certificate authorities

@@ -1,4 +1,4 @@
-"""The layers hold: which layer may import which, what the pure layers must not touch, and how long a file may be."""
+"""The layers: allowed imports, modules banned from the pure layers, and the length of files and functions."""
 
 import ast
 from collections.abc import Iterator

@@ -74,7 +74,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
-# What comes before the answer to an upgrade.
+# Input before the answer to an upgrade.
 
 
 @pytest.mark.parametrize("cut", [0, 1, 5, len(frame(GREETING))])

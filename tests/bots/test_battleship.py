@@ -93,6 +93,7 @@ def test_the_same_chance_makes_the_same_shot(bot: HouseBot) -> None:
     assert bot(looking(board, board), Chance(4)) == bot(looking(board, board), Chance(4))
 
 
+@pytest.mark.no_cover
 def test_each_bot_needs_fewer_shots_than_the_one_before() -> None:
     """Over many boards: 95, 71, 61, 57, 54 and 47, each with a spread of about 9."""
     assert needed(random, 12) > 85
@@ -208,6 +209,7 @@ def test_hunter_keeps_its_boats_apart_and_off_the_squares_that_are_shot_at_first
     assert 2 * central < central_by_chance
 
 
+@pytest.mark.no_cover
 def test_fleets_of_hunter_are_harder_to_find_than_those_by_chance() -> None:
     """Hunter needs 2 shots more for them, and plotter, which is faster, no fewer."""
 
@@ -267,6 +269,7 @@ def anybody(view: View, chance: Chance) -> Raw:
     return shot if "skip" in shot else shot | {"target": target}
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("players", [3, 4, 5])
 def test_hunter_chooses_whom_to_shoot_at_better_than_chance(players: int) -> None:
     """It wins 9 of 10 games against opponents that shoot as well but choose targets at random."""

@@ -1,6 +1,7 @@
 """The house bots of Bomberman."""
 
 import msgspec
+import pytest
 
 from botdrome.bots.bomberman import random
 from botdrome.bots.bomberman_sapper import sapper
@@ -55,6 +56,7 @@ def idle(view: View, chance: Chance) -> Raw:
     return {"action": "WAIT"}
 
 
+@pytest.mark.no_cover
 def test_sapper_digs_through_to_one_that_does_nothing_and_kills_it() -> None:
     for seed in range(6):
         last = played([sapper, idle], seed)
@@ -75,6 +77,7 @@ def test_sapper_reads_views_that_have_been_json() -> None:
     assert position.found
 
 
+@pytest.mark.no_cover
 def test_sappers_stay_alive_until_walls_close_in() -> None:
     last = played([sapper] * 4, 3, Bomberman(closing=0, rounds=150))
     assert None not in last.at
@@ -121,6 +124,7 @@ def test_sapper_does_something_even_if_all_is_lost() -> None:
     assert action(sapper, lost) == "WAIT"
 
 
+@pytest.mark.no_cover
 def test_sapper_beats_random_in_nearly_all_games_of_two() -> None:
     """Asked are 80 %; it wins nearly all of 200, whichever seat it has."""
     wins = 0

@@ -58,17 +58,20 @@ def test_it_beats_random_in_nearly_all_games_of_two() -> None:
     assert wins(random, range(40), Bomberman()) >= 38
 
 
+@pytest.mark.no_cover
 def test_it_beats_sapper_in_most_games_of_two() -> None:
     """On small maps, that it does not take long; on the usual one it wins as often."""
     assert wins(sapper, range(10), Bomberman(height=9, width=9, closing=40, rounds=120)) >= 8
 
 
+@pytest.mark.no_cover
 def test_it_outlives_three_sappers() -> None:
     setup = Bomberman(9, 9, closing=40, rounds=100)
     games = [played([bombardier, sapper, sapper, sapper], seed, setup).scores for seed in range(6)]
     assert sum(scores[0] for scores in games) / len(games) > 3, "equal bots would have about 1.75"
 
 
+@pytest.mark.no_cover
 def test_it_never_dies_by_its_own_bomb() -> None:
     crowd = [own_deaths([bombardier, random] * 2, seed, Bomberman(rounds=100, closing=0)) for seed in range(12)]
     fast = [own_deaths([bombardier, sapper] * 2, seed, Bomberman(9, 9, fuse=3, closing=30, rounds=60)) for seed in range(3)]
@@ -89,6 +92,7 @@ def test_it_plays_every_set_up(setup: Bomberman) -> None:
     played([bombardier] * 4, 1, setup)
 
 
+@pytest.mark.no_cover
 def test_it_digs_through_to_one_that_does_nothing_and_kills_it() -> None:
     for seed in range(2):
         last = played([bombardier, idle], seed)
@@ -97,6 +101,7 @@ def test_it_digs_through_to_one_that_does_nothing_and_kills_it() -> None:
         assert last.round < 300, "before walls close in"
 
 
+@pytest.mark.no_cover
 def test_it_opens_crates_and_takes_upgrades() -> None:
     last = played([bombardier] * 4, 3, Bomberman(closing=0, rounds=70))
     assert sum(user.crates for user in last.users) > 30
@@ -118,7 +123,7 @@ def test_it_reads_views_that_have_been_json() -> None:
     assert found
 
 
-# What it does
+# Its actions
 
 
 def test_it_bombs_a_rival_that_cannot_get_away() -> None:

@@ -107,6 +107,7 @@ def test_the_forager_reads_a_view_that_came_over_the_wire() -> None:
     assert forager(wire, Chance(0)) == forager(START.view(0), Chance(0))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "setup",
     [Bumblebots(), Bumblebots(arena="drawn", side=6, walls=20, starts="drawn", drones=2, flowers=4)],

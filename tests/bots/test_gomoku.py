@@ -90,6 +90,7 @@ def test_threat_sees_one_stone_ahead(you: int, stones: dict[str, str], best: set
     assert answers(threat, looking(" ".join(map("".join, cells)), you)) == best
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("game", "games", "wins"),
     [

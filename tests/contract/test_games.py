@@ -51,6 +51,7 @@ def positions(setup: Setup, seed: int, limit: int = 5000) -> Iterator[tuple[Game
     raise AssertionError(f"{game.name} did not end in {limit} steps")
 
 
+@pytest.mark.no_cover
 @every_setup
 @pytest.mark.parametrize("seed", range(3))
 def test_a_game_of_random_bots_ends(setup: Setup, seed: int) -> None:
@@ -133,6 +134,7 @@ def test_a_mutated_move_is_refused_in_words_or_still_legal(setup: Setup) -> None
                     position.play({seat: move}, Chance(1))
 
 
+@pytest.mark.no_cover
 @every_setup
 @given(raw=json_values)
 @settings(max_examples=60, deadline=None)

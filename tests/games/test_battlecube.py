@@ -219,7 +219,7 @@ def test_one_player_alone_wins_after_a_tick() -> None:
     assert played([step("-X")], starts=((0, 0, 0),)).scores == (0,)
 
 
-# What there is to know.
+# Views.
 
 
 def test_the_view_tells_it_all() -> None:

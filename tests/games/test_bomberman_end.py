@@ -65,7 +65,7 @@ def test_bombs_of_the_dead_go_on() -> None:
     assert [user.bombs_left for user in after(dead, "", "").users] == [2, 2, 2]
 
 
-# Who goes.
+# Leaving.
 
 
 def test_who_leaves_dies_at_once_and_nobody_is_credited() -> None:

@@ -187,7 +187,7 @@ def test_row_28_who_is_stopped_takes_nothing() -> None:
     assert [upgrade.at for upgrade in position.found] == [(0, 1)]
 
 
-# What is counted for display.
+# Statistics for display.
 
 
 def test_row_46_kills_and_crates_count_for_all_whose_flames_reach_them() -> None:

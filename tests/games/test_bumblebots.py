@@ -167,7 +167,7 @@ def test_the_moves_that_are_listed() -> None:
     ]
 
 
-# What is kept of the conduct of the bots.
+# Statistics of the bots.
 
 
 def test_the_record() -> None:

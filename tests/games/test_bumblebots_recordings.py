@@ -60,6 +60,7 @@ def spots(position: Bumblebots) -> list[list[Hex]]:
 MOVES = recorded("moves.jsonl")
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("line", MOVES, ids=range(len(MOVES)))
 def test_moves(line: dict[str, Any]) -> None:
     position = Bumblebots(board=rows(line["board"]), swarms=swarms_in(line["drones"]))

@@ -194,6 +194,7 @@ def test_boats_that_chance_cannot_place_are_packed(width: int, height: int, firs
     judge(" ".join(fleet), " ".join(FULL))
 
 
+@pytest.mark.no_cover
 @given(sides=st.tuples(st.integers(5, 12), st.integers(5, 12)), lengths=st.lists(st.integers(2, 8), min_size=1, max_size=23))
 @settings(max_examples=300, deadline=None)
 def test_boats_for_which_there_is_room_can_always_be_packed(sides: tuple[int, int], lengths: list[int]) -> None:

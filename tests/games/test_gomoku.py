@@ -276,7 +276,7 @@ def test_the_moves_are_the_free_cells() -> None:
     assert {(x, y) for x in range(5) for y in range(5)} - set(free) == {(0, 0), (3, 2)}
 
 
-# What the page for bot authors says.
+# The page for bot authors.
 
 
 def test_the_page_shows_a_real_view() -> None:

@@ -31,6 +31,7 @@ def row_through(last: Point, stones: set[Point], win_length: int) -> tuple[Point
     return None
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("size", "win_length"), [(5, 3), (5, 5), (6, 4), (7, 7), (9, 4), (15, 5), (25, 3), (25, 6)])
 def test_a_row_is_found_where_counting_stone_by_stone_finds_it(size: int, win_length: int) -> None:
     ends = set()

@@ -47,6 +47,7 @@ def test_a_golden_match_holds(name: str, version: int) -> None:
     verify(record, with_options(FORMATS[name].game, record.setup.options))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_golden_match_can_be_written_for_every_game(name: str) -> None:
     data = play(name)

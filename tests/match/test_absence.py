@@ -125,7 +125,7 @@ def test_a_fleet_may_be_changed_until_all_are_placed_and_shows_to_nobody() -> No
     assert "".join(match.view(0)["own"]) == FLEET["board"][::-1]
 
 
-# Who leaves.
+# Leaving.
 
 
 def test_who_leaves_is_skipped_soon_when_it_is_to_move() -> None:
@@ -171,7 +171,7 @@ def test_who_is_absent_may_be_shot_at() -> None:
     assert match.position.scores == (1, 0, 0)
 
 
-# Who comes back.
+# Coming back.
 
 
 def test_who_comes_back_in_its_turn_has_the_limit_again() -> None:

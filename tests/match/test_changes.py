@@ -18,6 +18,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.no_cover
 @given(values, values)
 def test_a_change_leads_from_one_value_to_the_other(old: Any, new: Any) -> None:
     change = change_between(old, new)
@@ -28,6 +29,7 @@ def test_a_change_leads_from_one_value_to_the_other(old: Any, new: Any) -> None:
     assert msgspec.json.encode(old) == before
 
 
+@pytest.mark.no_cover
 @given(values, values)
 def test_a_change_takes_no_more_space_than_the_value(old: Any, new: Any) -> None:
     change = change_between(old, new)

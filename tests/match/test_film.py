@@ -29,6 +29,7 @@ def told(record: Record, game: Any) -> list[Any]:
     return [(t, event, position.view(None)) for t, news in replay(record, game) for event, position in news]
 
 
+@pytest.mark.no_cover
 @every_file
 def test_a_film_shows_what_the_match_told(name: str, version: int) -> None:
     record = read(file_of(name, version).read_bytes())
@@ -39,6 +40,7 @@ def test_a_film_shows_what_the_match_told(name: str, version: int) -> None:
     assert all(frame.view and not frame.change for frame in film[::SNAPSHOTS])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", FORMATS)
 def test_its_changes_give_the_views(name: str, seed: int) -> None:

@@ -33,7 +33,7 @@ async def server(folder: Path, **changes: Any) -> AsyncIterator[RunningServer]:
 
 
 def leap(seconds: float) -> None:
-    """The clock of the loop jumps ahead: whatever was to happen within so many seconds is due now."""
+    """Move the clock of the loop ahead: all timers within this number of seconds are due now."""
     loop = asyncio.get_running_loop()
     time = loop.time
     loop.time = lambda: time() + seconds  # type: ignore[method-assign]
@@ -50,7 +50,7 @@ def unhurried(game: str) -> Iterator[None]:
 
 @contextmanager
 def deaf_port() -> Iterator[int]:
-    """A port at which nobody listens: it is taken, so that nobody else can begin to."""
+    """A port without a listener. It is bound, so that no other program can listen there."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield int(taken.getsockname()[1])

@@ -79,7 +79,7 @@ class Fuzz:
 
 
 class Complaints(logging.Handler):
-    """Whatever is logged as an error."""
+    """The logged errors."""
 
     def __init__(self, problems: list[Any]) -> None:
         super().__init__(logging.ERROR)
@@ -90,12 +90,12 @@ class Complaints(logging.Handler):
 
 
 async def fuzz(folder: Path, messages: int, seed: int) -> list[Any]:
-    """Send so many messages; whatever went wrong inside the server."""
+    """Send this number of messages, and return the server's errors."""
     return await _observed(_fuzz(folder, messages, seed))
 
 
 async def trap(folder: Path, clients: int, seed: int) -> list[Any]:
-    """Let so many clients break the WebSocket protocol; whatever went wrong inside the server."""
+    """Let this number of clients break the WebSocket protocol, and return the server's errors."""
     return await _observed(_trap(folder, clients, Chance(seed)))
 
 

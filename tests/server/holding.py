@@ -1,4 +1,4 @@
-"""A store that holds back what it is given, until a test lets it write."""
+"""A store that holds back its writes until a test releases them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -25,12 +25,12 @@ class Held:
         return written
 
     async def next(self) -> Finish:
-        """What waits longest."""
+        """The oldest held write."""
         await self.came.wait()
         return self.waiting[0][0]
 
     async def write(self, problem: Exception | None = None) -> None:
-        """Write what waits longest, or refuse to."""
+        """Release or refuse the oldest held write."""
         finish = await self.next()
         _, written = self.waiting.pop(0)
         if not self.waiting:

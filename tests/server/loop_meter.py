@@ -42,7 +42,7 @@ class Meter:
 
 @contextmanager
 def metered() -> Iterator[Meter]:
-    """Measures every callback of the loop of this thread. What the garbage collector does is left out: it comes when it likes. So
+    """Measures every callback of the loop of this thread. The garbage collector is left out, since it runs at any time. So
     is the tracing of a coverage measurement, which makes traced code several times slower."""
     meter, here, run, trace = Meter(), threading.get_ident(), asyncio.Handle._run, sys.gettrace()
 

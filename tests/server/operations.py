@@ -24,7 +24,7 @@ NESTED = "[" * 900 + "]" * 900
 
 
 class Target:
-    """Where a server is, and who may log in."""
+    """The address of a server, and the logins."""
 
     def __init__(self, port: int, ports: dict[str, int], logins: dict[str, dict[str, Any]], host_token: str) -> None:
         self.port, self.ports, self.logins, self.host_token = port, ports, logins, host_token
@@ -77,7 +77,7 @@ def log_in(game: str, password: str | None = None, **more: Any) -> Operation:
 
 
 def say(*messages: str | bytes, game: str = "", path: str = "/", **more: Any) -> Operation:
-    """These messages, after a login where a game is named; then hear what comes."""
+    """Send these messages, after a login if a game is named, and read the answers."""
 
     def operation(target: Target) -> None:
         with target.socket(path, **more) as bot:
@@ -225,4 +225,4 @@ OPERATIONS: dict[str, Operation] = {
     "socket.io, largest game": organise(NEW_GAME),
     "host": host("rooms", "stats", "x" * 5_000),
 }
-"""By what they do."""
+"""By the kind of operation."""

@@ -34,7 +34,7 @@ class Outage:
         self.writes = self.reads = True
 
     async def silent(self, *awaited: Any) -> list[asyncio.Future[Any]]:
-        """What is awaited does not come, though the store tries again and again and everybody has time to speak."""
+        """Check that the awaited message does not come, though the store retries and all tasks get their turn."""
         futures = [asyncio.ensure_future(one) for one in awaited]
         tries = self.tries + 50
         while self.tries < tries:

@@ -1,4 +1,4 @@
-"""The life of a server as a process: start, stop, crash, and what is left afterwards."""
+"""A server as a process: start, stop, crash, and the state afterwards."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""No callback on the event loop uses more than 5 ms of processor time, whatever clients ask for."""
+"""No callback on the event loop uses more than 5 ms of CPU time, for any request."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ from tests.server.operations import OPERATIONS, Operation, Target
 pytestmark = pytest.mark.anyio
 
 TRIES = 4
-"""The least of so many counts: caches are cold at first, and a busy machine adds to all of them."""
+"""The least of this number of measurements: caches are cold at first, and a busy machine adds to all of them."""
 MATCHES, BOTS, DUELLISTS, LIVE = 1500, 1200, 1200, 250
 
 

@@ -1,4 +1,4 @@
-"""While the store is down, matches go on, and nobody is told a result, in any protocol. Afterwards everybody is."""
+"""While the store is down, matches go on and clients of all protocols get no results. Afterwards they get them."""
 
 import asyncio
 from pathlib import Path

@@ -31,7 +31,7 @@ if not sys.stdin.read():
 
 
 async def spare_the_disk(server: PostgresServer) -> None:
-    """Tests do not cut the power: what the server has written need not reach the disk."""
+    """Tests do not cut the power, so the database need not flush to disk."""
     connection = await asyncpg.connect(server.get_uri())
     await connection.execute("ALTER SYSTEM SET fsync = off")
     await connection.execute("SELECT pg_reload_conf()")

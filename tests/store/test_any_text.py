@@ -1,4 +1,4 @@
-"""What every store keeps to: names of any length and content, and nothing that is asked can harm it."""
+"""The contract of every store: names of any length and content, and harmless queries."""
 
 import pytest
 from hypothesis import given, settings

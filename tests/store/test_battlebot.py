@@ -17,7 +17,7 @@ from tests.store.battlebot_database import LEFT_COLUMN, PASSWORD, START, bot, bu
 
 
 def taken(*given: Any) -> tuple[list[AnyExportLine], list[str]]:
-    """The lines between the first and the last, and what was reported."""
+    """The lines between the first and the last, and the reports."""
     reports: list[str] = []
     numbered = [(number, DECODER.decode(json.dumps(document))) for number, document in enumerate(given, 1)]
     lines = [archive_line.decode(line) for line in translated(numbered, reports.append)]

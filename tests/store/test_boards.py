@@ -1,4 +1,4 @@
-"""What every store keeps to: boards of a match that goes on, which stand if the match never ends."""
+"""The contract of every store: boards of a running match, which stay if the match never ends."""
 
 import asyncio
 from typing import Any

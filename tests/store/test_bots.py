@@ -1,4 +1,4 @@
-"""What every store keeps to: bots."""
+"""The contract of every store: bots."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A claim on a PostgreSQL store: a live server keeps it, whatever becomes of its connections, and a dead one loses it."""
+"""A claim on a PostgreSQL store: a live server keeps it even without connections, and a dead one loses it."""
 
 import asyncio
 import os
@@ -80,7 +80,7 @@ async def test_a_claim_is_given_up_when_the_store_is_closed(postgres_url: str, m
 
 
 class Silent(Claim):
-    """The claim of a server that has died: it does not beat, and nobody gives it up."""
+    """The claim of a dead server: it has no heartbeat and is not released."""
 
     async def _keep_beating(self) -> None:
         return

@@ -1,4 +1,4 @@
-"""What was told is there after a SIGKILL, and nothing twice."""
+"""Acknowledged results survive a SIGKILL, and none is stored twice."""
 
 import asyncio
 import sys
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def told_before_the_kill(url: str, wait_for: int) -> set[str]:
-    """What a process says that it has stored, until it is killed in the midst of it."""
+    """The results that a process reports as stored until it is killed."""
     child = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.store.finisher", url, stdout=PIPE)
     assert child.stdout
     told = [await child.stdout.readline() for _ in range(wait_for)]

@@ -1,4 +1,4 @@
-"""The journal: who waits is gathered into batches, and what one does wrong is no other's fault."""
+"""The journal: waiting changes form batches, and a bad change fails alone."""
 
 import asyncio
 

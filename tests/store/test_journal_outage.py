@@ -1,4 +1,4 @@
-"""The journal while the disk cannot be written: what lasts waits, all else fails at once."""
+"""The journal while the disk cannot be written: results wait, all other changes fail at once."""
 
 import asyncio
 

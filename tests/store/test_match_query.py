@@ -1,4 +1,4 @@
-"""What every store keeps to: lists of matches, counts and contests."""
+"""The contract of every store: lists of matches, counts and contests."""
 
 from itertools import product
 from typing import Any

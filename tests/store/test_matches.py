@@ -1,4 +1,4 @@
-"""What every store keeps to: matches, from their beginning to their end."""
+"""The contract of every store: matches, from start to end."""
 
 import asyncio
 from typing import Any
@@ -62,7 +62,7 @@ async def all_of(store: Store) -> object:
 
 
 async def test_the_same_end_may_come_twice(store: Store) -> None:
-    """As after a commit of which nobody knows whether it succeeded."""
+    """As after a commit with an unknown outcome."""
     store.begin(a_match("m"))
     end = an_end("m", (1, 2), notes=(Note("book", "ada", {"wins": 1}),))
     await asyncio.gather(store.finish(end), store.finish(end))

@@ -1,4 +1,4 @@
-"""Files of mongoexport: documents, their lines, and what is wrong with a file."""
+"""Files of mongoexport: documents, their lines, and errors in a file."""
 
 import io
 from typing import Any

@@ -1,4 +1,4 @@
-"""What every store keeps to: notes."""
+"""The contract of every store: notes."""
 
 import pytest
 

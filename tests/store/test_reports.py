@@ -1,4 +1,4 @@
-"""What every store counts and finds for pages."""
+"""The contract of every store: counts and searches for the pages."""
 
 import pytest
 

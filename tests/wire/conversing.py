@@ -13,7 +13,7 @@ from botdrome.wire.writers import MatchWriters
 
 
 class Talk:
-    """What the client was sent, as JSON, and what the conversation asked of the server."""
+    """The messages to the client, as JSON, and the commands to the server."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
@@ -38,7 +38,7 @@ class Talk:
 
 
 class MemoryTable:
-    """A match between clients in memory. What they submit is played, and all of them are told."""
+    """A match between clients in memory. Their moves are played, and all get the news."""
 
     def __init__(self, game: str, *talks: Talk) -> None:
         row = FORMATS[game]
@@ -51,7 +51,7 @@ class MemoryTable:
             assert talk.hear(Seated(player, self.writers)) == ([], [])
 
     def publish(self, news: News) -> list[list[Any]]:
-        """What each client is sent."""
+        """The messages to each client."""
         stands = standing(self.match, 0)
         return [[json.loads(message) for message in talk.conversation.notify(news, stands)] for talk in self.talks]
 

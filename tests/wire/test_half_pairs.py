@@ -1,4 +1,4 @@
-"""Half pairs: what JavaScript reads and UTF-8 cannot say."""
+"""Lone surrogates, which JavaScript accepts and UTF-8 cannot encode."""
 
 import msgspec
 import pytest

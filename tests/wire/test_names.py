@@ -1,4 +1,4 @@
-"""Names: what may be in them."""
+"""Names: allowed characters."""
 
 import pytest
 

@@ -61,7 +61,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 def javascript(epoch: Epoch) -> str:
-    """`Sun Nov 15 2026 02:27:15 GMT+0000 (UTC)`, whatever the locale."""
+    """`Sun Nov 15 2026 02:27:15 GMT+0000 (UTC)`, in any locale."""
     at = datetime.fromtimestamp(epoch / 1000, UTC)
     return f"{DAYS[at.weekday()]} {MONTHS[at.month - 1]} {at:%d %Y %H:%M:%S} GMT+0000 (UTC)"
 
@@ -72,7 +72,7 @@ def iso(epoch: Epoch) -> str:
 
 
 def epoch(text: str) -> Epoch:
-    """Read a date or a moment in ISO 8601, in UTC unless it has an offset. ValueError where it is neither, or out of range."""
+    """Read a date or a moment in ISO 8601, in UTC unless it has an offset. Raise ValueError if it is neither, or out of range."""
     at = datetime.fromisoformat(text)
     try:
         return int((at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -34,7 +34,7 @@ async def body_of(request: Request, limit: int = LARGEST_BODY) -> bytes:
 
 
 async def whole_body(request: Request, limit: int = LARGEST_BODY) -> bytes:
-    """The same; Problem where the client has left."""
+    """The same. Raise Problem if the client has left."""
     try:
         return await body_of(request, limit)
     except ClientDisconnect:

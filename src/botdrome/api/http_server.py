@@ -54,7 +54,7 @@ def http_stack(
 ) -> MakeHttp:
     """Return the maker of HTTP connections. The `direct` services answer their targets, the application all others.
 
-    `body_limits`: bytes, by the beginning of the target, where they are not LARGEST_BODY.
+    `body_limits`: limits in bytes other than LARGEST_BODY, by the beginning of the target.
     """
     pages = AppService(app, body_limits or {})
 
@@ -81,7 +81,7 @@ class AppService:
         return next((most for start, most in self._body_limits.items() if target.startswith(start)), LARGEST_BODY)
 
     def streams(self, target: bytes) -> bool:
-        """A socket.io session ends where a client leaves in the middle of a body."""
+        """A socket.io session ends if a client leaves in the middle of a body."""
         return target.startswith(b"/socket.io/")
 
     def refusal(self, request: HttpRequest) -> HttpResponse | None:

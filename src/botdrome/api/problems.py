@@ -1,4 +1,4 @@
-"""Problems: what a client is told when a request cannot be answered."""
+"""Problems: the errors of requests, with their messages for the client."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ def no_bot(name: str) -> Problem:
 
 
 def known_problem(error: BaseException | None) -> Problem | None:
-    """The problem that the client is told; None: an error in the server, whose words are for the log."""
+    """Return the problem for the client; None: a server error, which is only logged."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, LooksAlike):

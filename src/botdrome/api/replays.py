@@ -116,13 +116,13 @@ LIMITS = FilmLimits()
 
 
 def film_of_file(data: bytes, limits: FilmLimits = LIMITS) -> bytes:
-    """The film of a match file; Problem with the line and the reason where it cannot be played."""
+    """Return the film of a match file. Raise Problem with the line and the reason if it cannot be played."""
     return _film(data, None, (), limits)
 
 
-def film_of_match(entry: MatchEntry, owners: Iterable[str | None], record: bytes, limits: FilmLimits = LIMITS) -> bytes:
+def film_of_match(entry: MatchEntry, owners: Iterable[str | None], record: bytes) -> bytes:
     """The film of a stored match. `owners` has the owner of each player that is a registered bot."""
-    return _film(record, entry, owners, limits)
+    return _film(record, entry, owners, LIMITS)
 
 
 def _film(data: bytes, entry: MatchEntry | None, owners: Iterable[str | None], limits: FilmLimits) -> bytes:

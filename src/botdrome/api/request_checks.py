@@ -108,12 +108,12 @@ class RequestChecks:
             return await _allowed(headers)(scope, receive, send_safely)
         seconds = await self._admit(scope, headers)
         if seconds:
-            limited = {"retry-after": str(seconds), "connection": "close"}  # what else it has sent is not answered
+            limited = {"retry-after": str(seconds), "connection": "close"}  # later requests on this connection are not answered
             return await refused(path, 429, TOO_FAST, limited)(scope, receive, send_safely)
         return await self._app(scope, receive, send_safely)
 
     async def _admit(self, scope: Scope, headers: Headers) -> int:
-        """Wait for the turn of this request. Returns the seconds to wait where the address sends too many."""
+        """Wait for the turn of this request. Return 0, or the seconds to wait if the address sends too many."""
         client, peer = scope.get("client"), PEER.get()
         address = client[0] if client else ""
         if peer is not None:
@@ -189,7 +189,7 @@ def _changes(scope: Scope) -> bool:
 
 
 def _unnamed(scope: Scope, headers: Headers) -> bytes | None:
-    """Stands for the origin of a page that the browser does not name, such as a script from another site."""
+    """Return the origin `null` for a request of another site whose browser sends no Origin header."""
     return b"null" if _changes(scope) and headers.get("sec-fetch-site") == "cross-site" else None
 
 

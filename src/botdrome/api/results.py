@@ -26,7 +26,7 @@ def native_state(entry: MatchEntry, view: View) -> Message:
 
 
 def first_view(entry: MatchEntry) -> View:
-    """The position at the start, for a match of which nothing else is known."""
+    """The position at the start, for a match without any other position."""
     row = FORMATS[entry.game]
     game = with_options(row.game, entry.options)
     return seeded_match(game, len(entry.players), row.terms, entry.seed).view(None)

@@ -46,7 +46,7 @@ def server_calls(arena: Arena) -> ServerCalls:
 
 
 class ReadContext:
-    """What a request that only reads can use in a worker process: a store of its own, and the server."""
+    """The context of a read-only request in a worker process: its own store, and calls to the server."""
 
     def __init__(self, server: ServerCaller, store: Store) -> None:
         self.server, self.store = server, store

@@ -100,7 +100,7 @@ class Viewing:
         self._live = False
 
     async def enter(self) -> None:
-        """Problem where there is nothing to see."""
+        """Raise Problem if there is no such match."""
         if "\0" in self._match_id:
             raise no_match(self._match_id)
         if not (await self._found() or await self._found_after_a_change()):
@@ -130,7 +130,7 @@ class Viewing:
         return await self._found()
 
     async def messages(self) -> AsyncGenerator[bytes, None]:
-        """JSON messages: a snapshot, then all events. TooSlow where the spectator does not keep up."""
+        """Yield JSON messages: a snapshot, then all events. Raise TooSlow if the spectator does not keep up."""
         if self._replay is not None:
             async with aclosing(self._replay.pieces()) as pieces:
                 async for piece in pieces:

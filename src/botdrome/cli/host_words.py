@@ -86,7 +86,7 @@ def _quoted(text: str) -> tuple[str, str]:
     return (found[1], found[2]) if found[3] is None else (found[3], found[4])
 
 
-# What is shown.
+# Output.
 
 
 def headline(room: dict[str, Any]) -> str:

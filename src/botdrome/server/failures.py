@@ -1,4 +1,4 @@
-"""Failures: what is logged, and what clients are told."""
+"""Failures: their log lines, and their messages to clients."""
 
 import sys
 from typing import Any

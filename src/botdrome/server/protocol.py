@@ -1,4 +1,4 @@
-"""What a protocol gets from the server, and what the server gets from a protocol. `botdrome/protocols.py` lists them."""
+"""The interface between the server and a protocol. `botdrome/protocols.py` lists the protocols."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,7 +25,7 @@ ReceiveSocket = Callable[[str], MakeSession | SocketOptions | bytes | None]
 
 
 class ServerParts(NamedTuple):
-    """What all protocols share."""
+    """The parts of the server that all protocols share."""
 
     settings: Settings
     desk: Desk
@@ -81,7 +81,7 @@ class ServedProtocol:
     apps: Mapping[str, Any] = field(default_factory=dict)
     """ASGI applications, by the path on the HTTP port."""
     body_limits: Mapping[bytes, int] = field(default_factory=dict)
-    """Bytes of the longest body of a request to them, by the beginning of the target, where it is not the usual limit."""
+    """Limits of request bodies in bytes other than the usual one, by the beginning of the target."""
     direct: DirectService | None = None
     """Answers requests on the HTTP port without an ASGI application."""
     receive_socket: ReceiveSocket = lambda _: None

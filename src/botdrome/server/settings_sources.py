@@ -158,7 +158,7 @@ def _from_environment(environment: Mapping[str, str], paths: Mapping[str, str], 
 
 
 def _checked(section: type[Section], path: str, key: str, value: Any) -> Any:
-    """Return the value, from JSON where it is in JSON. BadSetting if the section refuses it."""
+    """Return the value, parsed from JSON if it is JSON. Raise BadSetting if the section refuses it."""
     if path in JSON_VALUES and isinstance(value, str):
         try:
             value = msgspec.json.decode(value)

@@ -30,15 +30,15 @@ INTERVAL = 30.0
 class Outage:
     """A time in which the store fails, logged when it begins, at intervals and when it ends."""
 
-    def __init__(self, verb: str, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, verb: str) -> None:
         """`verb` is "written" or "read"."""
         self.trouble = ""
         """Why the store fails at present, for the operator; empty: it works."""
-        self._verb, self._clock = verb, clock
+        self._verb = verb
         self._began = self._logged = 0.0
 
     def failed(self, problem: str, **figures: int) -> None:
-        now = self._clock()
+        now = monotonic()
         if not self.trouble:
             self._began = now
         elif now - self._logged < INTERVAL:
@@ -49,7 +49,7 @@ class Outage:
     def worked(self, **figures: int) -> None:
         if self.trouble:
             self.trouble = ""
-            log.warning(f"the store can be {self._verb} again", seconds=round(self._clock() - self._began), **figures)
+            log.warning(f"the store can be {self._verb} again", seconds=round(monotonic() - self._began), **figures)
 
 
 LARGEST_BATCH = 1_000

@@ -128,7 +128,7 @@ class Wanted(Struct, frozen=True):
     all_of: Sequence[str] = ()
     """Players that all took part."""
     any_of: Sequence[str] = ()
-    """Players of which at least one took part."""
+    """At least one of these players took part."""
     status: Status | None = None
     winner: str | None = None
     """The only winner."""

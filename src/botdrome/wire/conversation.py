@@ -132,7 +132,7 @@ class WaitLimit(Struct, Reply, frozen=True):
 
 
 class CannotPlay(Struct, Reply, frozen=True):
-    """The client cannot play, for a reason that clients which know such messages are told."""
+    """The client cannot play. Clients that know such messages get the reason."""
 
     message: dict[str, Any]
     code: int = NORMAL

@@ -1,4 +1,4 @@
-"""Match header: what is known of a match before anything happens in it."""
+"""Match header: the facts of a match at its start."""
 
 from msgspec import Struct
 

@@ -1,4 +1,4 @@
-"""Token bucket: a rate limit. It is told the time, in seconds on any clock."""
+"""Token bucket: a rate limit. It receives the time, in seconds on any clock."""
 
 
 class TokenBucket:

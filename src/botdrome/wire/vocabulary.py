@@ -1,4 +1,4 @@
-"""What writers need beside the news: the standing of the match, the board of each event, and seats."""
+"""Values that writers need beside the news: the standing of the match, the board of each event, and seats."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ def standing(match: Match, now: Milliseconds) -> Standing:
 
 
 def _announced(match: Match, left: Milliseconds) -> Milliseconds:
-    """Return the time that players are told: the whole limit before a step begins, and never the grace period."""
+    """Return the time shown to players: the whole limit before a step begins, and never the grace period."""
     pace = match.terms.pace
     if match.resting:
         left = max(left, 0) + (pace.limit or 0)

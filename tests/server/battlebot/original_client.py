@@ -1,4 +1,4 @@
-"""A client that does what Battlebot's own does: it reads the state of every message, and dies of any other message."""
+"""A client like Battlebot's own: it reads the state of every message, and crashes on any other message."""
 
 import asyncio
 import json

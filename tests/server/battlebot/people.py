@@ -1,4 +1,4 @@
-"""Guests of the native protocol: people, who are sent frames."""
+"""Guests of the native protocol: human players, which get frames."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Bad input over real sockets: a clear answer, and nobody else is disturbed."""
+"""Bad input over real sockets gets a clear answer and disturbs no other client."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def undisturbed(house: RunningServer) -> AsyncIterator[None]:
-    """A match that begins before and ends after what is tried in between."""
+    """A match that begins before the bad input and ends after it."""
     one, two = await registered(house, "quiet one"), await registered(house, "quiet two")
     with unhurried("noughts-and-crosses"):
         async with bot(house, one) as first, bot(house, two) as second:
@@ -280,7 +280,7 @@ async def test_half_a_request_is_dropped_after_a_while(tmp_path: Path, monkeypat
 
 
 async def test_who_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refusals come back for every illegal turn; nobody reads them."""
+    """The server refuses every illegal turn; the client does not read the refusals."""
     monkeypatch.setattr("botdrome.server.network.websocket.BACKLOG", 20_000)
     async with server(tmp_path, message_burst=1_000_000, message_longest=1 << 20) as house, undisturbed(house):
         ada, bob = [await registered(house, name, "battleship") for name in ("ada", "bob")]

@@ -1,4 +1,4 @@
-"""Battlebot's own client, unchanged: whatever happens, it is sent states or the connection is closed."""
+"""Battlebot's own client, unchanged: it gets only states, or the connection is closed."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ def address(house: RunningServer) -> str:
 
 
 async def until_waiting(house: RunningServer, wish: Wish, players: int, work: list[asyncio.Task[None]]) -> None:
-    """Until so many wait for newcomers, and nothing is played."""
+    """Wait until this number of clients waits for newcomers and no match runs."""
     async with asyncio.timeout(PATIENCE):
         while len(house.desk.waiting(wish)) < players or house.desk.tables.live():
             assert not any(task.done() for task in work), [task.exception() for task in work if task.done()]

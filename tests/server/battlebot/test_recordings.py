@@ -33,7 +33,7 @@ def timeless(message: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("scenario", ["nac-win", "nac-invalid", "nac-disconnect", "nac-timeout", "contest-pair"])
 async def test_a_recorded_conversation(tmp_path: Path, scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was sent is sent, in the recorded order; what comes back is the same but for passwords and times."""
+    """The recorded messages are sent in order; the answers are the same except for passwords and times."""
     if scenario == "nac-timeout":
         monkeypatch.setitem(FORMATS, "noughts-and-crosses", hurried("noughts-and-crosses"))
     lines = recorded(scenario)

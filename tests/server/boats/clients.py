@@ -50,7 +50,7 @@ def the_room(house: RunningServer, title: str = "") -> BoatRoom:
 
 
 class Rigged(Chance):
-    """Has those begin who are named first; all others come after them."""
+    """Let the players named first begin; all others come after them."""
 
     def __init__(self, *names: str) -> None:
         super().__init__(0)
@@ -118,7 +118,7 @@ async def line(house: RunningServer, port: str = "xbs") -> AsyncIterator[Line]:
 
 @asynccontextmanager
 async def sailor(house: RunningServer, name: str, *extra: str, board: str = BOARD) -> AsyncIterator[Line]:
-    """One who has joined and has read its own J."""
+    """A player that has joined and has read its own J."""
     async with line(house) as one:
         assert (await one.receive()).startswith("G|")
         one.send("|".join(("J", name, board, *extra)))

@@ -1,4 +1,4 @@
-"""What boat players say to each other, and how much of it is passed on."""
+"""Messages between boat players, and their limits."""
 
 from pathlib import Path
 

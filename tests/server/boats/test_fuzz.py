@@ -1,4 +1,4 @@
-"""Nonsense on lines: nothing that clients send is more than the server can bear, and nobody else notices."""
+"""Fuzzing over lines: no input breaks the server or disturbs another client."""
 
 import asyncio
 import gc
@@ -35,7 +35,7 @@ def nonsense(rng: Random) -> bytes:
 
 
 async def babble(port: int, rng: Random, lines: int) -> None:
-    """Say so many lines, on one connection after the other."""
+    """Send this number of lines, on one connection after the other."""
     while lines > 0:
         one = Line(*await asyncio.open_connection("127.0.0.1", port))
         with suppress(ConnectionError):

@@ -1,4 +1,4 @@
-"""Whoever closes its own side after its lines, as `nc -N` does, still gets the answers to all of them."""
+"""A client that closes its own side after its lines, as `nc -N` does, still gets all answers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Coming to a boat game: who may join, who may come back, and in which words the others are turned away."""
+"""Joining and returning to a boat game, and the refusals."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

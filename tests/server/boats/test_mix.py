@@ -1,4 +1,4 @@
-"""Bots on lines and bots on WebSockets at one table, with a spectator who watches both."""
+"""Bots on lines and bots on WebSockets at one table, with a spectator."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -19,7 +19,7 @@ SHOTS = [*FLEET, *((x, y) for y in range(1, 11) for x in range(1, 11) if (x, y) 
 
 
 async def play_on_lines(one: Line, name: str) -> list[str]:
-    """Shoot at whoever comes next, one square after the other; the last lines."""
+    """Shoot at the next opponent, one square after the other, and return the last lines."""
     target, shots = "", 0
     while not (message := await one.receive()).startswith("F|"):
         kind, *words = message.split("|")

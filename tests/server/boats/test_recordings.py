@@ -51,7 +51,7 @@ DIFFERENCES: dict[str, dict[tuple[str, str, str, int], list[Step]]] = {
         ("c6", "<-", "protocol error", 3): [("c6", "<-", G_ERRORS)],
     },
 }  # fmt: skip
-"""Where the spec recommends something else than what was recorded: which occurrence of a step, and what comes instead."""
+"""Steps where the spec recommends another answer than the recorded one: the occurrence, and the new answer."""
 CONSOLE = {
     "console to all, console to bob": [
         {"do": "message", "text": "host here"},
@@ -129,7 +129,7 @@ def step_name(*words: str) -> str:
 
 @pytest.mark.parametrize("scenario", PLANS)
 async def test_a_recorded_conversation(tmp_path: Path, scenario: str) -> None:
-    """What was sent is sent, in the recorded order; what comes back is the same. Who begins is a matter of chance."""
+    """The recorded lines are sent in order; the answers are the same. The first player is random."""
     script = steps(scenario)
     assert len(script) > 20
     orders = [text for _, kind, text in script if kind == "<-" and text.startswith("S|")]

@@ -1,4 +1,4 @@
-"""Players without a secret who lost their connection, in a room where the next game can be joined meanwhile."""
+"""Players without a secret that lost their connection, in a room where the next game can be joined meanwhile."""
 
 import asyncio
 from collections.abc import AsyncIterator

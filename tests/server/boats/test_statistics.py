@@ -39,7 +39,7 @@ width=10
 
 
 async def play(house_folder: Path, plan: RoomPlan, **changes: str) -> tuple[dict[str, object], dict[str, object]]:
-    """Ann hits once and bob skips, in a game for one hit; what the books say about the title and about ann."""
+    """Ann hits once and bob skips, in a game for one hit. Return the statistics of the title and of ann."""
     async with boat_server(house_folder, plan, **changes) as house, sailors(house, "ann", "bob") as (ann, bob):
         ann.send("S|bob|6|3")
         await bob.until("N|bob")

@@ -1,4 +1,4 @@
-"""The traps of the original: what one client does, or leaves undone, must not touch another."""
+"""Weaknesses of the original: no action of one client may affect another."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""When the store fails or is slow: nobody is told results that are not on disk, and the room goes on."""
+"""When the store fails or is slow, no client gets a result that is not on disk, and the room goes on."""
 
 import asyncio
 from pathlib import Path

@@ -28,7 +28,7 @@ class Api:
         return await self.client.request(method, self.path + path, **more)
 
     async def post(self, message: Any, path: str = "", **params: Any) -> Told:
-        """A message to the universal route; the answer, whatever its status."""
+        """Send a message to the universal route, and return the answer with any status."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         told: Told = (await self.ask("POST", path, content=body, params=params)).json()
         return told
@@ -55,7 +55,7 @@ class Api:
         return users
 
     async def round(self, *actions: tuple[str, str]) -> Told:
-        """All who live act, and the round ends; the state after it."""
+        """All living users act, which ends the round. Return the state after it."""
         number = (await self.state())["state_number"]
         for user_id, action in actions:
             answer = await self.act(user_id, action)
@@ -77,12 +77,12 @@ async def room(folder: Path, rooms: str = STEPS, **settings: Any) -> AsyncIterat
 
 
 def rooms_of(house: RunningServer) -> Rooms:
-    """The rooms themselves, for tests that ask what is left behind."""
+    """The rooms themselves, for tests that look for leftovers."""
     return house.host_of(BomberApi).rooms
 
 
 async def until_waiting(house: RunningServer, count: int) -> None:
-    """Until so many wait for the next state of the first room."""
+    """Wait until this number of requests waits for the next state of the first room."""
     async with asyncio.timeout(PATIENCE):
         while len(rooms_of(house).first.waits) != count:
             await asyncio.sleep(0)

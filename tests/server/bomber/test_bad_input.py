@@ -1,4 +1,4 @@
-"""Whatever is sent to the Bomberman API: it is answered in words, bounded, and nobody else notices."""
+"""Bad input to the Bomberman API gets a clear answer within limits and disturbs no other client."""
 
 import ast
 import asyncio

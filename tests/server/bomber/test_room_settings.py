@@ -1,4 +1,4 @@
-"""Rooms of the Bomberman API: their settings, their paths and what stays secret."""
+"""Rooms of the Bomberman API: settings, paths and secrets."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Rooms of the Bomberman API: who plays with whom, who can look on, and what stays secret."""
+"""Rooms of the Bomberman API: players, spectators and secrets."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a Bomberman room tells: when it starts, who was killed by whom, its own rules; also while the server stops."""
+"""The messages of a Bomberman room: its start, kills and rules, also while the server stops."""
 
 import asyncio
 import json

@@ -152,7 +152,7 @@ async def test_a_game_can_be_stopped(tmp_path: Path) -> None:
             assert (await one.error())["error"] == "UNKNOWN_GAME"
 
 
-# Those who watch.
+# Spectators.
 
 
 async def test_others_may_watch_but_not_touch(tmp_path: Path) -> None:

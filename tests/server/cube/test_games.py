@@ -46,7 +46,7 @@ class Patient:
         return asked
 
     def let(self, plan: Any) -> None:
-        """Answer what it was asked, or will be."""
+        """Answer the current or the next call."""
         self._answers.put_nowait(plan)
 
 
@@ -164,7 +164,7 @@ SECRET = "hunter2"
     ],
 )
 async def test_the_answer_of_a_service_on_this_machine_is_not_repeated(tmp_path: Path, reply: Reply) -> None:
-    """Otherwise an organiser could read what listens on any port of the server's machine."""
+    """Otherwise an organiser could scan the ports of the server's machine."""
     assert SECRET not in json.dumps(await failing(reply, tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""How many games organisers have, and what happens when one leaves or a game cannot go on."""
+"""The limits of organisers' games, and games that end because the organiser leaves or a call fails."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Who plays in a Battlecube game: bots that are called, the house's and those that wait, in any mix."""
+"""Players of a Battlecube game: called bots, house bots and waiting bots, in any mix."""
 
 import json
 from contextlib import AsyncExitStack
@@ -15,7 +15,7 @@ from tests.server.cube.test_games import CORNERS, EAST
 pytestmark = pytest.mark.anyio
 
 
-# Whoever sits at the table.
+# The players at the table.
 
 
 async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_house_bots_among_themselves(tmp_path: Path) -> None:
         assert (await one.until("GAME_ENDED"))[-1][1]["result"] in ("TIE", "WINNER_FOUND")
 
 
-# What else is kept of a game.
+# Other stored data of a game.
 
 
 async def test_the_flight_record_tells_the_author_why(tmp_path: Path) -> None:

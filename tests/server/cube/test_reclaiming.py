@@ -1,4 +1,4 @@
-"""An organiser that lost its connection continues its game with the game's key, and nobody else can."""
+"""Only the holder of the game's key can continue a game after a lost connection."""
 
 from pathlib import Path
 from typing import Any

@@ -26,7 +26,7 @@ async def arena(folder: Path, **changes: Any) -> AsyncIterator[RunningServer]:
 
 
 async def until(holds: Callable[[], object]) -> None:
-    """For what the server tells nobody: that somebody waits, or that a match is about to begin."""
+    """For events that the server does not announce: a player waits, or a match is about to begin."""
     async with asyncio.timeout(PATIENCE):
         while not holds():
             await asyncio.sleep(0.001)
@@ -45,7 +45,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 class Duellist:
-    """One connection. What it receives is kept as bytes too, for those who look at the very form."""
+    """One connection. It also keeps the received bytes, for tests of the exact form."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str = "") -> None:
         self.reader, self.writer, self.name = reader, writer, name
@@ -113,7 +113,7 @@ async def free(house: RunningServer, name: str, **extra: Any) -> AsyncIterator[D
 
 @asynccontextmanager
 async def pair(house: RunningServer, *names: str, **extra: Any) -> AsyncIterator[tuple[Duellist, Duellist, Any]]:
-    """Two at one table, whoever begins first, and the first question."""
+    """Two clients at one table, the beginner first, and the first question."""
     async with (
         free(house, (names or ("ada", "bob"))[0], **extra) as one,
         free(house, (names or ("ada", "bob"))[1], **extra) as two,

@@ -169,7 +169,7 @@ def framed(*messages: Any) -> bytes:
 
 
 class Nowhere:
-    """A connection to nobody."""
+    """A connection without a peer."""
 
     address = "127.0.0.1"
     traffic = Traffic()

@@ -1,4 +1,4 @@
-"""Who meets whom: at once, or when they have gathered; rather somebody else than the last opponent; across protocols."""
+"""Pairing: at once or after a gathering time, with new opponents first, and across protocols."""
 
 import asyncio
 from pathlib import Path
@@ -84,7 +84,7 @@ async def test_with_a_window_they_gather_first_and_mix(tmp_path: Path) -> None:
 async def test_whoever_is_left_over_meets_those_of_other_protocols(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lot: int
 ) -> None:
-    """There, too, chance decides who begins."""
+    """The first player is random there, too."""
     monkeypatch.setattr(desk, "randrange", lambda _: lot)
     async with arena(tmp_path, duel_window=0.05) as house, free(house, "ada") as ada:
         await waits(house, ada)

@@ -24,7 +24,7 @@ def recorded(scenario: str) -> list[Line]:
 
 
 class Replay:
-    """Two players of a recording, each with what it is to hear."""
+    """Two players of a recording, each with the messages that it must get."""
 
     def __init__(self, lines: list[Line]) -> None:
         self.moves = [line for line in lines if line["dir"] in ("c2s", "close") and line["t"] > self._began(lines)]
@@ -72,7 +72,7 @@ class Replay:
 
 
 async def enter(house: RunningServer, replay: Replay, one: Duellist, two: Duellist) -> dict[str, Duellist]:
-    """Both at a table: who begins there has the part of who began in the recording."""
+    """Both clients at a table; the beginner plays the part of the recorded beginner."""
     for client, name in zip((one, two), replay.heard, strict=True):
         client.name = name
         await client.send({"username": name})
@@ -90,7 +90,7 @@ async def enter(house: RunningServer, replay: Replay, one: Duellist, two: Duelli
 
 @pytest.mark.parametrize("scenario", ["match", "invalid_move", "lenient_moves"])
 async def test_a_recorded_match(tmp_path: Path, scenario: str) -> None:
-    """What was sent is sent; what comes back is the same text but for ids, the order of results and our two keys more."""
+    """The recorded messages are sent; the answers are the same text except for ids, the order of results and two new keys."""
     replay = Replay(recorded(scenario))
     async with arena(tmp_path) as house, connected(house) as one, connected(house) as two:
         clients = await enter(house, replay, one, two)
@@ -104,7 +104,7 @@ async def test_a_recorded_match(tmp_path: Path, scenario: str) -> None:
 
 
 async def test_the_recorded_disconnection(tmp_path: Path) -> None:
-    """The one who stays has won both boards as soon as the other is gone: the original let it play on."""
+    """The player that stays wins both boards as soon as the other leaves; the original let it play on."""
     replay = Replay(recorded("disconnect_other_turn"))
     async with arena(tmp_path) as house, connected(house) as one, connected(house) as two:
         clients = await enter(house, replay, one, two)

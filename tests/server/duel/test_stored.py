@@ -1,4 +1,4 @@
-"""Duel arena tells and shows what is on disk: boards, the Elo table, and ids that are never given twice."""
+"""The duel arena shows only stored data: boards, the Elo table, and unique ids."""
 
 import asyncio
 import re
@@ -92,7 +92,7 @@ async def test_what_was_reckoned_with_a_match_that_cannot_be_stored_is_put_right
 
 
 async def test_the_time_of_a_player_that_leaves_is_not_stored_over_its_last_board(tmp_path: Path) -> None:
-    """Both are on disk, and the table is told first of what came second: a server killed now loses nothing."""
+    """Both boards are stored, and the table hears of the second first: a server killed now loses nothing."""
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     table = DuelLeaderboard(store, {})
     await table.arrive("ada")
@@ -176,7 +176,7 @@ async def refused(notes: list[Note]) -> None:
 
 
 async def test_pairs_wait_while_there_are_no_ids_for_their_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The store was down when others should have been reserved; nobody but the waiting pairs can ask for them again."""
+    """The store was down when more ids should have been reserved; only the waiting pairs can ask for them again."""
     async with arena(tmp_path) as house, free(house, "ada") as ada, free(house, "bob") as bob:
         await until(lambda: house.arena.duel.players == 2)
         hall: Any = house.host_of(duel_hall.DuelHall)

@@ -34,7 +34,7 @@ def cells(page: str) -> list[str]:
 
 
 async def test_the_page_of_the_original(tmp_path: Path) -> None:
-    """Who begins wins a board each, as in the recording: rating 1199 and 1201, a score of 1 each, no invalid move."""
+    """Each beginner wins its board, as in the recording: ratings 1199 and 1201, a score of 1 each, no invalid move."""
     async with arena(tmp_path) as house, pair(house, "alice", "<b>bob</b>") as (one, two, question):
         await play_out(one, two, question)
         async with free(house, "new"):
@@ -98,7 +98,7 @@ async def test_it_lasts_and_the_ids_of_boards_go_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("features", [{}, {"features": ["draw"]}])
 async def test_a_full_board_counts_half(tmp_path: Path, features: dict[str, Any]) -> None:
-    """Told only to those who asked for it; in the table a draw is a board with half a point for each."""
+    """Only clients that asked for draws get them; in the table a draw counts half a point for each."""
     async with arena(tmp_path) as house, pair(house, **features) as (one, two, question):
         await fill_the_board(one, two, question)
         if features:
@@ -129,7 +129,7 @@ async def test_a_newcomer_at_a_seat_is_told_of_draws_only_if_it_asked_itself(tmp
 
 
 async def fill_the_board(one: Duellist, two: Duellist, question: Any) -> None:
-    """Pairs of columns shifted in every other row: nobody has more than two in a row."""
+    """Pairs of columns shifted in every other row: no player has more than two in a row."""
     crosses = [(x, y) for y in range(15) for x in range(15) if (x // 2 + y) % 2 == 0]
     circles = [(x, y) for y in range(15) for x in range(15) if (x // 2 + y) % 2 == 1]
     assert len(crosses) == 113 and len(circles) == 112

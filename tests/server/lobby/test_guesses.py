@@ -61,7 +61,7 @@ async def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
 
 
 Try = Callable[[RunningServer, str], Coroutine[Any, Any, str]]
-"""Log in as ada with this token; what was said."""
+"""Log in as ada with this token, and return the answer."""
 
 
 async def over_native(house: RunningServer, token: str) -> str:

@@ -1,4 +1,4 @@
-"""Bots of the house think beside the work, and not about what is over."""
+"""House bots think in worker processes, and only about running matches."""
 
 import asyncio
 from functools import partial

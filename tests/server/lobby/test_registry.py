@@ -1,4 +1,4 @@
-"""Who may play under which name."""
+"""The right to play under a name."""
 
 from pathlib import Path
 

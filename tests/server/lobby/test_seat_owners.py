@@ -1,4 +1,4 @@
-"""Seats belong to the bot or the guest that took them, and not to whoever registers the name later."""
+"""A seat belongs to the bot or guest that took it, not to a bot that registers the name later."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ async def log_of(house: RunningServer, match_id: str, seat: int, token: str) -> 
         return (await web.get(url, headers={"Authorization": f"Bearer {token}"})).status_code
 
 
-# What an owner is.
+# Owners.
 
 
 def test_a_guest_may_show_any_of_its_secrets() -> None:
@@ -59,7 +59,7 @@ def test_in_an_old_store_a_bot_owns_what_it_played_since_it_registered(registere
 
 @asynccontextmanager
 async def stolen_name(folder: Path, *secret: str) -> AsyncIterator[tuple[RunningServer, Line, dict[str, Any]]]:
-    """A guest's game that runs, the guest gone, and its name registered by somebody else, who also knows the match."""
+    """A guest's running game after the guest left and another client registered the name and knows the match."""
     async with boat_server(folder, WAITS) as house, sailor(house, "bob") as bob:
         async with sailor(house, "ann", *secret):
             await bob.until("N|")

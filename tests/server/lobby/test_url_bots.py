@@ -1,4 +1,4 @@
-"""Bots with an address: registered by a challenge, called when somebody wants to meet them, entered in contests."""
+"""Bots with a URL: registered by a challenge, called when a player wants to meet them, entered in contests."""
 
 import asyncio
 import json

@@ -44,7 +44,7 @@ def result_in(message: Any) -> Any:
 
 
 class UrlBot:
-    """What an HTTP bot does; `instead` may answer in its own way, or say None."""
+    """Run an HTTP bot; `instead` may return another answer, or None."""
 
     def __init__(self, move: Brain) -> None:
         self.move = move

@@ -1,4 +1,4 @@
-"""Traps: what a WebSocket client can do wrong, as bytes, at every stage of a conversation."""
+"""Violations of the WebSocket protocol, as bytes, at every stage of a conversation."""
 
 import asyncio
 import socket

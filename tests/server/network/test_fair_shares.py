@@ -1,4 +1,4 @@
-"""A client that sends more than its share waits for its turn, and nobody else does."""
+"""A client that sends more than its share waits for its turn; other clients do not wait."""
 
 import asyncio
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 class Work:
-    """Held input of so many pieces, each of which takes some time."""
+    """Held input of this number of pieces, each of which takes some time."""
 
     def __init__(self, name: str, pieces: int, cost: float, clock: Clock, done: list[str], later: float = 0.0) -> None:
         self.later = later
@@ -107,7 +107,7 @@ async def test_no_more_addresses_are_remembered_than_there_is_room_for() -> None
 
 
 class Transport:
-    """What the network was told."""
+    """The calls to the transport."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []

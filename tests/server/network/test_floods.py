@@ -1,4 +1,4 @@
-"""Those who send too much of what costs the server more than them, over real sockets: they are cut off, and others are not."""
+"""Flooding clients are disconnected and other clients are not, over real sockets."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ TEXT, PING, PONG = 0x81, 0x89, 0x8A
 
 
 class Raw:
-    """Bytes, as somebody sends them who has never heard of HTTP."""
+    """Raw bytes, from a client that does not speak HTTP."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer

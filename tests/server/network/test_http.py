@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Elsewhere(asyncio.Protocol):
-    """Says what it was given."""
+    """Echoes the request."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -30,7 +30,7 @@ class Elsewhere(asyncio.Protocol):
 
 
 class Shop:
-    """Answers with what it was asked, and lets those wait who ask for /wait."""
+    """Echoes the request; a request for /wait gets its answer later."""
 
     player = True
 

@@ -1,4 +1,4 @@
-"""Plain requests: what is read past the parser is what the parser reads, and all else is left to it."""
+"""Plain requests: the fast path reads the same as the parser, and leaves all other requests to it."""
 
 import httptools
 import pytest

@@ -37,7 +37,7 @@ async def test_a_connection_takes_it_over_from_the_socket_that_listens() -> None
     assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
     names = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
     assert [line.getsockopt(socket.IPPROTO_TCP, name) for name in names] == [QUIET, BETWEEN, TIMES]
-    if hasattr(socket, "TCP_USER_TIMEOUT"):  # for those who vanish while they are being told something
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # for clients that vanish while data is sent to them
         assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == (QUIET + BETWEEN * TIMES) * 1000
     writer.close()
     transport.close()

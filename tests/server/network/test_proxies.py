@@ -1,4 +1,4 @@
-"""Behind a balancer the real address of a client counts; what anybody else says of its address does not."""
+"""Behind a trusted proxy the client's real address counts; other clients cannot claim an address."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""ConnectionTimeouts: whoever is waited for too long is cut off, and nobody else; and how much work that is."""
+"""ConnectionTimeouts: only connections over their time limit are closed, at little cost."""
 
 import asyncio
 import sys
@@ -96,7 +96,7 @@ def test_one_timer_does_for_all_and_none_where_nobody_is_awaited(clock: Clock) -
 
 
 def lines_run(work: Callable[[], None]) -> int:
-    """How much work it is, whatever the machine does beside."""
+    """The number of operations, which does not depend on the machine's load."""
     lines, before = 0, sys.gettrace()
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:

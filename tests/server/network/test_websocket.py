@@ -37,7 +37,7 @@ def frame(first: int, payload: bytes = b"") -> bytes:
 
 
 class Diary:
-    """Who says again what it is told, and does what it is ordered to do."""
+    """A session that echoes messages and obeys commands in them."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -87,7 +87,7 @@ class Line:
         return await asyncio.wait_for(self._reader.readuntil(end), PATIENCE)
 
     async def rest(self) -> bytes:
-        """Whatever comes until the server closes."""
+        """All bytes until the server closes."""
         return await asyncio.wait_for(self._reader.read(), PATIENCE)
 
 

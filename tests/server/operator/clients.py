@@ -40,7 +40,7 @@ class Office:
         return found
 
     async def audited(self) -> list[tuple[str, str, str]]:
-        """What was done, the first first."""
+        """The actions, oldest first."""
         entries = (await self.get("/audit"))["entries"]
         return [(one["action"], one["target"], one["detail"]) for one in reversed(entries)]
 

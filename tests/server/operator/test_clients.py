@@ -1,4 +1,4 @@
-"""The operator sees who is connected, removes clients, and ends matches."""
+"""The operator lists clients, removes clients, and ends matches."""
 
 from pathlib import Path
 

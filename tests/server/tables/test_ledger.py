@@ -1,4 +1,4 @@
-"""The ledger: what is shown is what is stored, and the next change reckons with all others."""
+"""The ledger shows only stored values, and each change builds on all earlier ones."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +31,7 @@ def test_the_next_change_reckons_with_those_that_are_being_stored() -> None:
 
 
 def test_a_change_that_is_reported_early_waits_for_those_before_it() -> None:
-    """Both are on disk, and so is what they come to together: nothing older may be stored over that."""
+    """Both changes and their sum are stored: no older value may overwrite it."""
     ledger = Ledger({"ada": 5})
     ledger.draft("board", one_more("ada"))
     assert ledger.draft("departure", one_more("ada")) == {"ada": 7}
@@ -111,7 +111,7 @@ class Disk:
         self.handed.append((number, names, self.ledger.draft(number, change)))
 
     def write(self) -> None:
-        """Write what was handed over first."""
+        """Write the oldest change."""
         if self.handed:
             number, names, lines = self.handed.pop(0)
             self.lines |= lines
@@ -130,7 +130,7 @@ class Disk:
             self.correct()
 
     def correct(self) -> None:
-        """No correction takes away what is on disk."""
+        """No correction removes stored results."""
         for name, line in self.ledger.corrections().items():
             assert line == self.all_of(name)
             self.lines[name] = line

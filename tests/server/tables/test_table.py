@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def running(folder: Path, game: str) -> AsyncIterator[tuple[Table, Store, asyncio.Event]]:
-    """A table where a match has begun, and what is set when it is over and stored."""
+    """A table where a match has begun, and the event set when it is over and stored."""
     store, row, over = await open_store(f"sqlite:///{folder}/x.db"), FORMATS[game], asyncio.Event()
     entry = MatchEntry("m", game, ("ada", "bob"), 0)
     store.begin(entry)
@@ -71,7 +71,7 @@ async def test_a_beat_that_a_message_finds_overdue_counts_as_late(
 async def test_what_is_over_is_not_broken_off_afterwards(
     tmp_path: Path, end: Callable[[Table], None], outcome: tuple[str, str]
 ) -> None:
-    """It is written down in the next turns of the loop: who gives it up meanwhile comes too late."""
+    """It is stored in the next turns of the loop: a cancellation meanwhile comes too late."""
     async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
         end(table)
         table.abort("too late")
@@ -123,7 +123,7 @@ async def test_where_the_books_cannot_be_kept_no_result_is_told(tmp_path: Path) 
 
 
 class Observer:
-    """A bookkeeper that writes down what had been told, and what was stored, each time it was called."""
+    """A bookkeeper that records the messages sent and the results stored at each call."""
 
     def __init__(self, hearer: Hearer, store: Store) -> None:
         self._hearer, self._store = hearer, store

@@ -1,4 +1,4 @@
-"""When the store fails: nobody is told a result that is not on disk."""
+"""When the store fails, no client gets a result that is not on disk."""
 
 import asyncio
 from pathlib import Path

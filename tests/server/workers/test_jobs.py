@@ -1,4 +1,4 @@
-"""What the server and its workers say to each other."""
+"""Messages between the server and its workers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is shared is shared fairly: turns, places, and how fast requests may come."""
+"""Fair sharing of turns, slots and request rates."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ class Table:
 
 
 class World:
-    """One worker, and a clock that goes on when somebody thinks."""
+    """One worker, and a clock that advances with its work."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""Worker processes: jobs, calls, fair turns, and what happens when a worker does not do its job."""
+"""Worker processes: jobs, calls, fair turns, and failing workers."""
 
 import asyncio
 import os
@@ -120,7 +120,7 @@ async def test_an_answer_that_cannot_be_sent_or_read_ends_the_job(workers: Worke
 
 
 class Unreadable(Exception):
-    """What pickle writes of it, it cannot read."""
+    """Pickle can write it but not read it."""
 
     def __init__(self, one: str, other: str) -> None:
         super().__init__(f"{one} {other}")

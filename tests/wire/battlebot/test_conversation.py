@@ -1,4 +1,4 @@
-"""Battlebot's conversation as transcripts: what the client says, what it is told, and what the server is asked for."""
+"""Battlebot's conversation as transcripts: the client's messages, the answers, and the commands to the server."""
 
 from typing import Any
 

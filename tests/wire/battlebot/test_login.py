@@ -1,4 +1,4 @@
-"""Logins: what is read, and what fails with or without words."""
+"""Logins: valid ones, and failures with or without a message."""
 
 import json
 from typing import Any

@@ -26,7 +26,7 @@ NAMES = ("Ada", "Bob")
 
 
 class Conversation:
-    """A match, and what each of its players is told."""
+    """A match, and the messages to each player."""
 
     def __init__(self, row: Format, names: tuple[str, ...] = NAMES, extras: bool = False) -> None:
         self.match = Match(row.game, len(names), row.terms, seed=1)
@@ -184,7 +184,7 @@ def test_a_bot_is_told_the_id_with_which_it_can_come_back() -> None:
 
 @pytest.mark.parametrize("nonsense", [None, 5, "go", [], {"orders": None}, {"orders": "UL"}])
 def test_bumblebots_answers_nothing_to_what_are_no_orders(nonsense: Any) -> None:
-    """Whoever counts its updates would take an answer for the next tick."""
+    """A client that counts updates would take an answer for the next tick."""
     talk = Conversation(FORMATS["bumblebots"])
     talk.say(0, nonsense, 100)
     assert [len(told) for told in talk.told] == [1, 1]

@@ -57,6 +57,7 @@ def compared(setup: Setup, seed: int) -> int:
     return steps
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", FORMATS)
 def test_both_ways_tell_the_same(name: str) -> None:
     steps = sum(compared(setup, seed) for setup in setups() if setup[0].name == name for seed in SEEDS)

@@ -1,4 +1,4 @@
-"""Xterm Boat Sinker's conversation as transcripts: the client's lines, the server's lines, and what the room is asked for."""
+"""Xterm Boat Sinker's conversation as transcripts: the client's lines, the server's lines, and the commands to the room."""
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
@@ -88,7 +88,7 @@ def joined(burst: int = 100, taunts: Taunts | None = None) -> Client:
 
 
 class Game:
-    """A match in memory between ann, who is on lines, and bob."""
+    """A match in memory between ann, on lines, and bob."""
 
     def __init__(self, burst: int = 100) -> None:
         self.match = Match(Battleship(width=8, height=8, boats="A3 B2"), 2, Terms(Pace(1000), late="pass", gone="wait"), 1)

@@ -1,4 +1,4 @@
-"""What is read and told in a short way is what the long way gives, over many cases drawn by chance."""
+"""The fast paths of reading and writing equal the slow ones, over many random cases."""
 
 import re
 from typing import Any
@@ -129,7 +129,7 @@ class LongTalk(BoatWriter):
 
 
 class Voyage:
-    """A match that goes on by chance, and what is told of it in a short and in the long way."""
+    """A random match, with its lines from the fast and from the slow path."""
 
     def __init__(self, seed: int) -> None:
         self.chance = Chance(seed)

@@ -1,4 +1,4 @@
-"""What players on lines are told of a match, as a transcript of the protocol."""
+"""The lines to the players of a match, as a transcript of the protocol."""
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
@@ -13,7 +13,7 @@ WATER = "." * 25
 
 
 class Told:
-    """A match of ann, bob and carl, and what each of them hears."""
+    """A match of ann, bob and carl, and the lines to each."""
 
     def __init__(self, placed: bool = True, goal: int = 1, players: tuple[int, ...] = (0, 1, 2)) -> None:
         game = Battleship(width=5, height=5, boats="A3 B2", goal=goal)

@@ -114,7 +114,7 @@ def test_the_walls_that_close_next_are_in_the_state() -> None:
 
 
 DEADLY = after(drawn("AC..B... .#.#.#.# ........", fuse=1), "A BOMB, B BOMB", "B RIGHT")
-"""C stands between the bombs of A and B, who die by their own."""
+"""C stands between the bombs of A and B; each of these dies by its own bomb."""
 
 
 def test_the_state_says_who_was_killed_by_whom_and_by_which_bombs() -> None:

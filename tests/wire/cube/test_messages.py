@@ -233,6 +233,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.no_cover
 @given(ANYTHING, ANYTHING, ANYTHING)
 def test_whatever_is_sent_is_a_game_or_a_fault_that_can_be_told(whole: Any, setup: Any, players: Any) -> None:
     near = {"setup": SETUP | setup if isinstance(setup, dict) else setup, "players": players}

@@ -1,4 +1,4 @@
-"""Duel arena's conversation as transcripts: what the client says, what it is told, and what the server is asked for."""
+"""The duel arena's conversation as transcripts: the client's messages, the answers, and the commands to the server."""
 
 from itertools import count
 from typing import Any

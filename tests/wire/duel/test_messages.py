@@ -18,7 +18,7 @@ BOTH = (0, 1)
 
 
 class Play:
-    """A match of ada and bob, and what they are told."""
+    """A match of ada and bob, and their messages."""
 
     def __init__(self, players: Collection[int] = BOTH, terms: Terms = FORMATS["gomoku"].terms, size: int = 15) -> None:
         self.players = players

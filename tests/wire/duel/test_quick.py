@@ -1,4 +1,4 @@
-"""Duel arena's quick ways, of reading and of writing, give what the long ways give: over many cases by chance."""
+"""The duel arena's fast paths of reading and writing equal the slow ones, over many random cases."""
 
 import json
 from itertools import pairwise
@@ -23,7 +23,7 @@ STYLES: tuple[dict[str, Any], ...] = ({}, {"separators": (",", ":")}, {"indent":
 
 
 def heard(duel: Duel, player: int, frame: bytes, quickly: bool) -> tuple[str, Any]:
-    """What a session makes of a frame."""
+    """The answer of a session to a frame."""
     if quickly and (move := duel.plain_move(player, frame)) is not None:
         return "move", move
     try:
@@ -69,6 +69,7 @@ def spoilt(frame: bytes, chance: Chance) -> bytes:
     return frame
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(4))
 def test_an_answer_is_read_as_at_length(seed: int) -> None:
     kinds = dict.fromkeys(("move", "no answer", "BadFrame", "Ignored"), 0)
@@ -86,6 +87,7 @@ def test_an_answer_is_read_as_at_length(seed: int) -> None:
     assert min(kinds.values()) > FRAMES // 20
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(20))
 def test_a_board_that_grows_is_written_as_python_would_write_it_anew(seed: int) -> None:
     chance, play, moves, told = Chance(seed), Play(), list[list[int]](), 0
@@ -106,6 +108,7 @@ def test_a_board_that_grows_is_written_as_python_would_write_it_anew(seed: int) 
     assert told > 2
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(200))
 def test_frames_are_the_same_however_they_are_cut(seed: int) -> None:
     """Read at once where one comes alone and whole."""

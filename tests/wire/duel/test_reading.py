@@ -1,4 +1,4 @@
-"""Messages to a duel arena: what is read, and what is refused."""
+"""Messages to a duel arena, read or refused."""
 
 from typing import Any
 
@@ -89,7 +89,7 @@ def test_what_cannot_be_read_may_be_said_again(message: dict[str, Any], why: str
     ],
 )
 def test_a_plain_answer_is_read_as_any_other(frame: bytes, plain: bool) -> None:
-    """What is not plain leaves the question open, for a closer look."""
+    """A message that is not plain is left to the slow path."""
     at_length, shortly = Play(), Play()
     at_length.start()
     shortly.start()

@@ -16,6 +16,7 @@ def pieces_of(stream: bytes) -> list[bytes]:
     return [line[at : at + LONGEST] for line in lines for at in range(0, max(1, len(line)), LONGEST)]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(300))
 def test_a_stream_in_pieces_of_any_size_gives_the_same_lines(seed: int) -> None:
     chance = Chance(seed)

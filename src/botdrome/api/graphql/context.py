@@ -1,4 +1,4 @@
-"""The context of one query in a worker process: what it reads, each thing once, and which lists were cut short."""
+"""The context of one query in a worker process: a cache of its reads, and the truncated lists."""
 
 import asyncio
 from collections.abc import Sequence

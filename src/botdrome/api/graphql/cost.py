@@ -85,7 +85,7 @@ class QueryCost:
         self._known: dict[str, Weight] = {}
 
     def check(self, operation: OperationDefinitionNode) -> None:
-        """GraphQLError where the operation is too expensive or too deep."""
+        """Raise GraphQLError if the operation is too expensive or too deep."""
         aliases = _aliases(self._document)
         if aliases > MOST_ALIASES:
             raise GraphQLError(f"The query has {aliases} aliases; {MOST_ALIASES} are allowed.")

@@ -54,7 +54,7 @@ def refused(problem: Problem) -> Response:
 
 
 def graphiql() -> Response:
-    """GraphiQL where it was installed, a plain page elsewhere."""
+    """GraphiQL if it is installed, otherwise a plain page."""
     name = "graphiql.html" if (GRAPHIQL / "graphiql.min.js").exists() else "query.html"
     return FileResponse(STATIC / name, headers={"content-security-policy": GRAPHIQL_CSP, "vary": "accept"})
 

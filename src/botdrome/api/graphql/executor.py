@@ -153,7 +153,7 @@ async def _first_result(context: QueryContext, valid: ValidQuery) -> ExecutionRe
 
 
 def _answer_body(result: ExecutionResult, extensions: dict[str, Any] | None) -> dict[str, Any]:
-    """Without data where the execution was not begun."""
+    """Without data if the execution did not begin."""
     more: dict[str, Any] = {"extensions": extensions} if extensions else {}
     if not result.errors:
         return {"data": result.data} | more

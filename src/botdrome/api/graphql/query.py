@@ -30,7 +30,7 @@ class HttpQuery(Struct, frozen=True):
 
 
 class SubscriptionPlan(Struct, frozen=True):
-    """What a subscription follows: a match, or the running tables."""
+    """The subject of a subscription: a match, or the running tables."""
 
     field: str
     """The name of the field in the answer."""

@@ -118,7 +118,7 @@ class GraphQLSockets:
             session.close(RESTART, "")
 
     async def results(self, token: str | None, payload: bytes) -> AsyncGenerator[Raw, None]:
-        """The results of one operation, as they are sent."""
+        """The results of one operation, in the order of sending."""
         result = await self._run("begin", payload, token)
         if isinstance(result.value, list):
             raise QueryFailed(result.value)

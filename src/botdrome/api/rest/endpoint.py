@@ -68,7 +68,7 @@ def sorted_by(*columns: str) -> Parameter:
 
 
 class RawRequest(Struct, frozen=True):
-    """A request as it came, with the body where the endpoint takes a file."""
+    """A raw request, with the body if the endpoint takes a file."""
 
     endpoint: str
     query: str
@@ -169,7 +169,7 @@ class RestRequest:
 
 
 Handler = Callable[[Any, RestRequest], Awaitable[Any]]
-"""Given the arena, the operator, or a `ReadContext` where it is called in a worker process."""
+"""Its first argument is the arena or the operator; in a worker process it is a `ReadContext`."""
 
 
 class RestEndpoint(Struct, frozen=True):
@@ -231,7 +231,7 @@ async def _answered_by_worker(arena: Arena, raw: RawRequest) -> Response:
 
 
 def problem_of(error: Exception) -> Problem:
-    """The problem that the client is told. An unexpected error is logged."""
+    """Return the problem for the client. An unexpected error is logged."""
     problem = known_problem(error)
     if problem is None:
         log.error("a request failed", exc_info=error)

@@ -69,7 +69,7 @@ class BoatsApp(App[None]):
         self.problem = words
         self.leave()
 
-    # What the client tells.
+    # Events of the client.
 
     def _tell(self, said: list[LogMessage]) -> None:
         """Draw once for many lines."""
@@ -119,7 +119,7 @@ class BoatsApp(App[None]):
             return
         await self._open(LostPage)
 
-    # What the pages ask for.
+    # Requests of the pages.
 
     def accept(self) -> None:
         """Join with the given board, choose one, or rejoin."""

@@ -24,7 +24,7 @@ INTERRUPTED = 130
 
 
 class Options(Struct, frozen=True):
-    """What was given on the command line."""
+    """The options of the command line."""
 
     host: str
     port: int
@@ -130,7 +130,7 @@ def bot_called(name: str) -> tuple[str, HouseBot]:
 
 
 def _open_log(options: Options) -> None:
-    """As the original does, but only where it is asked for."""
+    """As the original does, but only on request."""
     if options.log_level is None and options.log_file is None:
         return
     file = options.log_file or Path("xbs-client.log")

@@ -35,7 +35,7 @@ def key_line(text: str) -> Text:
 
 
 class Controller(Protocol):
-    """What pages need from the app. It keeps them from importing it."""
+    """The part of the app that pages use. It keeps them from importing the app."""
 
     client: BoatsClient
     trouble: str

@@ -31,7 +31,7 @@ class Spot(Struct, frozen=True):
 
 class BoardSheet:
     def __init__(self, boards: int, columns: int, rows: int, width: int) -> None:
-        """`width` is the terminal's; where a board would not fit, its squares move together."""
+        """`width` is the terminal's; if a board does not fit, its squares have no gaps."""
         self._boards, self._columns, self._rows = boards, columns, rows
         self._cell = 2 if MARGIN + 2 * columns <= width else 1
         self._block = MARGIN + self._cell * columns
@@ -71,7 +71,7 @@ class BoardSheet:
         return row
 
     def spot(self, x: int, y: int) -> Spot | None:
-        """What is under this column and line."""
+        """Return the board and square at this column and line."""
         stack, line = divmod(y, ABOVE + self._rows + 1)
         beside, column = divmod(x, self._block + GAP)
         board = stack * self.per_line + beside

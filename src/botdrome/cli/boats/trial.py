@@ -36,7 +36,7 @@ UNFINISHED = "no game was finished"
 
 
 class TrialOptions(Struct, frozen=True, kw_only=True):
-    """What was given on the command line."""
+    """The options of the command line."""
 
     bot: str
     """A house bot by its name, cmd:PROGRAM ARGS, FILE.py[:FUNCTION], MODULE:FUNCTION, or tcp[:[HOST:]PORT]."""
@@ -127,7 +127,7 @@ def _address(bot: str) -> tuple[str, int]:
     return host or "127.0.0.1", int(word)
 
 
-# What is shown.
+# Output.
 
 
 @contextmanager

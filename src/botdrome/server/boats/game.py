@@ -89,7 +89,7 @@ class BoatGame(PlayerGroup):
         session.sit_down(self.table, player.player)
         return True
 
-    # What the host does.
+    # Commands of the host.
 
     def skip_turn(self, reason: bytes) -> bytes:
         """Skip the present turn, and return the player's name; empty: no player has the turn."""

@@ -1,4 +1,4 @@
-"""What a host can order in its room, and what it sees of it."""
+"""The host's commands in its room, and its view of the room."""
 
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
@@ -192,7 +192,7 @@ def _called(word: str, group: PlayerGroup) -> RoomPlayer | None:
     return None if found is None else group.players[found]
 
 
-# What a host sees.
+# The host's view.
 
 
 def shown(room: BoatRoom) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class PlayerGroup:
             player.tell([said(b"", text)])
 
     def depart(self, player: RoomPlayer, reason: bytes) -> None:
-        """A player on lines leaves, for a reason that the others are told."""
+        """A player on lines leaves; the other players get the reason."""
         raise NotImplementedError
 
     def left(self, player: RoomPlayer) -> None:

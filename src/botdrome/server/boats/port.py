@@ -66,7 +66,7 @@ class BoatPort:
         limits = settings.limits.waiting, settings.message.rate, settings.message.burst
         return Session(connection, BoatConversation(*limits, now), self, self._desk)
 
-    # What clients ask for.
+    # Requests of clients.
 
     def act(self, session: Session, command: Command) -> None:
         visit = self._visits.get(session)
@@ -142,7 +142,7 @@ class BoatPort:
         session.answer(Joined(visit.player.taunts))
         visit.room.joined(group)
 
-    # What tables and clients do.
+    # Events of tables and clients.
 
     def _seated(self, session: Session) -> None:
         """The game for which the client waited starts, or it has returned to one."""

@@ -23,7 +23,7 @@ EXPECTED_BACK = 60.0
 
 
 class CannotJoin(Exception):
-    """A client cannot join, with the last words that it is told."""
+    """A client cannot join; the text is its last message."""
 
 
 class NameInUse(Exception):

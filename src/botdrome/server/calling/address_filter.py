@@ -44,7 +44,7 @@ ALLOWING_LOOPBACK = "the server's operator can allow it with --calls-loopback tr
 
 class AddressFilter:
     def __init__(self, settings: Settings) -> None:
-        """BadSetting where the configuration cannot be read."""
+        """Raise BadSetting if the configuration is invalid."""
         self._loopback = settings.calls_loopback
         self._open, self._hosts = _allowed(settings.calls.allow)
         self._ports = _ports(settings.calls.ports)

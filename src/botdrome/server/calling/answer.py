@@ -1,4 +1,4 @@
-"""What a call to a bot returns: its answer, with the body decompressed, or the reason why there is none."""
+"""The result of a call to a bot: its answer, with the body decompressed, or the reason of the failure."""
 
 import re
 import zlib
@@ -40,7 +40,7 @@ def too_large(limit: int) -> CallFailed:
 
 
 def decompressed(answer: BotAnswer, limit: int) -> BotAnswer:
-    """Raise CallFailed where the body cannot be decompressed, or would be larger than the limit."""
+    """Raise CallFailed if the body cannot be decompressed, or would be larger than the limit."""
     body, encoding = answer.body, answer.encoding.strip().lower()
     if body and encoding in (b"gzip", b"x-gzip"):
         body = _decompressed(body, GZIP, limit)

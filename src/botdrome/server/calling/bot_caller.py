@@ -36,7 +36,7 @@ REDIRECTS = {301, 302, 303, 307, 308}
 
 class BotCaller:
     def __init__(self, settings: Settings, lookup: Lookup = system_lookup) -> None:
-        """BadSetting where the configuration cannot be read."""
+        """Raise BadSetting if the configuration is invalid."""
         self.tunnels = Tunnels(settings)
         self.playing: Counter[str] = Counter()
         """Matches that each bot plays, by its name."""
@@ -54,7 +54,7 @@ class BotCaller:
         headers: Mapping[str, str] | None = None,
         tail: bytes = b"",
     ) -> Coroutine[Any, Any, BotAnswer]:
-        """The answer, whatever its status; CallFailed with a text for the bot's author where there is none.
+        """Return the answer with any status. Raise CallFailed, with a text for the bot's author, if there is none.
 
         `tail` is the rest of a large body that several bots share.
         A call to `connect:NAME` goes through the tunnel of that bot (`botdrome connect`).
@@ -173,7 +173,7 @@ class BotCaller:
 
 
 def _without_location(problem: CallFailed) -> CallFailed:
-    """The problem in words that do not tell where a redirect leads: any service on this machine may have sent it."""
+    """The problem in words that hide the target of a redirect, since any service on this machine may have sent it."""
     if isinstance(problem, NotAllowed):
         return NotAllowed(f"the redirect leads to an address that may not be called; {ALLOWING}")
     return problem if isinstance(problem, TooLate) else CallFailed("the redirect leads to an address that does not answer")

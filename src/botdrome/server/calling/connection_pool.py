@@ -116,7 +116,7 @@ class BotEndpoint:
 
 class ConnectionPool:
     def __init__(self, settings: Settings) -> None:
-        """BadSetting where the certificates to trust cannot be read."""
+        """Raise BadSetting if the trusted certificates cannot be read."""
         self._settings = settings
         self._endpoints: WeakValueDictionary[tuple[str, int, str], BotEndpoint] = WeakValueDictionary()
         self._limits: WeakValueDictionary[tuple[str, int], CallLimit] = WeakValueDictionary()

@@ -49,7 +49,7 @@ class Target(Struct, frozen=True, eq=False):
 
 @lru_cache(4096)
 def target_of(url: str) -> Target:
-    """Parse a URL that anybody may have typed in; NotAllowed where it is malformed or ambiguous."""
+    """Parse a URL from an untrusted user. Raise NotAllowed if it is malformed or ambiguous."""
     if len(url) > LONGEST_URL:
         raise NotAllowed(f"an address has at most {LONGEST_URL} characters")
     if not url.isprintable() or any(char.isspace() or char == "\\" for char in url):

@@ -38,7 +38,7 @@ class Resolver:
         return known[1] if known is not None and known[0] > self._loop.time() else None
 
     async def resolve(self, target: Target) -> list[BotEndpoint]:
-        """NotAllowed where the filter allows no address of the host."""
+        """Raise NotAllowed if the filter allows no address of the host."""
         endpoints = self.cached(target)
         if endpoints is None:
             found = [target.address] if target.address else await self._addresses(target.host)

@@ -129,10 +129,10 @@ class CubeGame(WatchedGame):
         for bot in self._bots:
             bot.call_if_awaited()
 
-    # What its organiser may do.
+    # Commands of the organiser.
 
     def change(self, setup: CubeSetup) -> None:
-        """In force from the next round on; Fault where the game does not allow it."""
+        """In force from the next round on. Raise Fault if the game does not allow it."""
         try:
             self.table.amend(setup.options, None if self._stands else setup.pause)
         except BadOption as problem:

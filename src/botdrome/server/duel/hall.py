@@ -1,4 +1,4 @@
-"""Duel hall: the clients on duel arena's protocol, and who plays whom next."""
+"""Duel hall: the clients on duel arena's protocol, and their pairing."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -67,7 +67,7 @@ class DuelHall:
         session.on_seat, session.release = partial(self._seated, session), partial(self._leave, session)
         return session
 
-    # What clients ask for.
+    # Requests of clients.
 
     def act(self, session: Session, command: Command) -> None:
         if isinstance(command, Enter):

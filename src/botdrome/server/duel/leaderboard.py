@@ -39,7 +39,7 @@ class DuelLeaderboard:
         self._online: dict[str, Online] = {}
         self._visits: dict[Hashable, list[Visit]] = {}
 
-    # What is stored.
+    # Storing.
 
     def enter(self, match: str, first_id: int, boards: Sequence[PlayedBoard]) -> tuple[Note, ...]:
         """Return what to store of these boards. They count once `settle` is called."""

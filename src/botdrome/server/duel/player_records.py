@@ -88,7 +88,7 @@ def book_of(name: str) -> str:
 
 
 def reckoned(look: Look, match: str, first_id: int, boards: Sequence[PlayedBoard]) -> tuple[dict[str, DuelRecord], list[Note]]:
-    """Return the new records of the players of these boards, and the boards as they are stored."""
+    """Return the new records of the players of these boards, and the rows of the boards."""
     lines: dict[str, DuelRecord] = {}
     notes: list[Note] = []
     for number, board in enumerate(boards):

@@ -30,7 +30,7 @@ class ConnectedClient:
         match: Callable[[], str | None] = no_match,
         end: End | None = None,
     ) -> None:
-        """`remove` is told why. `match` returns the match it plays. `end` is called when its token changes; None: it has none."""
+        """`remove` gets the reason. `match` returns its match. `end` is called when its token changes; None: no token."""
         self.protocol, self.name, self.game, self.address = protocol, name, game, address
         self.traffic, self.remove, self.match, self.end = traffic, remove, match, end
         self.number = 0

@@ -29,7 +29,7 @@ from botdrome.store.store import Store
 
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
 RETRY = 1.0
-"""Seconds until a house bot is tried again, where no match could begin."""
+"""Seconds until a house bot is tried again if no match could begin."""
 
 
 class WaitingClient(Candidate, Protocol):
@@ -68,7 +68,7 @@ class Desk:
         self.registry, self.tasks, self.tables = Registry(store), Tasks(), RunningTables(store, settings)
         self.workers = self.tables.workers
         self.guest_sessions = Logins()
-        """The sessions of guests, by what they wait for or where they sit. Of several, the newest stays."""
+        """The sessions of guests, by wish or match. Of several, the newest stays."""
         self.closing = False
         """The server is stopping."""
         self.on_closing: list[Callable[[], None]] = []
@@ -103,7 +103,7 @@ class Desk:
         return self._seek(seeker, client)
 
     def _cannot_meet(self, name: str, wish: Wish, opponent: str | None) -> str:
-        """Return the reason why no opponent can ever come, as far as it is known; empty if one may."""
+        """Return the known reason why no opponent can ever come; empty if one may."""
         if opponent is None:
             return ""
         known = self.registry.known(opponent)
@@ -116,7 +116,7 @@ class Desk:
         return ""
 
     def _name_waits(self, client: WaitingClient, name: str, wish: Wish) -> str:
-        """Two players of one name never meet, so a guest is told at once."""
+        """Two players of one name never meet, so the server refuses the guest at once."""
         waiting = is_of_guest(client.owner) and any(seeker.name == name for seeker in self._lobby.waiting(wish))
         return f"another player with the name {name} waits there; choose another name" if waiting else ""
 
@@ -262,7 +262,7 @@ class Desk:
         book = self._lobby.book(wish)
         return book is not None and book.complete_for(name, wish.players)
 
-    # What comes next, for pages and tools.
+    # Waiting players and matches left, for pages and tools.
 
     @property
     def contest_games(self) -> int:

@@ -30,7 +30,7 @@ from botdrome.wire.standing import Standing
 from botdrome.wire.writers import MatchWriters
 
 ON_A_BEAT = 2.0
-"""Seconds for a call where the steps have a beat: a late answer counts for a later step."""
+"""Seconds for a call in games with ticks, where a late answer counts for a later step."""
 WITHOUT_LIMIT = 60.0
 CLOCK_FIRST = 0.25
 """Seconds by which a call outlasts its step, so that the table's clock decides whether it is late."""

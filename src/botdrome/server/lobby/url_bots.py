@@ -94,7 +94,7 @@ class UrlBots:
         """Open a tunnel to a bot behind a firewall."""
         return self._caller.tunnels.receive(connection, self._desk, self.arrived)
 
-    # What owners of bots do.
+    # Actions of bot owners.
 
     async def challenge(self, url: str, name: str, game: str) -> None:
         """Raise CallFailed unless the bot of that name answers at the URL."""

@@ -1,4 +1,4 @@
-"""The audit log: what the operator did, when, from which address, and to what. The store keeps it."""
+"""The audit log: the operator's actions with time, address and target. The store keeps it."""
 
 import asyncio
 import secrets

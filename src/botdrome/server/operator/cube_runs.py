@@ -81,7 +81,7 @@ class CubeRun:
         assert command is not None
         return self._host.execute(self, command)
 
-    # What the operator does.
+    # Actions of the operator.
 
     def change(self, setup: dict[str, Any]) -> None:
         """For the game that runs, from its next round on, and for those that follow."""
@@ -113,7 +113,7 @@ class CubeRun:
         if words:
             raise BadRun(words)
 
-    # What the host tells.
+    # Events of the host.
 
     def when_read(self, tell: Callable[[], None]) -> None:
         tell()

@@ -51,7 +51,7 @@ class Operator:
     # Bans.
 
     async def ban(self, kind: Kind, subject: str, reason: str, until: Epoch | None) -> Ban:
-        """Ban a name or an address, and remove its clients; BadBan where there is no such name or address."""
+        """Ban a name or an address, and remove its clients. Raise BadBan if it is neither."""
         ban = await self.bans.add(kind, subject, reason, until)
         self._end([one for one in self.clients if self.bans.covers(ban, one.name, one.address)], ban.words())
         await self.audit.note(f"ban {kind}", ban.subject, reason)

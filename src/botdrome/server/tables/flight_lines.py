@@ -14,7 +14,7 @@ WITHOUT_STEPS = 4
 
 
 class FlightLine(Struct, frozen=True, omit_defaults=True):
-    """An entry as it is shown."""
+    """An entry in the form of the API."""
 
     t: Milliseconds
     dir: str

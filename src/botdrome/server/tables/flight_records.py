@@ -65,7 +65,7 @@ class FlightRecord:
             self._lost += entries
 
     def packed(self, cause: str) -> bytes:
-        """Return the record as it is stored, packed, since few records are ever read."""
+        """Return the record packed for the store, since few records are ever read."""
         if self._row:
             self._turn_over()
         return PACK((self._lost, [msgspec.Raw(sheet) for _, sheet in self._sheets], cause, ENTRY))

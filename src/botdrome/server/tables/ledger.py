@@ -1,6 +1,6 @@
-"""Ledger: lines of statistics, of which everybody is shown only what is stored.
+"""Ledger: lines of statistics. Readers see only stored values.
 
-A line is stored as a whole, so a change that is not on disk yet is reckoned with for the next one. Changes are stored in the
+A line is stored as a whole, so each change builds on earlier changes that are not on disk yet. Changes are stored in the
 order in which they were drafted, and are shown in that order as well: one that is reported early waits for those before it. If
 one cannot be stored, nothing of it remains: changes that were drafted on top of it are reckoned again when they are shown, and
 their lines are corrected on disk.

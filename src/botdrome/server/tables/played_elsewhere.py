@@ -51,7 +51,7 @@ class PlayedElsewhere:
         self._outside: dict[str, OutsideTable] = {}
         self._watchers: set[Callable[[], None]] = set()
 
-    # What happens elsewhere.
+    # Events of the other processes.
 
     def begin(self, entry: MatchEntry, limit: Milliseconds | None, store: Store) -> None:
         """`limit` is the time limit for a move."""

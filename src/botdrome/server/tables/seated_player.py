@@ -1,4 +1,4 @@
-"""SeatedPlayer: a player at a table, whatever connects it."""
+"""SeatedPlayer: a player at a table, over any protocol."""
 
 from typing import Protocol
 

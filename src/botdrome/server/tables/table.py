@@ -77,7 +77,7 @@ class Table:
             return self._break.now
         return int((self._loop.time() - self._began) * 1000) if self.open else 0
 
-    # What players do.
+    # Actions of players.
 
     def submit(self, player: Player, raw: Raw, message: bytes) -> str:
         """Take a player's move as it was sent, and return what became of it: "accepted", or why it was not."""
@@ -110,11 +110,11 @@ class Table:
         return bool(news)
 
     def expel(self, player: Player, cause: Cause, detail: str) -> None:
-        """Take a player out of the match, whatever the terms say about leaving."""
+        """Take a player out of the match, even if the terms do not let it leave."""
         self._inform(lambda now: self.match.expel(player, cause, now, detail))
 
     def amend(self, options: Mapping[str, Any], pause: Milliseconds | None = None) -> None:
-        """Change options, and the pause, from the next round on. Raise BadOption where the game does not allow it."""
+        """Change options, and the pause, from the next round on. Raise BadOption if the game does not allow it."""
         now = self.now()
         self._publish(self.match.amend(options, now, pause), now)
 
@@ -166,7 +166,7 @@ class Table:
             self._let_look(now)
 
     def _end_board(self, news: News, now: Milliseconds) -> None:
-        """Store a board before anybody is told of it, and before the next one starts."""
+        """Store a board before its result is sent and before the next one starts."""
         storing = self._loop.create_task(write_board(self._store, self.entry, self.match, partial(self._subscribers.notes, self)))
         self._break = BoardBreak(news, now, self._loop.time(), storing)
         storing.add_done_callback(self._board_stored)
@@ -244,7 +244,7 @@ class Table:
             metrics.LATENESS.observe((now - due) / 1000)
 
     def _end(self, news: News, now: Milliseconds) -> None:
-        """Store the result before anybody is told of it. Flight records end here."""
+        """Store the result before it is sent. Flight records end here."""
         if self._timer is not None:
             self._timer.cancel()
         self._last = news, now, monotonic()

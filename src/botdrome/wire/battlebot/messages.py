@@ -54,7 +54,7 @@ class Battlebot:
     """Writes to the players of one match that use this protocol."""
 
     def __init__(self, game: str, names: tuple[str, ...], epoch: int, match: str = "", extras: bool = False) -> None:
-        """`epoch` is when the match starts, in milliseconds since 1970; `match` its id, where it has one.
+        """`epoch` is the start of the match, in milliseconds since 1970; `match` its id, if it has one.
 
         `extras`: these players also get the keys that the original lacks.
         """

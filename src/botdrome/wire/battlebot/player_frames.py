@@ -71,7 +71,7 @@ class PlayerFrames:
 
 
 def _turn(position: Game[Any], seat: Seat, standing: Standing) -> Frame:
-    """Return the time left and, for a player to move, its legal moves where they can be listed."""
+    """Return the time left and, for a player to move, its legal moves if they can be listed."""
     turn: Frame = {"timeLeft": standing.time_left}
     if seat in position.to_move:
         legal = list(islice(position.moves(seat), MOST_LEGAL + 1))

@@ -1,4 +1,4 @@
-"""What Xterm Boat Sinker's conversation asks of its room, and what the room answers."""
+"""Commands of Xterm Boat Sinker's conversation to its room, and the replies."""
 
 from msgspec import Struct
 
@@ -44,7 +44,7 @@ class Say(Struct, Command, frozen=True):
 
 
 class Depart(Struct, Command, frozen=True):
-    """The client is about to leave, for a reason that the others are told."""
+    """The client is about to leave; the other players get the reason."""
 
     reason: bytes
 
@@ -73,7 +73,7 @@ class JoinRefused(Struct, Reply, frozen=True):
 
 
 class Kicked(Struct, Reply, frozen=True):
-    """The client has to go. Its last words may be empty; the others are told the reason."""
+    """The room disconnects the client. The last message may be empty; the other players get the reason."""
 
     words: bytes
     reason: bytes = b""

@@ -142,7 +142,7 @@ class BoatWriter:
         status, score, skips = self.roster.statuses[player], position.scores[player], position.skips[player]
         return b"B|%b|%b|%b|%d|%d" % (self._names[player], status, squares, score, skips)
 
-    # What the conversations ask.
+    # Requests of the conversations.
 
     def for_match(self, _: MatchHeader) -> "BoatWriter":
         return self

@@ -24,7 +24,7 @@ Told = dict[Player, list[bytes]]
 
 
 class Response(Struct, frozen=True):
-    """What becomes of an action: the document's word, the word that says more, and a sentence."""
+    """The outcome of an action: the document's word, a more exact word, and a sentence."""
 
     word: str
     information: str = ""

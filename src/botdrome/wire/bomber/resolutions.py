@@ -1,4 +1,4 @@
-"""What the Bomberman document leaves open or contradicts, and how it is done here: fifty questions, each with its rule."""
+"""Fifty questions that the Bomberman document leaves open or contradicts, each with the rule of this server."""
 
 # ruff: noqa: E501
 RESOLUTIONS: tuple[tuple[int, str, str], ...] = (

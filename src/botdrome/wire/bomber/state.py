@@ -1,4 +1,4 @@
-"""States of a Bomberman room: what is the same for all who ask is spelled once, what is not goes in front of it."""
+"""States of a Bomberman room. The part that all clients share is encoded once; the rest goes in front of it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -100,12 +100,12 @@ def _closing(plan: View) -> dict[str, Any] | None:
 
 
 def beginning(shape: Shape, time_left: Milliseconds, own: dict[str, Any]) -> bytes:
-    """What goes in front of a state that is spelled: the time that is left, and what is about the one who asks."""
+    """The part in front of an encoded state: the time left, and the values of the asking user."""
     return shape.spelled(own | {"time_left": time_left})[:-1] + b", "
 
 
 def whereabouts(place: Place | None) -> dict[str, Any]:
-    """What a user alone is told: whether it lives, and where it is."""
+    """The values for one user: whether it lives, and its place."""
     return {"alive": False} if place is None else {"user_position": place, "alive": True}
 
 
@@ -117,7 +117,7 @@ def beginning_for(place: Place | None, time_left: Milliseconds) -> bytes:
 
 
 class StateWriter:
-    """Writes one state for all who ask: what they share is written once for each shape."""
+    """Writes one state for all clients. The shared part is encoded once for each shape."""
 
     def __init__(self, state: State) -> None:
         self.state = state

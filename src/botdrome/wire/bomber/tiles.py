@@ -48,7 +48,7 @@ def _joined(pieces: list[bytes], shape: Shape) -> bytes:
 
 
 def occupied(view: View, names: tuple[str, ...]) -> dict[Place, Tile]:
-    """The tiles that are more than terrain. Danger goes first, and nobody is invisible: who stands on a bomb is in its tile."""
+    """The tiles that are more than terrain. Danger goes first. The tile of a bomb also names the user on it."""
     tiles: dict[Place, Tile] = {
         upgrade["at"]: {"field_type": "OCCUPIED_UPGRADE", "upgrade_type": upgrade["type"]} for upgrade in view["upgrades"]
     }

@@ -1,4 +1,4 @@
-"""What players of duel arena send: frames, and the moves in them."""
+"""Messages of duel arena players: frames, and the moves in them."""
 
 import json
 from typing import Annotated, Any, Literal

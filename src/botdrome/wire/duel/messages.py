@@ -55,7 +55,7 @@ class Duel:
         self._sent: Raw = {}
         """The coordinates of the last unusual answer, as played and as echoed."""
 
-    # What happens in the match.
+    # News of the match.
 
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
         """Return the messages for the news of one input: results first, then the next question."""
@@ -133,7 +133,7 @@ class Duel:
         end = _end_of_question(standing.time_left, self._color)
         return b"".join((b'{"event": "get_move", "id": "', self._id.encode(), b'", "board": ', self._board, end))
 
-    # What a player sends.
+    # Input of a player.
 
     def plain_move(self, player: Player, frame: bytes) -> Raw | None:
         """Return the move of a usual answer, at half the cost of `read_frame` and `read_move`; None if it is unusual."""

@@ -23,7 +23,7 @@ def may_be_header(data: bytes) -> bool:
 def read_header(data: bytes) -> tuple[str, int, int] | None:
     """Return the client's address and port, and the length of the header; None if it is incomplete.
 
-    The address is empty where the balancer speaks for itself, as in a health check.
+    The address is empty if the balancer sends its own request, as in a health check.
     """
     if len(data) < FIXED:
         return None

@@ -1,6 +1,6 @@
 """WebSocket: the handshake and the frames of RFC 6455, on the server's side. Bytes in, bytes out.
 
-Clients that people wrote by hand may differ in what does no harm: a key of any kind, frames without a mask, lengths in more
+Hand-written clients may differ in harmless ways: a key of any kind, frames without a mask, lengths in more
 bytes than they need.
 
 Theory of operation. `accepted` judges the head of a request and gives the answer to it. Nearly all that comes afterwards are
@@ -99,7 +99,7 @@ def _checked(lines: bytes) -> bytes:
     return found[0] if found else b""  # a client that offers subprotocols leaves unless one is accepted
 
 
-# What comes from a client.
+# Input from a client.
 
 
 class Violation(Exception):
@@ -206,7 +206,7 @@ class Reader:
             raise Violation(MALFORMED, f"a message begins {begun}")
 
 
-# What a server sends.
+# Frames of a server.
 
 SHORT_HEADS = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)]
 
