@@ -51,7 +51,7 @@ from botdrome.wire.writers import MatchWriters
 log = structlog.get_logger()
 
 
-class Host(Protocol):
+class ProtocolHost(Protocol):
     """The part of the server that a protocol's clients meet. It executes the commands of that protocol alone."""
 
     protocol: str
@@ -63,7 +63,7 @@ class Host(Protocol):
 class Session:
     """Executes what its conversation asks for. To the desk and the tables it is the client."""
 
-    def __init__(self, connection: Connection, conversation: Conversation, host: Host, desk: Desk) -> None:
+    def __init__(self, connection: Connection, conversation: Conversation, host: ProtocolHost, desk: Desk) -> None:
         self.connection, self.conversation = connection, conversation
         self.tell, self.notify = connection.send, conversation.notify  # not methods: a call less for each message
         self._host, self._desk = host, desk

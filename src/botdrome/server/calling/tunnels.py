@@ -22,7 +22,7 @@ def tunnel_url(name: str) -> str:
     return SCHEME + quote(name, safe="")
 
 
-class Tunnel:
+class TunnelHost:
     """The calls to one bot. The host of its session."""
 
     protocol = "botdrome connect"
@@ -79,27 +79,27 @@ class Tunnels:
 
     def __init__(self, settings: Settings) -> None:
         self.most_calls = settings.calls.per_port
-        self._by_name: dict[str, Tunnel] = {}
+        self._by_name: dict[str, TunnelHost] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._by_name
 
     def receive(self, connection: Connection, desk: Desk, arrived: Callable[[str], None]) -> Session:
         """`arrived` is told the name of a bot that can be called."""
-        limits, message, tunnel = desk.settings.limits, desk.settings.message, Tunnel(self, arrived)
+        limits, message, tunnel = desk.settings.limits, desk.settings.message, TunnelHost(self, arrived)
         now = asyncio.get_running_loop().time()
         conversation = TunnelConversation(limits.login, message.rate, message.burst, message.longest, now)
         tunnel.session = Session(connection, conversation, tunnel, desk)
         return tunnel.session
 
-    def join(self, name: str, tunnel: Tunnel) -> None:
+    def join(self, name: str, tunnel: TunnelHost) -> None:
         """A new tunnel replaces the one before, which is closed."""
         before = self._by_name.get(name)
         self._by_name[name] = tunnel
         if before is not None:
             before.session.turn_away({"error": "another connection carries the calls now"}, TAKEN_OVER)
 
-    def leave(self, name: str, tunnel: Tunnel) -> None:
+    def leave(self, name: str, tunnel: TunnelHost) -> None:
         if self._by_name.get(name) is tunnel:
             del self._by_name[name]
 
