@@ -102,6 +102,7 @@ def test_arrays_fit_the_description(setup: Setup) -> None:
             assert observation.dtype == mask.dtype == np.int8
             assert observation.min() >= 0 and observation.max() <= encoding.high and set(np.unique(mask)) <= {0, 1}
             assert bool(mask.any()) == (seat in position.to_move)
+            assert not encoding.open_views or position.view(seat) == position.view(None) | {"you": seat}
             if encoding.mortal and not position.over:
                 assert encoding.playing(position.view(seat)) == (seat in position.to_move)
 

@@ -9,7 +9,7 @@ import botdrome
 from botdrome.encodings.encoding import BadAction
 from botdrome.formats import FORMATS, restored
 from botdrome.match.record import verify
-from botdrome.rl.episode import place_reward
+from botdrome.rl.episode import place_rewards
 from tests.rl.playing import choose, play_out
 
 WIN = [0, 3, 1, 4, 2]
@@ -28,7 +28,7 @@ WIN = [0, 3, 1, 4, 2]
     ],
 )
 def test_a_reward_is_the_place_between_one_and_minus_one(places: tuple[int, ...], rewards: list[float]) -> None:
-    assert [place_reward(places, player) for player in range(len(places))] == pytest.approx(rewards)
+    assert place_rewards(places) == pytest.approx(rewards)
 
 
 def test_the_winner_is_paid_at_the_end() -> None:
@@ -90,7 +90,7 @@ def test_a_dead_player_ends_before_the_others() -> None:
     result = env.episode.match.result
     assert result is not None
     for player, paid in enumerate(rewards.values()):
-        assert paid[-1] == pytest.approx(place_reward(result.places, player)) and not any(paid[:-1])
+        assert paid[-1] == pytest.approx(place_rewards(result.places)[player]) and not any(paid[:-1])
 
 
 @pytest.mark.parametrize("game", FORMATS)

@@ -16,7 +16,7 @@ WAYS = tuple(STEPS)
 
 
 class BattlecubeEncoding(Encoding):
-    mortal = True
+    open_views = mortal = True
     planes = ("own cell", "cells of the others", "bombs")
 
     def __init__(self, game: Battlecube, players: int) -> None:

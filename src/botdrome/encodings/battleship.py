@@ -39,29 +39,27 @@ class BattleshipEncoding(Encoding):
         seat = view["you"]
         self._remember_shot(view, memory)
         if seat not in memory:
-            memory[seat] = planes = self._planes(view)
-            memory["open", seat] = np.append(planes[3::3].ravel(), np.int8(view["own"] is not None))
-        return memory[seat].copy(), memory["open", seat].copy() if seat in view["toMove"] else self._no_action.copy()
+            planes = self._planes(view)
+            memory[seat] = planes, np.append(planes[3::3].ravel(), np.int8(view["own"] is not None))
+        planes, mask = memory[seat]
+        return planes.copy(), mask.copy() if seat in view["toMove"] else self._no_action.copy()
 
     def _remember_shot(self, view: View, memory: Memory) -> None:
-        """Mark the last shot on the boards of all seats. If a turn was not seen, forget them."""
-        turn, last, before = sum(view["turns"]), view["last"], memory.get("turn", 0)
-        if turn == before and (turn or view["own"] is None):
-            return
-        if turn != before + 1 or last is None:
+        """Mark the last shot in the arrays of all seats. If a turn was not seen, forget them."""
+        turn, last, before = sum(view["turns"]), view["last"], memory.pop("turn", 0)
+        if turn == before + 1 and last is not None:
+            if "skip" not in last:
+                self._mark(last["target"], last["x"], last["y"], 1 if last["hit"] else 2, memory)
+        elif turn != before or not turn:
             memory.clear()
-        elif "skip" not in last:
-            for seat in range(self._players):
-                if seat in memory:
-                    self._mark(memory, seat, (last["target"] - seat) % self._players, last)
         memory["turn"] = turn
 
-    def _mark(self, memory: Memory, seat: int, board: int, shot: View) -> None:
-        """Mark a shot in the arrays of a seat. `board` is the number of the target, counted from that seat."""
-        x, y, planes = shot["x"], shot["y"], memory[seat]
-        planes[3 * board, y, x], planes[3 * board + (1 if shot["hit"] else 2), y, x] = 0, 1
-        if board:
-            memory["open", seat][(board - 1) * self._squares + y * self._size[0] + x] = 0
+    def _mark(self, target: int, x: int, y: int, result: int, memory: Memory) -> None:
+        for seat, (planes, mask) in memory.items():
+            board = (target - seat) % self._players
+            planes[3 * board, y, x], planes[3 * board + result, y, x] = 0, 1
+            if board:
+                mask[(board - 1) * self._squares + y * self._size[0] + x] = 0
 
     def _planes(self, view: View) -> Array:
         seat, boards, own = view["you"], view["boards"], view["own"]

@@ -19,12 +19,12 @@ CRATES, WALLS, OWN, OTHERS, BOMBS_LEFT, RANGE, TURNS, BLAST, FLAMES, MORE_BOMBS,
 class BombermanEncoding(Encoding):
     actions = len(WORDS)
     high = HIGHEST
-    mortal = True
+    open_views = mortal = True
     planes = (
         "crates", "walls", "own user", "other users", "bombs left of each user", "range of each user",
         "bombs: rounds until they explode", "bombs: range", "places that burned in the last round",
         "upgrades: one more bomb", "upgrades: range", "walls that close in next: rounds until then",
-        "rounds played in percent, on every place",
+        "tenths of the rounds played, on every place",
     )  # fmt: skip
 
     def __init__(self, game: Bomberman, players: int) -> None:
@@ -45,45 +45,48 @@ class BombermanEncoding(Encoding):
 
     def _shared_planes(self, view: View, memory: Memory) -> Array:
         """Return the planes that all seats share, with all users among the others."""
-        tiles = view["tiles"]
-        if memory.get("tiles") is not tiles:
-            memory["tiles"], memory["ground"] = tiles, self._ground(tiles)
+        tiles, tenths = view["tiles"], 10 * view["round"] // view["rounds"]
+        if memory.get("tiles") is not tiles or memory["tenths"] != tenths:
+            memory |= {"tiles": tiles, "tenths": tenths, "ground": self._ground(tiles, tenths)}
         planes: Array = memory["ground"].copy()
-        planes[PLAYED] = 100 * view["round"] // view["rounds"]
         self._add_users(planes, view)
         self._add_things(planes, view)
         return planes
 
-    def _ground(self, tiles: Sequence[str]) -> Array:
+    def _ground(self, tiles: Sequence[str], tenths: int) -> Array:
         planes = np.zeros(self.shape, np.int8)
         cells = np.frombuffer("".join(tiles).encode(), np.uint8).reshape(self.shape[1:])
         planes[CRATES], planes[WALLS] = cells == ord(CRATE), cells == ord(WALL)
+        planes[PLAYED] = tenths
         return planes
 
     def _add_users(self, planes: Array, view: View) -> None:
         for user in view["users"]:
             if user["alive"]:
                 row, column = user["at"]
+                left, reach = user["bombsLeft"], user["range"]
                 planes[OTHERS, row, column] = 1
-                planes[BOMBS_LEFT, row, column] = min(user["bombsLeft"], HIGHEST)
-                planes[RANGE, row, column] = user["range"]
+                planes[BOMBS_LEFT, row, column] = left if left < HIGHEST else HIGHEST
+                planes[RANGE, row, column] = reach if reach < HIGHEST else HIGHEST
 
     def _add_things(self, planes: Array, view: View) -> None:
         for bomb in view["bombs"]:
-            row, column = bomb["at"]
-            planes[TURNS, row, column], planes[BLAST, row, column] = bomb["turnsLeft"], bomb["range"]
+            (row, column), reach = bomb["at"], bomb["range"]
+            planes[TURNS, row, column], planes[BLAST, row, column] = bomb["turnsLeft"], reach if reach < HIGHEST else HIGHEST
         for upgrade in view["upgrades"]:
             row, column = upgrade["at"]
             planes[MORE_BOMBS if upgrade["type"] == ADDITIONAL_BOMB else MORE_RANGE, row, column] = 1
         for row, column in view["explosions"]:
             planes[FLAMES, row, column] = 1
         closing = view["closing"]
-        for row, column in closing["next"]:
-            planes[CLOSING, row, column] = min(closing["at"] - view["round"] + 1, HIGHEST)
+        if closing["next"]:
+            left = min(closing["at"] - view["round"] + 1, HIGHEST)
+            for row, column in closing["next"]:
+                planes[CLOSING, row, column] = left
 
     def _legal(self, view: View, row: int, column: int, bombs_left: int) -> int:
         """Return the legal actions as bits."""
-        tiles, bombs = view["tiles"], [(at[0], at[1]) for at in [bomb["at"] for bomb in view["bombs"]]]
+        tiles, bombs = view["tiles"], [tuple(bomb["at"]) for bomb in view["bombs"]]
         legal = 1 << WAIT
         if bombs_left and (row, column) not in bombs:
             legal |= 1 << PLACE_BOMB

@@ -13,65 +13,70 @@ from botdrome.encodings.encoding import Array, Arrays, BadAction, Encoding, Memo
 from botdrome.games.bumblebots import OPEN, Bumblebots
 from botdrome.games.bumblebots_arena import DOCUMENTED, FLOWER, TERRITORY, WALL
 from botdrome.games.game import BadOption, Raw, View
-from botdrome.games.hexagon import STEPS
+from botdrome.games.hexagon import STEPS, Hex
 
 MOST_DRONES = 4
 WAYS = tuple(STEPS)
 DIGITS = {way: digit for digit, way in enumerate(WAYS, 1)}
 BASE = 1 + len(WAYS)
-STAY = (0,)
+OTHERS, FIRST_OWN = 4, 5
+"""The planes of the opponent's drones, and of the first own one."""
 KINDS = tuple(np.array([[WALL], [FLOWER], [TERRITORY[seat]], [TERRITORY[1 - seat]]], np.int8) for seat in range(len(TERRITORY)))
 Board = Sequence[Sequence[int | None]]
 
 
 class BumblebotsEncoding(Encoding):
-    high = 100
+    high = 10
+    open_views = True
 
     def __init__(self, game: Bumblebots, players: int) -> None:
         if game.drones > MOST_DRONES:
             raise BadOption(f"drones: an action orders all drones at once, so at most {MOST_DRONES}, not {game.drones}")
         self._width = len(DOCUMENTED.board) if game.arena == "documented" else 2 * game.side - 1
         self._drones, self.actions = game.drones, BASE**game.drones
+        self._hexes = self._width**2
+        self._near = [[hex_ + down * self._width + right for down, right in STEPS.values()] for hex_ in range(self._hexes)]
+        """The neighbours of each hex, in the order of WAYS. Drones are never on the border."""
         self._nothing = np.zeros(self.actions, np.int8)
         drones = (f"own drone {number}" for number in range(1, game.drones + 1))
         self.planes = ("walls", "flowers", "own territory", "territory of the opponent", "drones of the opponent", *drones,
-                       "ticks played in percent, on every hex")  # fmt: skip
+                       "tenths of the ticks played, on every hex")  # fmt: skip
         self.shape = (len(self.planes), self._width, self._width)
 
     def arrays(self, view: View, memory: Memory) -> Arrays:
-        seat, board = view["you"], view["board"]
+        seat, board, tenths = view["you"], view["board"], 10 * view["turnNumber"] // view["ticks"]
         if memory.get("board") is not board:
             self._remember_board(board, memory)
-        planes = memory[seat].copy()
+        if memory["tenths"] != tenths:
+            memory["tenths"] = memory[0][-1] = memory[1][-1] = tenths
+        planes, spots = memory[seat].copy(), [drone["position"] for drone in view["drones"][seat].values()]
         for drone in view["drones"][1 - seat].values():
             row, column = drone["position"]
-            planes[4, row, column] = 1
-        for number, drone in enumerate(view["drones"][seat].values(), 5):
-            row, column = drone["position"]
+            planes[OTHERS, row, column] = 1
+        for number, (row, column) in enumerate(spots, FIRST_OWN):
             planes[number, row, column] = 1
-        planes[-1] = 100 * view["turnNumber"] // view["ticks"]
-        return planes, self._mask(view, memory) if seat in view["toMove"] else self._nothing.copy()
+        return planes, self._mask(spots, memory["open"][seat]) if seat in view["toMove"] else self._nothing.copy()
 
     def _remember_board(self, board: Board, memory: Memory) -> None:
-        """Keep the planes without drones of both seats. Rows that have not changed are left as they are."""
-        before = memory.get("board", [None] * len(board))
-        kept: list[Array] = [memory.get(seat, np.zeros(self.shape, np.int8)) for seat in (0, 1)]
-        memory.clear()
-        memory |= {"board": board, 0: kept[0], 1: kept[1]}
+        """Keep the planes without drones, and the open hexes, of both seats. Rows that have not changed stay as they are."""
+        if not memory:
+            memory |= {seat: np.zeros(self.shape, np.int8) for seat in (0, 1)}
+            memory |= {"board": [None] * len(board), "open": (bytearray(self._hexes), bytearray(self._hexes)), "tenths": 0}
+        before, memory["board"] = memory["board"], board
         for row, kinds in enumerate(board):
             if kinds is not before[row]:
-                cells = np.array([-1 if kind is None else kind for kind in kinds], np.int8)
-                for seat, planes in enumerate(kept):
-                    planes[:4, row, : len(kinds)] = cells == KINDS[seat]
+                first, count = row * self._width, len(kinds)
+                for seat in (0, 1):
+                    cells, open_ = _encoded_row(tuple(kinds), seat)
+                    memory[seat][:OTHERS, row, :count] = cells
+                    memory["open"][seat][first : first + count] = open_
 
-    def _mask(self, view: View, memory: Memory) -> Array:
-        choices, seat = [], view["you"]
-        for drone in view["drones"][seat].values():
-            row, column = drone["position"]
-            if (seat, row, column) not in memory:
-                memory[seat, row, column] = _choices(view["board"], row, column, seat)
-            choices.append(memory[seat, row, column])
-        return _joint((*choices, *[STAY] * (self._drones - len(choices)))).copy()
+    def _mask(self, spots: list[Hex], open_: bytearray) -> Array:
+        ways = [0] * self._drones
+        for number, (row, column) in enumerate(spots):
+            a, b, c, d, e, f = self._near[row * self._width + column]
+            ways[number] = open_[a] | open_[b] << 1 | open_[c] << 2 | open_[d] << 3 | open_[e] << 4 | open_[f] << 5
+        return _joint(tuple(ways)).copy()
 
     def move(self, view: View, action: int) -> Raw:
         orders: dict[str, str] = {}
@@ -93,16 +98,17 @@ class BumblebotsEncoding(Encoding):
         return int(number * BASE ** (self._drones - len(own)))
 
 
-def _choices(board: Board, row: int, column: int, seat: int) -> tuple[int, ...]:
-    """Return the digits that a drone on this hex may have."""
-    open_ = OPEN[seat]
-    ways = [digit for digit, (down, right) in enumerate(STEPS.values(), 1) if board[row + down][column + right] in open_]
-    return (*STAY, *ways)
-
-
 @lru_cache(4096)
-def _joint(choices: tuple[tuple[int, ...], ...]) -> Array:
-    """Return the mask of all combinations of these digits."""
-    mask = np.zeros((BASE,) * len(choices), np.int8)
-    mask[np.ix_(*choices)] = 1
-    return mask.reshape(-1)
+def _encoded_row(kinds: tuple[int | None, ...], seat: int) -> tuple[Array, bytes]:
+    """Return the planes of a row without drones, and which of its hexes are open."""
+    cells = np.array([-1 if kind is None else kind for kind in kinds], np.int8)
+    return (cells == KINDS[seat]).view(np.int8), bytes([kind in OPEN[seat] for kind in kinds])
+
+
+@lru_cache(16384)
+def _joint(ways: tuple[int, ...]) -> Array:
+    """Return the mask of all combinations. `ways` has the possible directions of each drone as bits; each may also stay."""
+    mask = np.ones(1, np.int8)
+    for bits in ways:
+        mask = np.outer(mask, np.array([1, *(bits >> way & 1 for way in range(len(WAYS)))], np.int8)).reshape(-1)
+    return mask

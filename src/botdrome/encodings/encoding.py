@@ -36,6 +36,8 @@ class Encoding:
     """What each plane shows."""
     high: int = 1
     """The largest number in an observation."""
+    open_views: bool = False
+    """Whether the views of one position differ only in `you`, and several seats move at once, so that they can share them."""
     mortal: bool = False
     """Whether a seat may be dead while the others play on; see `playing`."""
 

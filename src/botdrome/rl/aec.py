@@ -13,6 +13,7 @@ class AecEnvironment(AgentSpaces, AECEnv[str, Any, Any]):
 
     def __init__(self, setup: TrainingSetup) -> None:
         super().__init__(setup)
+        self._views = setup.views
         self._settles = setup.rewards == "score" or setup.encoding.mortal
         """Whether a step may change more than the position before the match is over."""
 
@@ -24,7 +25,8 @@ class AecEnvironment(AgentSpaces, AECEnv[str, Any, Any]):
         self.terminations = dict.fromkeys(agents, False)
         self.truncations = self.terminations.copy()
         self.infos = {agent: {} for agent in agents}
-        self._skip_agent_selection = None  # type: ignore[assignment]
+        self._ended: list[str] = []
+        """Agents that have terminated and not yet made their last step, which takes them away."""
         self._paid = False
         self._select()
 
@@ -39,15 +41,17 @@ class AecEnvironment(AgentSpaces, AECEnv[str, Any, Any]):
     def step(self, action: int | None) -> None:
         agent = self.agent_selection
         if self.terminations[agent]:
-            return self._was_dead_step(action)
+            return self._remove(agent, action)
         if self._paid:
             self._clear_rewards()
             self._paid = False
         self._cumulative_rewards[agent] = 0.0
-        played = self.episode.act(self._number[agent], action)
-        if played and (self._settles or self.episode.match.course.result is not None):
+        episode = self.episode
+        if episode.act(self._number[agent], action) and (self._settles or episode.over):
             return self._settle()
-        return self._select()
+        if self._views:
+            return self._select()
+        self.agent_selection = self.possible_agents[episode.next_player]
 
     def _settle(self) -> None:
         """Pay the rewards of a step that was played, and end the match for those who are out of it."""
@@ -63,13 +67,28 @@ class AecEnvironment(AgentSpaces, AECEnv[str, Any, Any]):
             agent = self.possible_agents[player]
             self.terminations[agent] = True
             self.infos[agent] = episode.info(player)
-        if episode.match.result is None:
+            self._ended.append(agent)
+        self._select()
+
+    def _remove(self, agent: str, action: int | None) -> None:
+        """Take the last step of an agent. PettingZoo wants it to be None."""
+        if action is not None:
+            raise ValueError(f"{agent} has terminated, so its only action is None")
+        for values in (self.terminations, self.truncations, self.rewards, self._cumulative_rewards, self.infos):
+            del values[agent]
+        self.agents.remove(agent)
+        self._ended.remove(agent)
+        if self._paid:
+            self._clear_rewards()
+            self._paid = False
+        if self.agents:
             self._select()
-        if ended:
-            self._deads_step_first()
 
     def _select(self) -> None:
+        if self._ended:
+            self.agent_selection = self._ended[0]
+            return
         player = self.episode.next_player
         self.agent_selection = self.possible_agents[player]
-        if self._setup.views:
+        if self._views:
             self.infos[self.agent_selection] = self.episode.info(player)

@@ -1,6 +1,7 @@
 """Episode: one match that is played by action numbers, with the rewards of its players."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -43,8 +44,8 @@ class Episode:
     """A match without its log of inputs: few matches are ever recorded, and the log would take a sixth of the time."""
 
     __slots__ = (
-        "_board", "_course", "_encoding", "_memory", "_missed", "_now", "_position", "_totals", "_views", "finished", "inputs",
-        "match", "seed", "setup",
+        "_board", "_course", "_encoding", "_memory", "_missed", "_now", "_open_views", "_position", "_result", "_totals",
+        "_views", "finished", "inputs", "match", "seed", "setup",
     )  # fmt: skip
 
     def __init__(self, setup: TrainingSetup, seed: int) -> None:
@@ -58,6 +59,7 @@ class Episode:
         self._board, self._position = self._course.board, self._course.board.position
         self._views: dict[Player, View] = {}
         """The views of `_position`."""
+        self._open_views = setup.encoding.open_views
         self._memory: Memory = {}
         self._missed: set[Player] = set()
         """The players whose action was refused in this step."""
@@ -84,6 +86,10 @@ class Episode:
                 self._board, self._memory = board, {}
         elif player in self._views:
             return self._views[player]
+        elif self._open_views and self._views:
+            other = next(iter(self._views.values()))
+            view = self._views[player] = {**other, "you": board.seat_of[player]}
+            return view
         view = self._views[player] = board.position.view(board.seat_of[player])
         return view
 
@@ -92,19 +98,21 @@ class Episode:
         return as_json(self.view(player))
 
     def observe(self, player: Player) -> Observation:
-        view = self.view(player)
-        observation, mask = self._encoding.arrays(view, self._memory)
+        observation, mask = self._encoding.arrays(self.view(player), self._memory)
         return {"observation": observation, "action_mask": mask}
 
     def info(self, player: Player) -> dict[str, Any]:
         """Return the raw view if it is wanted and, at the end, the place and the reason."""
         found: dict[str, Any] = {"view": self.json_view(player)} if self.setup.views else {}
         if player in self.finished:
-            result = self.match.result or self.match.result_if_ended("complete")
-            found |= {"place": result.places[player], "cause": result.causes[player]}
+            found |= {"place": self._result.places[player], "cause": self._result.causes[player]}
         return found
 
     # What the players do.
+
+    @property
+    def over(self) -> bool:
+        return self._course.result is not None
 
     @property
     def next_player(self) -> Player:
@@ -176,7 +184,9 @@ class Episode:
             found = [player for player in range(course.players) if player not in self.finished and self.has_died(player)]
         else:
             return []
-        self.finished.update(found)
+        if found:
+            self.finished.update(found)
+            self._result = course.result or course.result_if_ended("complete")
         return found
 
     def has_died(self, player: Player) -> bool:
@@ -192,8 +202,8 @@ class Episode:
             return self._score_rewards(ended)
         if not ended:
             return {}
-        places = (self.match.result or self.match.result_if_ended("complete")).places
-        return {player: place_reward(places, player) for player in ended}
+        rewards = place_rewards(self._result.places)
+        return {player: rewards[player] for player in ended}
 
     def _score_rewards(self, ended: list[Player]) -> dict[Player, float]:
         result = self.match.result or self.match.result_if_ended("complete")
@@ -206,12 +216,12 @@ class Episode:
         return paid
 
 
-def place_reward(places: tuple[int, ...], player: Player) -> float:
+@lru_cache(1024)
+def place_rewards(places: tuple[int, ...]) -> tuple[float, ...]:
     """Return 1 for the first place, -1 for the last, and even steps between them; tied players get the mean of their places."""
-    if len(places) == 1:
-        return 0.0
-    mean = places[player] + (places.count(places[player]) - 1) / 2
-    return 1 - 2 * (mean - 1) / (len(places) - 1)
+    last = max(1, len(places) - 1)
+    means = [place + (places.count(place) - 1) / 2 for place in places]
+    return tuple(1 - 2 * (mean - 1) / last for mean in means) if len(places) > 1 else (0.0,)
 
 
 def as_json(view: View) -> View:

@@ -91,7 +91,7 @@ class DirectTable:
     def _ask_opponents(self) -> None:
         """Let the opponents move until the learner must act, or can act no more."""
         episode, learner = self.episode, self._learner
-        while episode.match.result is None and (player := episode.next_player) != learner:
+        while not episode.over and (player := episode.next_player) != learner:
             played = episode.submit(player, self._bots[player](episode.view(player)))
             if played and episode.has_died(learner):
                 break
