@@ -11,7 +11,6 @@ from threading import Thread
 from typing import Any, Protocol
 
 from botdrome.bots.house import house_bots, seated
-from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 from botdrome.games.options import options_in
 from botdrome.match.events import Player
@@ -21,6 +20,7 @@ from botdrome.rl.recorded import PREFIX, recorded_bot
 from botdrome.runner.bot import BotInstance
 from botdrome.runner.seats import FunctionSeat, Seat, check_bot, make_seat
 from botdrome.runner.table import OfflineTable
+from botdrome.runner.tournament import seed_of_bot
 
 Entrant = Any
 """A bot as the caller names it: a text as in `botdrome play`, or a function, class or object."""
@@ -57,11 +57,6 @@ def learner_table(setup: TrainingSetup, seed: int, learner: Player, opponents: M
 def names_of(setup: TrainingSetup, opponents: Mapping[Player, Entrant]) -> list[str]:
     names = {player: entrant if isinstance(entrant, str) else "opponent" for player, entrant in opponents.items()}
     return [f"{names.get(player, LEARNER)}" for player in range(setup.players)]
-
-
-def seed_of_bot(seed: int, player: Player) -> int:
-    """Derive a seed for a bot that no step of the match uses."""
-    return Chance(seed, -1 - player).bits()
 
 
 class DirectTable:

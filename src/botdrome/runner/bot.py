@@ -36,9 +36,17 @@ class CannotLoad(Exception):
 
 def load(entrant: str) -> Any:
     """Return the function, class or object that FILE.py[:NAME] or MODULE:NAME names, or the bot that plays policy:FILE.py."""
-    if entrant.startswith(POLICY):
-        return _policy_bot(_found(entrant.removeprefix(POLICY), ("policy",), "no function `policy`"))
-    return _found(entrant, NAMES, "no function `bot` and no class `Bot`")
+    kind, place, name = parts_of(entrant)
+    if kind == POLICY:
+        return _policy_bot(_found(place, name, ("policy",), "no function `policy`"))
+    return _found(place, name, NAMES, "no function `bot` and no class `Bot`")
+
+
+def parts_of(entrant: str) -> tuple[str, str, str]:
+    """Return the prefix of a policy, the file or module, and the name in it; the first and the last may be empty."""
+    kind = POLICY if entrant.startswith(POLICY) else ""
+    place, _, name = entrant.removeprefix(kind).rpartition(":")
+    return (kind, place, name) if place else (kind, name, "")
 
 
 def _policy_bot(policy: Any) -> Any:
@@ -49,8 +57,7 @@ def _policy_bot(policy: Any) -> Any:
     return policy_bot(policy)
 
 
-def _found(entrant: str, usual: tuple[str, ...], none: str) -> Any:
-    place, _, name = entrant.rpartition(":") if ":" in entrant else (entrant, "", "")
+def _found(place: str, name: str, usual: tuple[str, ...], none: str) -> Any:
     module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place)
     names = (name,) if name else usual
     for wanted in names:

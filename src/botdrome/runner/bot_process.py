@@ -14,6 +14,7 @@ from botdrome.client.program import TRACEBACK, CannotStart, Program
 from botdrome.client.sandbox import UNLIMITED, Limits, sandboxed
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Cause
+from botdrome.runner.bot import parts_of
 from botdrome.runner.traces import END_OF_DUMP, line_in_dump
 
 START = 10.0
@@ -45,10 +46,10 @@ ISOLATED = Isolation()
 
 class BotProcess:
     def __init__(self, entrant: str, isolation: Isolation) -> None:
-        place, _, name = entrant.rpartition(":") if ":" in entrant else (entrant, "", "")
+        kind, place, name = parts_of(entrant)
         path = Path(place).resolve()
         of_file = place.endswith(".py")
-        exact = ":".join(filter(None, (str(path) if of_file else place, name)))
+        exact = kind + ":".join(filter(None, (str(path) if of_file else place, name)))
         command = [sys.executable, "-P", "-m", "botdrome.runner.bot_host", exact]
         folders = [path.parent if of_file else Path.cwd(), PACKAGE, Path(sys.prefix), Path(sys.base_prefix)]
         if isolation.sandbox:
@@ -128,7 +129,7 @@ _faults: dict[Key, BotFault] = {}
 
 def key_of(entrant: str, isolation: Isolation) -> Key:
     """A bot whose file has changed is another bot."""
-    file = entrant if entrant.endswith(".py") else entrant.rpartition(":")[0]
+    _, file, _ = parts_of(entrant)
     try:
         changed = Path(file).stat().st_mtime_ns if file.endswith(".py") else 0
     except OSError:
