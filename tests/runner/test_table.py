@@ -14,7 +14,7 @@ from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.runner.bot_process import BotFault
-from botdrome.runner.in_process import guarded
+from botdrome.runner.in_process import BotLog, guarded
 from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, Seat, check_bot, make_seat
 from botdrome.runner.table import OfflineTable
 from tests.runner import programs
@@ -195,14 +195,14 @@ def test_the_time_limit_is_for_the_main_thread_only() -> None:
     rung = []
 
     def inside() -> None:
-        with guarded(0.0001):
+        with guarded(0.0001, BotLog()):
             rung.append(sum(range(200_000)))
 
     thread = threading.Thread(target=inside)
     thread.start()
     thread.join()
     assert rung
-    with pytest.raises(BotFault, match="timeout"), guarded(0.0001):
+    with pytest.raises(BotFault, match="timeout"), guarded(0.0001, BotLog()):
         while True:
             pass
 

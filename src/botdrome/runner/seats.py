@@ -15,7 +15,7 @@ from botdrome.client.sandbox import NoSandbox, check_sandbox, folders_of, sandbo
 from botdrome.games.game import Raw, View
 from botdrome.runner.bot import BotInstance, CannotLoad, load
 from botdrome.runner.bot_process import ISOLATED, START, BotFault, BotProcess, Isolation, borrow, give_back
-from botdrome.runner.in_process import guarded
+from botdrome.runner.in_process import BotLog, guarded
 from botdrome.wire.battlebot.messages import greeting
 
 
@@ -38,12 +38,16 @@ class FunctionSeat:
         self._bot, self.trusted, self.seed = bot, trusted, seed
         self._instance: BotInstance | None = None
         self.effort = Effort()
-        self.log = ""
+        self._log = BotLog()
+
+    @property
+    def log(self) -> str:
+        return self._log.text
 
     def begin(self, match: dict[str, Any], limit: float) -> None:
         """Create the instance for this match. Raise BotFault if it fails."""
         if not self.trusted:
-            with guarded(limit):
+            with guarded(limit, self._log):
                 self._made().begin(_as_json(match))
 
     def ask(self, view: View, limit: float) -> tuple[Raw, float]:
@@ -52,7 +56,7 @@ class FunctionSeat:
         if self.trusted:
             raw = self._bot(view)
         else:
-            with guarded(limit):
+            with guarded(limit, self._log):
                 raw = _as_json(self._made().move(_as_json(view)))
         spent = perf_counter() - began
         self.effort.add(spent)
@@ -60,7 +64,7 @@ class FunctionSeat:
 
     def end(self, result: dict[str, Any], limit: float) -> None:
         if self._instance is not None:
-            with guarded(limit):
+            with guarded(limit, self._log):
                 self._instance.end(_as_json(result))
 
     def close(self) -> None:
@@ -177,7 +181,7 @@ def check_bot(entrant: str, game: str, isolation: Isolation = ISOLATED) -> None:
         elif entrant.startswith("house:"):
             _house(entrant, game)
         elif isolation.in_process:
-            with guarded(START):
+            with guarded(START, BotLog()):
                 _loaded(entrant)
         else:
             give_back(entrant, isolation, borrow(entrant, isolation))
