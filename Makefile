@@ -53,6 +53,7 @@ quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
 test: web check ## run the checks and all tests, with full branch coverage of the pure layers
 	$(BIN)/python -m tools.web test
 	$(PYTEST) $(PARALLEL) --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100 $(PURE_TESTS:%=tests/%)
+	$(BIN)/python -m tools.bubblewrap
 	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=--ignore=tests/%) --ignore=tests/test_layers.py
 	$(BIN)/python -m tools.browser
 	$(PYTEST) $(PARALLEL) tests/browser

@@ -9,7 +9,7 @@ HEADS = (
     re.compile(r"^panic: (?P<text>.*)"),  # Go
     re.compile(r"^Unhandled exception[.:]\s*(?P<text>.+)"),  # C#
     re.compile(r'^Exception in thread "[^"]*" (?P<text>.+)'),  # Java
-    re.compile(r"^(?P<text>(Uncaught )?([A-Za-z_][\w.$]*)?(Error|Exception)\b( \[\w+\])?(:.*)?)$"),  # JavaScript, Python and others
+    re.compile(r"^(?P<text>(Uncaught )?([A-Za-z_][\w.$]*)?(Error|Exception)\b( \[\w+\])?(:.*)?)$"),  # JavaScript
     re.compile(r"^(?P<text>FATAL ERROR: .+)"),  # Node.js, out of memory
     re.compile(r"^\s+what\(\):\s+(?P<text>.+)"),  # C++
     re.compile(r"^(?P<text>.+: .+ \([A-Z]\w*Error\))$"),  # Ruby

@@ -45,7 +45,7 @@ class NoSandbox(Exception):
 
 def sandboxed(command: Sequence[str], folders: Iterable[Path], limits: Limits, env: Mapping[str, str]) -> list[str]:
     """Return the command that runs a command in a sandbox: without network, and with these folders, read-only."""
-    return [*_bubblewrap(), *_mounts(folders, limits), *_environment(env), "--", *command]
+    return [*bubblewrap(), *_mounts(folders, limits), *_environment(env), "--", *command]
 
 
 def check_sandbox() -> None:
@@ -59,7 +59,7 @@ def check_sandbox() -> None:
 
 
 @cache
-def _bubblewrap() -> tuple[str, ...]:
+def bubblewrap() -> tuple[str, ...]:
     path = shutil.which("bwrap")
     if path is None:
         raise NoSandbox(NO_BUBBLEWRAP)

@@ -1,0 +1,34 @@
+"""Find bubblewrap, in which sandboxed bots run, or install Debian's.
+
+python -m tools.bubblewrap
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from botdrome.client.sandbox import NoSandbox, check_sandbox
+
+
+def problem() -> str:
+    """Return why no bot can run in a sandbox here; empty: it can."""
+    try:
+        check_sandbox()
+    except NoSandbox as found:
+        return str(found)
+    return ""
+
+
+def main() -> int:
+    """Install bubblewrap. A failure is no error: tests that need no sandbox still run."""
+    if shutil.which("bwrap") is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "bubblewrap"]):
+            subprocess.run(["apt-get", *command], stdout=subprocess.DEVNULL, check=False)
+    if found := problem():
+        sys.stderr.write(f"The tests of the sandbox are skipped: {found}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
