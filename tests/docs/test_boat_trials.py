@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.docs.pages import DOCS, blocks
-from tests.docs.test_pages import BOTDROME
+from tests.docs.test_first_bot import BOTDROME
 from tests.patience import PATIENCE
 
 PAGE = "testing-boat-bots.md"

@@ -2,9 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,32 +13,7 @@ from botdrome.match.record import Setup
 from botdrome.match.terms import Pace, Terms
 from botdrome.protocols import protocol_sections
 from botdrome.server.settings_sources import all_settings
-from tests.docs.pages import DOCS, ROOT, blocks
-
-BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
-
-
-def run(folder: Path, command: str) -> str:
-    words = re.findall(r"'[^']*'|\S+", command)
-    assert words[0] == "botdrome"
-    result = subprocess.run(
-        [*BOTDROME, *(word.strip("'") for word in words[1:])], cwd=folder, capture_output=True, text=True, check=True
-    )
-    return result.stdout
-
-
-def test_the_first_bot_plays_in_every_way_that_the_page_shows(tmp_path: Path) -> None:
-    (tmp_path / "my_bot.py").write_text(blocks("first-bot.md", "python")[0])
-    (tmp_path / "my_bot.js").write_text(blocks("first-bot.md", "javascript")[0])
-    commands = [line for block in blocks("first-bot.md") for line in block.splitlines() if line.startswith("botdrome ")]
-    assert len(commands) == 5
-    for command in commands:
-        if "node" in command and not shutil.which("node"):
-            continue
-        output = run(tmp_path, command)
-        assert output
-        if " play " in command:
-            assert output.count("none") == 2, "neither bot is at fault"
+from tests.docs.pages import DOCS, ROOT
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "games").glob("*.md")), ids=lambda page: page.stem)
