@@ -32,7 +32,7 @@ def first_view(entry: MatchEntry) -> View:
     return seeded_match(game, len(entry.players), row.terms, entry.seed).view(None)
 
 
-class Method(Enum):
+class RankingMethod(Enum):
     """The points for a win and for a draw."""
 
     AMBITIOUS = (3, 1)
@@ -51,7 +51,7 @@ class Rank(Struct, frozen=True, kw_only=True):
     score: int
 
 
-def ranked(lines: Iterable[ContestLine], method: Method = Method.AMBITIOUS) -> list[Rank]:
+def ranked(lines: Iterable[ContestLine], method: RankingMethod = RankingMethod.AMBITIOUS) -> list[Rank]:
     """The best first: by score, then more wins, then fewer losses."""
     win, draw = method.value
     ranks = [

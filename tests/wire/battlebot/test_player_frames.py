@@ -10,7 +10,7 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.match.course import News
 from botdrome.match.match import Match
 from botdrome.match.terms import Terms, paced
-from botdrome.wire.battlebot.player_frames import BadAction, PlayerFrames, read_action
+from botdrome.wire.battlebot.player_frames import BadPlayerMessage, PlayerFrames, read_action
 from botdrome.wire.vocabulary import standing
 from tests.match.telling import mark
 
@@ -121,5 +121,5 @@ def test_actions_are_read() -> None:
     "message", [None, [], {}, 7, {"x": 1}, {"resign": False}, {"move": 1, "x": 2}, {"resign": True, "x": 2}, {"ping": 1, "x": 2}]
 )
 def test_what_is_no_action_is_answered_with_what_would_be_one(message: Any) -> None:
-    with pytest.raises(BadAction, match=r'send \{"move": ...\}, \{"resign": true\} or \{"ping": ...\}, not '):
+    with pytest.raises(BadPlayerMessage, match=r'send \{"move": ...\}, \{"resign": true\} or \{"ping": ...\}, not '):
         read_action(message)

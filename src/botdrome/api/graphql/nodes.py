@@ -9,7 +9,7 @@ from botdrome.api.arguments import LONGEST_LIST, javascript, original_limit, ori
 from botdrome.api.graphql.context import Info, QueryContext
 from botdrome.api.problems import Problem
 from botdrome.api.replays import PlayedStep, steps_of
-from botdrome.api.results import Method, first_view, native_state, ranked
+from botdrome.api.results import RankingMethod, first_view, native_state, ranked
 from botdrome.games.game import View
 from botdrome.server.arena import LiveTable
 from botdrome.store.store import BotEntry, MatchEntry, Status, Wanted
@@ -85,8 +85,8 @@ class ContestNode:
     def _own(self, filters: Filters | None) -> Filters:
         return (filters or {}) | {"contest": self.name}
 
-    async def rankings(self, info: Info, method: Method | None = None) -> list[dict[str, Any]]:
-        ranks = ranked(await self._context.store.contest_lines(self.game_type, self.name), method or Method.AMBITIOUS)
+    async def rankings(self, info: Info, method: RankingMethod | None = None) -> list[dict[str, Any]]:
+        ranks = ranked(await self._context.store.contest_lines(self.game_type, self.name), method or RankingMethod.AMBITIOUS)
         self._context.truncate(info, ranks[:LONGEST_LIST], len(ranks))
         return [
             {

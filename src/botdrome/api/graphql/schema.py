@@ -22,7 +22,7 @@ from botdrome.api.graphql.nodes import (
     match_node,
 )
 from botdrome.api.graphql.query import SubscriptionPlan
-from botdrome.api.results import Method
+from botdrome.api.results import RankingMethod
 
 CreatedBot = dict[str, str | BotNode]
 
@@ -115,7 +115,7 @@ def make_schema() -> GraphQLSchema:
     return make_executable_schema(
         [FILE.read_text(), game_types],
         EnumType("GameType", GAME_TYPES),
-        EnumType("RankingMethod", Method),
+        EnumType("RankingMethod", RankingMethod),
         EnumType("MatchStatus", STATUSES),
         ScalarType("JSON", serializer=lambda value: value),
         UnionType("Game", _type_of),

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from botdrome.api.arguments import game_called, iso
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
-from botdrome.api.results import Method, Rank, ranked
+from botdrome.api.results import Rank, RankingMethod, ranked
 from botdrome.api.server_calls import ReadContext
 from botdrome.store.store import Meetings, Wanted
 from botdrome.wire.battlebot.messages import game_type
@@ -81,7 +81,7 @@ async def contests(context: ReadContext, request: RestRequest) -> Contests:
 
 async def contest(context: ReadContext, request: RestRequest) -> Contest:
     game, name = await _known(context, request)
-    method = Method[(request.text("method") or "ambitious").upper()]
+    method = RankingMethod[(request.text("method") or "ambitious").upper()]
     rankings = ranked(await context.store.contest_lines(game, name), method)
     ended, running = await context.store.meetings(game, name)
     planned = _planned([ended, running], await context.contest_games())
@@ -90,7 +90,7 @@ async def contest(context: ReadContext, request: RestRequest) -> Contest:
 
 async def standings(context: ReadContext, request: RestRequest) -> RestStandings:
     game, name = await _known(context, request)
-    method = Method[(request.text("method") or "ambitious").upper()]
+    method = RankingMethod[(request.text("method") or "ambitious").upper()]
     ranks = ranked(await context.store.contest_lines(game, name), method)
     lines = [RestStanding(place, **msgspec.structs.asdict(rank)) for place, rank in enumerate(ranks, 1)]
     order, falling = request.order("place")

@@ -13,7 +13,7 @@ from botdrome.api.rest import bots, contests, games, matches, ratings, server
 from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, PAGING, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
-from botdrome.api.results import Method
+from botdrome.api.results import RankingMethod
 from botdrome.formats import FORMATS
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
@@ -23,7 +23,7 @@ from botdrome.store.tallies import CONTEST_ORDERS, OPPONENT_ORDERS
 
 BASE = "/api/v1"
 GAME = Parameter("game", f"One of {', '.join(FORMATS)}.")
-METHODS = tuple(method.name.lower() for method in Method)
+METHODS = tuple(method.name.lower() for method in RankingMethod)
 METHOD = Parameter("method", "Points for a win and a draw: 3 and 1, 2 and 1, 3 and 2.", choices=METHODS)
 NO_MATCH = (404, "There is no such match.")
 PRIVATE = ((401, "There is no token."), (403, "It is not the token of that bot."), (404, "There is no such bot or game."))

@@ -9,7 +9,7 @@ from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.wire.battlebot.login import FAILED, BadLogin, Login, Seek, read_login
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.battlebot.player_frames import BadAction, PlayerFrames, read_action
+from botdrome.wire.battlebot.player_frames import BadPlayerMessage, PlayerFrames, read_action
 from botdrome.wire.conversation import (
     AdmitGuest,
     Admitted,
@@ -109,7 +109,7 @@ class BattlebotConversation:
         """A client with frames names its moves, so that it can send other messages too."""
         try:
             action, raw = read_action(value)
-        except BadAction as problem:
+        except BadPlayerMessage as problem:
             return self._explain({"error": str(problem)})
         if action == "ping":
             return self._explain({"pong": raw})

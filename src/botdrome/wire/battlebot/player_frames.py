@@ -20,12 +20,12 @@ Frame = dict[str, Any]
 Action = Literal["move", "resign", "ping"]
 
 
-class BadAction(Exception):
+class BadPlayerMessage(Exception):
     """A message that is no action, with words that say what would be one."""
 
 
 def read_action(message: Any) -> tuple[Action, Raw]:
-    """Return the action and its value. Raise BadAction unless the message has exactly one known key."""
+    """Return the action and its value. Raise BadPlayerMessage unless the message has exactly one known key."""
     match message:
         case {"move": raw} if len(message) == 1:
             return "move", raw
@@ -33,7 +33,7 @@ def read_action(message: Any) -> tuple[Action, Raw]:
             return "resign", True
         case {"ping": raw} if len(message) == 1:
             return "ping", raw
-    raise BadAction(f'send {{"move": ...}}, {{"resign": true}} or {{"ping": ...}}, not {shown(message)}')
+    raise BadPlayerMessage(f'send {{"move": ...}}, {{"resign": true}} or {{"ping": ...}}, not {shown(message)}')
 
 
 class PlayerFrames:
