@@ -22,9 +22,9 @@ TARGET = ENVIRONMENT / "native"
 SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Its name sorts before the file that points to the sources, so Python reads it first."""
 BUSY = {
-    "games": ("shots",),
+    "games": ("reading", "shots"),
     "match": ("board", "course", "input_log", "match"),
-    "wire": ("token_bucket", "vocabulary", "writers"),
+    "wire": ("half_pairs", "token_bucket", "vocabulary", "writers"),
     "wire/battlebot": ("conversation", "messages"),
     "wire/boats": ("conversation", "lines", "writer"),
     "wire/duel": ("conversation", "messages"),
@@ -32,8 +32,9 @@ BUSY = {
     "server": ("session",),
     "server/battlebot": ("host",),
     "server/boats": ("game", "players", "port", "room", "statistics"),
+    "server/bomber": ("room", "routes"),
     "server/duel": ("hall",),
-    "server/network": ("rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket"),
+    "server/network": ("body_budget", "http", "rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket"),
     "server/tables": ("audience", "flight_records", "metronome", "running_tables", "subscriber", "table"),
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),

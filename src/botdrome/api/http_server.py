@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from email.utils import formatdate
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote_to_bytes
 
 import structlog
@@ -65,7 +65,7 @@ def http_stack(
         return pages
 
     site = HttpSite(find, connection_limits, dispatcher, body_units())
-    return lambda target=b"": HttpConnection(site, target)
+    return cast(MakeHttp, partial(HttpConnection, site))
 
 
 class AppService:

@@ -108,12 +108,14 @@ async def shop(**limits: Any) -> AsyncIterator[tuple[Shop, Any]]:
     one = Shop(HttpLimits(**limits))
     site = HttpSite(lambda _: one, cast(ConnectionLimits, one), Elsewhere, body_units())
 
-    class Watched(HttpConnection):
+    class Watched(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             transports.append(transport)
-            super().connection_made(transport)
+            connection = HttpConnection(site)
+            transport.set_protocol(cast(asyncio.Protocol, connection))
+            connection.connection_made(transport)
 
-    server = await asyncio.get_running_loop().create_server(lambda: Watched(site, b""), "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(Watched, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
 
     async def line() -> Line:

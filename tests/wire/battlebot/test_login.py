@@ -58,7 +58,13 @@ def test_notices_are_for_bots_that_cannot_be_clients_of_the_original(extra: dict
 
 def test_a_guest_shows_a_secret_of_its_own_and_plays_at_a_pace_for_people() -> None:
     login = read_login(GUEST | {"features": ["frames"], "invite": "w"})
-    assert (login.guest, login.password, login.pace, login.invite, login.frames) == (True, "s" * 16, "slow", "w", True)
+    assert (login.guest, login.password, login.pace, login.invite, login.features) == (
+        True,
+        "s" * 16,
+        "slow",
+        "w",
+        frozenset({"frames"}),
+    )
     assert read_login(GUEST | {"pace": "stepped"}).pace == "stepped"
 
 

@@ -2,9 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import NamedTuple
-
-from msgspec import Struct
 
 from botdrome.server.bomber.registration import register
 from botdrome.server.bomber.room import BomberRoom, Moment
@@ -60,15 +57,15 @@ class NotServed(Exception):
         self.status, self.word, self.sentence, self.headers = status, word, sentence, headers
 
 
-class RoomRequest(Struct, eq=False):
+class RoomRequest:
     """A request for a room."""
 
-    exchange: Exchange
-    room: BomberRoom
-    query: Mapping[str, str] = {}
-    shape: Shape = DEFAULT
-    fields: Message = {}
-    """The fields of the query and the body. The body takes precedence."""
+    def __init__(self, exchange: Exchange, room: BomberRoom) -> None:
+        self.exchange, self.room = exchange, room
+        self.query: Mapping[str, str] = {}
+        self.shape = DEFAULT
+        self.fields: Message = {}
+        """The fields of the query and the body. The body takes precedence."""
 
     def read(self, query: bytes) -> None:
         request = self.exchange.request
@@ -131,15 +128,9 @@ def _known(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
     return fields, read_shape(fields, accept.decode("latin-1"))
 
 
-class Route(NamedTuple):
-    room: BomberRoom
-    methods: tuple[str, ...]
-    verb: "Verb"
-    rest: str
-    """The rest of the path after the verb."""
-
-
 Verb = Callable[[RoomRequest, str], None]
+Route = tuple[BomberRoom, tuple[str, ...], Verb, str]
+"""The room, the methods that are allowed, the verb, and the rest of the path after it."""
 
 
 class Routes:
@@ -170,29 +161,30 @@ class Routes:
             return verb(ask, rest)
         except BadRequest as fault:
             return ask.refuse(BAD, fault.word, fault.sentence, moment=self._moment(path))
-        except NotServed as fault:
-            return ask.refuse(fault.status, fault.word, fault.sentence, fault.headers)
+        except NotServed as refusal:
+            return ask.refuse(refusal.status, refusal.word, refusal.sentence, refusal.headers)
 
     def _search(self, target: bytes) -> Route:
         room, path = self._rooms.first, target.split(b"/")[2:]
         if path in ([b"rooms"], [b"rooms", b""]):
-            return Route(room, READ, self._list, "")
+            return room, READ, self._list, ""
         if path[:1] == [b"rooms"]:
             found = self._rooms[unquoted(path[1])]
             if found is None:
                 raise NotServed(NOT_FOUND, "UNKNOWN_ROOM", "there is no such room; see /bomber/rooms")
             room, path = found, path[2:]
         if path in ([], [b""]):
-            return Route(room, READ, self._index, "")
+            return room, READ, self._index, ""
         verb = path[1] if len(path) > 1 else b""
         if path[0] != b"rest" or verb not in self._verbs:
             raise NotServed(NOT_FOUND, "UNKNOWN_PATH", "there is nothing here; see /bomber/rest/rules")
-        return Route(room, *self._verbs[verb], unquoted(b"/".join(path[2:]).removesuffix(b"/")))
+        methods, act = self._verbs[verb]
+        return room, methods, act, unquoted(b"/".join(path[2:]).removesuffix(b"/"))
 
     def _moment(self, path: bytes) -> Moment | None:
         """Return the state number and time left of the room in the path, if it exists."""
         try:
-            return self._search(path).room.moment()
+            return self._search(path)[0].moment()
         except (NotServed, BadRequest):
             return None
 

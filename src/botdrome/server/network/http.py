@@ -7,7 +7,7 @@ Most requests of bots are plain and arrive complete and alone. They skip the rea
 """
 
 import asyncio
-from typing import cast
+from typing import Any, cast
 
 import httptools
 import structlog
@@ -40,8 +40,10 @@ LONGEST_HELD = 16 << 10
 """Bytes of later requests that are buffered while one is answered."""
 
 
-class HttpConnection(asyncio.Protocol):
-    def __init__(self, site: HttpSite, target: bytes) -> None:
+class HttpConnection:
+    """An asyncio protocol by duck typing: mypyc cannot lay out a subclass of asyncio.Protocol."""
+
+    def __init__(self, site: HttpSite, target: bytes = b"") -> None:
         """`target` is that of the first request."""
         self._site, self._service = site, site.find(target)
         self._bucket: Bucket | None = None
@@ -154,7 +156,7 @@ class HttpConnection(asyncio.Protocol):
 
     def _read_on(self) -> None:
         """Read more of the body of the request being answered, if it is incomplete."""
-        if self._reader.streaming and self._exchange is not None:
+        if self._reader.stream is not None and self._exchange is not None:
             try:
                 self._reader.read_stream()
             except BadHttpRequest:
@@ -242,7 +244,7 @@ class HttpConnection(asyncio.Protocol):
         self._transport.write(data)
         if not last:
             return
-        if not exchange.keep or self._reader.streaming:
+        if not exchange.keep or self._reader.stream is not None:
             self._close()
         elif self._reader.begun:
             self._advance()
@@ -285,7 +287,7 @@ class HttpConnection(asyncio.Protocol):
 def _origin_form(target: bytes) -> bytes:
     """Return the path and query of `http://host/path?query`, the form sent to proxies."""
     try:
-        url = httptools.parse_url(target)
+        url: Any = httptools.parse_url(target)  # its stubs leave out that parts may be None
     except httptools.HttpParserInvalidURLError:
         raise BadHttpRequest(*NO_REQUEST) from None
     return (url.path or b"/") + (b"?" + url.query if url.query else b"")

@@ -140,7 +140,7 @@ class RequestReader:
         self.begun = False
         """Whether there are unread bytes or a part of a request."""
         self.in_head = False
-        self._longest_body, self._streams, self._go_on = longest_body, streams, go_on
+        self._longest_body, self.streams, self._go_on = longest_body, streams, go_on
         self._buffer, self._at = b"", 0
         """Received bytes, and the number already read."""
         self._parser = httptools.HttpRequestParser(self)
@@ -155,7 +155,8 @@ class RequestReader:
         """Bytes of the body: received, and allowed."""
         self._awaited: int | None = None
         """Bytes of the body still to be received; None: the body is chunked."""
-        self._stream: BodyStream | None = None
+        self.stream: BodyStream | None = None
+        """The body of the last request, if it is still arriving."""
         self._complete = False
         self._skipped = 0
         """Bytes of line ends before the request."""
@@ -177,7 +178,7 @@ class RequestReader:
         while self._at < len(self._buffer) and not self._complete and not too_long:
             if not (self._read_body() if self._words else self._read_head()):
                 break
-            if not self._complete and self._words and self._streams(self._words[1]):
+            if not self._complete and self._words and self.streams(self._words[1]):
                 return self._announced()
             too_long = self._size + (self._awaited or 0) > self._limit or len(self._body) > MOST_PIECES
         found = self._taken(not too_long) if self._complete or too_long else None
@@ -187,14 +188,9 @@ class RequestReader:
             self._buffer, self._at = b"", 0
         return found
 
-    @property
-    def streaming(self) -> bool:
-        """Whether the body of the last request is still arriving."""
-        return self._stream is not None
-
     def read_stream(self) -> None:
         """Deliver the received part of that body. Of a body above its limit, deliver just enough to show that."""
-        stream = self._stream
+        stream = self.stream
         assert stream is not None
         while self._at < len(self._buffer) and not self._complete and self._size <= self._limit and self._read_body():
             pass
@@ -207,10 +203,10 @@ class RequestReader:
 
     def _announced(self) -> HttpRequest:
         """Return a request whose body is still arriving."""
-        self._stream = BodyStream()
+        self.stream = BodyStream()
         method, target, version = self._words
         keep, number = stays_open(version, self._headers), self._parser.get_http_version()
-        return HttpRequest(method.decode(), target, self._headers, b"", keep, number, stream=self._stream)
+        return HttpRequest(method.decode(), target, self._headers, b"", keep, number, stream=self.stream)
 
     def _taken(self, whole: bool) -> HttpRequest:
         (method, target, version), headers, body = self._words, self._headers, b"".join(self._body)

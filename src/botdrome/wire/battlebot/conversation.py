@@ -30,7 +30,7 @@ from botdrome.wire.conversation import (
     TokenChanged,
     WaitLimit,
 )
-from botdrome.wire.features import EXTRAS
+from botdrome.wire.features import AGAIN, EXTRAS, FRAMES
 from botdrome.wire.framing.websocket import INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER
 from botdrome.wire.half_pairs import value_of
 from botdrome.wire.match_header import MatchHeader
@@ -89,9 +89,9 @@ class BattlebotConversation:
         login = self._login
         if login is None:
             return self._read_login(value)
-        if login.again and value in (ONCE_MORE, GIVES_UP):
+        if AGAIN in login.features and value in (ONCE_MORE, GIVES_UP):
             return self._seek_again(login) if value == ONCE_MORE else self._resign(message)
-        if login.frames:
+        if FRAMES in login.features:
             return self._act(value, message)
         return () if self._player is None else (Submit(value, message),)
 
@@ -178,18 +178,18 @@ class BattlebotConversation:
         """A client that plays several matches is told which one begins; frames tell it by themselves."""
         login = self._login
         assert login is not None
-        return [msgspec.json.encode(header)] if login.again and not login.frames else ()
+        return [msgspec.json.encode(header)] if AGAIN in login.features and FRAMES not in login.features else ()
 
     def _make_writer(self) -> MakeWriter:
         login = self._login
         assert login is not None
-        if login.frames:
+        if FRAMES in login.features:
             return player_frames
         return battlebot_with_extras if EXTRAS in login.features else battlebot
 
     def _dismissed(self, reply: Dismissed, now: Seconds) -> Outs:
         assert self._login is not None
-        again = self._login.again and not (reply.failed or reply.stopping)
+        again = AGAIN in self._login.features and not (reply.failed or reply.stopping)
         self._player, self._writer = None, None
         self._over, self._between = not again, again
         if again:

@@ -43,14 +43,6 @@ class Login(Struct, frozen=True):
     """True: the client is no registered bot, and `password` is a secret of its choice."""
 
     @property
-    def frames(self) -> bool:
-        return FRAMES in self.features
-
-    @property
-    def again(self) -> bool:
-        return AGAIN in self.features
-
-    @property
     def notices(self) -> bool:
         """Whether the client knows messages that the original never sends: it asked for them, or used a new key."""
         asked = not self.features.isdisjoint((AGAIN, FRAMES, NOTICES))
