@@ -88,6 +88,7 @@ bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes 
 	$(BIN)/python -m tools.native --if-possible
 	$(BIN)/python -m bench.machine
 	$(BIN)/python -m bench.games
+	$(BIN)/python -m bench.training
 	$(BIN)/python -m bench.server
 	$(BIN)/python -m bench.limits
 	$(BIN)/python -m bench.store

@@ -1,0 +1,139 @@
+"""Environments for training: games per CPU second beside PettingZoo's own tic-tac-toe, and their cost beside a bare match.
+
+    python -m bench.training
+
+Both comparisons are made within one run, slice by slice. A bare match is `simulate` with bots that repeat the same moves.
+"""
+
+import gc
+import sys
+import time
+import types
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
+from statistics import median
+from typing import Any
+
+from msgspec import Struct
+
+from botdrome.bots.simulate import simulate
+from botdrome.formats import FORMATS
+from botdrome.games.chance import Chance
+from botdrome.match.match import Match
+from botdrome.rl.aec import AecEnvironment
+from botdrome.rl.make import env
+
+SLICES = 16
+SECONDS = 0.3
+TABLES = {"battlecube": 8, "bomberman": 4}
+"""The players of the games that allow more than two."""
+
+
+class Script(Struct):
+    """A match: its seed, the actions in their order, and the moves of each player."""
+
+    seed: int
+    actions: list[int]
+    moves: list[list[Any]]
+
+
+def tictactoe() -> Any:
+    """Return PettingZoo's environment as its users get it. It draws with pygame, which a game without pictures never calls."""
+    if find_spec("pygame") is None:
+        sys.modules["pygame"] = types.ModuleType("pygame")
+    from pettingzoo.classic import tictactoe_v3
+
+    return tictactoe_v3.env()
+
+
+def random_game(env: Any, chance: Chance, seed: int | None = None) -> list[int]:
+    """Play random legal actions, and return them."""
+    env.reset(seed=seed)
+    actions: list[int] = []
+    for _ in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        if terminated or truncated:
+            env.step(None)
+        else:
+            actions.append(chance.choice(observation["action_mask"].nonzero()[0].tolist()))
+            env.step(actions[-1])
+    return actions
+
+
+def script(env: AecEnvironment, seed: int, players: int) -> Script:
+    actions = random_game(env, Chance(seed), seed)
+    inputs = env.episode.inputs
+    return Script(
+        seed, actions, [[raw for _, kind, by, raw in inputs if kind == "move" and by == player] for player in range(players)]
+    )
+
+
+def play_scripts(env: AecEnvironment, scripts: Iterable[Script]) -> None:
+    for each in scripts:
+        env.reset(seed=each.seed)
+        actions = iter(each.actions)
+        for _ in env.agent_iter():
+            _, _, terminated, _, _ = env.last()
+            env.step(None if terminated else next(actions))
+
+
+def play_bare(env: AecEnvironment, scripts: Iterable[Script]) -> None:
+    setup = env.episode.setup
+    for each in scripts:
+        bots = [repeat(moves) for moves in each.moves]
+        simulate(Match(setup.game, setup.players, setup.terms, each.seed), bots)
+
+
+def repeat(moves: list[Any]) -> Callable[[Any], Any]:
+    rest = iter(moves)
+    return lambda _: next(rest)
+
+
+def spent(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def games_per_second(env: Any, chance: Chance) -> float:
+    played, began = 0, time.process_time()
+    while time.process_time() - began < SECONDS:
+        random_game(env, chance)
+        played += 1
+    return played / (time.process_time() - began)
+
+
+def beside_pettingzoo() -> None:
+    theirs, ours, chance = tictactoe(), env("noughts-and-crosses"), Chance(1)
+    pairs = [(games_per_second(theirs, chance), games_per_second(ours, chance)) for _ in range(SLICES + 1)][1:]
+    print("random games per CPU second, median of slices, in turns")
+    print(f"  PettingZoo tictactoe_v3   {median(pair[0] for pair in pairs):>9,.0f}")
+    print(f"  Botdrome                  {median(pair[1] for pair in pairs):>9,.0f}")
+    print(f"  ratio                     {median(own / other for other, own in pairs):>9.1f}   (target: at least 3)\n")
+
+
+def beside_bare_match(name: str) -> None:
+    players = TABLES.get(name, 2)
+    environment = env(name, players=players)
+    count = 300 if name == "noughts-and-crosses" else 6
+    scripts = [script(environment, seed, players) for seed in range(count)]
+    moves = sum(len(each.actions) for each in scripts)
+    gc.collect()
+    pairs = [
+        (spent(lambda: play_bare(environment, scripts)), spent(lambda: play_scripts(environment, scripts))) for _ in range(SLICES)
+    ]
+    bare, own = (min(pair[side] for pair in pairs) / moves * 1e6 for side in (0, 1))
+    ratio = median(pair[1] / pair[0] for pair in pairs)
+    print(f"  {name:22}{players:>8}{bare:>10.1f}{own:>14.1f}{ratio:>9.2f}")
+
+
+def main(names: list[str]) -> None:
+    beside_pettingzoo()
+    print("CPU time per move in us, best of slices, and the median ratio (target: at most 1.5)")
+    print(f"  {'game':22}{'players':>8}{'match':>10}{'environment':>14}{'ratio':>9}")
+    for name in names or list(FORMATS):
+        beside_bare_match(name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
