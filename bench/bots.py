@@ -14,6 +14,7 @@ from bench.server import first_in_line
 
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
 ORDERS = ENCODER.encode({"orders": {}})
+AGAIN = ENCODER.encode({"again": True})
 
 
 class Tally:
@@ -37,6 +38,7 @@ class Bot(WSListener):
 
     ARRIVALS = 0.01
     """Seconds between two groups of twenty logins."""
+    FEATURES: tuple[str, ...] = ()
 
     def __init__(self, name: str, login: bytes, tally: Tally) -> None:
         self._name, self._login, self._tally = name, login, tally
@@ -86,6 +88,19 @@ class NoughtsBot(Bot):
         transport.send(WSMsgType.TEXT, move)
 
 
+class AgainBot(NoughtsBot):
+    """Plays match after match on one connection."""
+
+    FEATURES = ("again",)
+
+    def told(self, transport: WSTransport, frame: WSFrame) -> None:
+        super().told(transport, frame)
+        state = DECODER.decode(frame.get_payload_as_memoryview()).get("state")
+        if state is not None and state["result"]:
+            self._tally.matches += 1
+            transport.send(WSMsgType.TEXT, AGAIN)
+
+
 class Listening(Bot):
     """Logs in and only receives."""
 
@@ -116,7 +131,8 @@ async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords
     work = []
     for number in range(bots):
         name, password = names[number % 2], passwords[number % 2]
-        login = ENCODER.encode({"gameType": game, "name": name, "password": password})
+        features = {"features": kind.FEATURES} if kind.FEATURES else {}
+        login = ENCODER.encode({"gameType": game, "name": name, "password": password} | features)
         work.append(asyncio.ensure_future(play_on(url, kind, name, login, tally, until)))
         if number % 20 == 19:
             await asyncio.sleep(kind.ARRIVALS)
@@ -127,6 +143,7 @@ async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords
 def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str, pause: str = "0") -> None:
     bot, game, name = {
         "noughts": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
+        "again": (AgainBot, "NOUGHTS_AND_CROSSES", "load"),
         "probe": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
         "waiting": (Listening, "NOUGHTS_AND_CROSSES", "load"),
         "watching": (Listening, "", ""),

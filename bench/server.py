@@ -121,6 +121,24 @@ def moves(pairs: int, seconds: float) -> None:
         )
 
 
+def connections(pairs: int, seconds: float, turns: int = 4) -> None:
+    """Compare a new connection for each match with connections that are kept, in turns on one server."""
+    spent: dict[str, float] = {"noughts": 0.0, "again": 0.0}
+    matches = dict.fromkeys(spent, 0.0)
+    with server() as running:
+        passwords = [running.register(f"load {number}", "NOUGHTS_AND_CROSSES") for number in (0, 1)]
+        load("noughts", running.url, *passwords, 2 * pairs, 1)
+        for kind in turns * tuple(spent):
+            before = running.cpu()
+            matches[kind] += load(kind, running.url, *passwords, 2 * pairs, seconds)["matches"]
+            spent[kind] += running.cpu() - before
+    new, kept = (spent[kind] / matches[kind] * 1e6 for kind in spent)
+    print(
+        f"noughts and crosses, {pairs} pairs: {new:,.0f} us of CPU a match on new connections, {kept:,.0f} us on kept ones "
+        f"(feature `again`): {1 - kept / new:.0%} less, {(new - kept) / 2:,.0f} us for each connection and login"
+    )
+
+
 def late_at_most(before: dict[float, float], after: dict[float, float]) -> tuple[float, float]:
     """Return the number of ticks and the 99th percentile of their lateness."""
     late = {bound: count - before[bound] for bound, count in after.items()}
@@ -148,6 +166,7 @@ def beats(games: int, seconds: float) -> None:
 def main() -> None:
     for pairs in (50, 500):
         moves(pairs, 8)
+    connections(50, 3)
     beats(500, 12)
 
 
