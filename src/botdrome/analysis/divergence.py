@@ -15,8 +15,9 @@ class Answer(Struct, frozen=True):
     """Why there is no move, such as a crash; empty: there is one."""
     seconds: float = 0.0
     crashed: bool = False
+    process: int = 0
     memory: int = 0
-    """The resident bytes of its process; 0: unknown."""
+    """The id and the resident bytes of its process; 0: unknown."""
 
 
 class Divergence(Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from botdrome.cli.analysis.front import blunders, fork, rerun
+from botdrome.cli.analysis.front import blunders, check, fork, rerun
 from botdrome.cli.boats.front import LogLevel, boats
 from botdrome.cli.join_front import bots, challenge, join, register
 from botdrome.cli.play_command import play
@@ -241,6 +241,7 @@ def operator_token(db: Database = "") -> None:
 app.command()(rerun)
 app.command()(fork)
 app.command()(blunders)
+app.command()(check)
 app.command(context_settings={"help_option_names": ["--help"]})(boats)
 app.command()(join)
 app.command()(challenge)

@@ -5,7 +5,7 @@ a program gets the messages of the match.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import suppress
 from time import perf_counter, time
 from typing import Any
@@ -30,7 +30,9 @@ from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.vocabulary import standing
 
 
-def follow(record: Record, game: Game[Any], player: Player, entrant: str, first: int = 0) -> Iterator[tuple[Question, Answer]]:
+def follow(
+    record: Record, game: Game[Any], player: Player, entrant: str, first: int = 0
+) -> Generator[tuple[Question, Answer], None, None]:
     """Yield each question to the player with the bot's answer. It ends after an answer without a move.
 
     `first`: the bot joins at this step. It is told the position, as after a reconnection.

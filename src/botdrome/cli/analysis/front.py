@@ -79,3 +79,30 @@ def blunders(
     from botdrome.cli.analysis.blunders import run_blunders
 
     raise typer.Exit(run_blunders(matches, player, playouts, jobs, save, server, json))
+
+
+def check(
+    bot: Annotated[str, typer.Argument(metavar="BOT", help=f"{BOT_HELP}.")],
+    game: Annotated[str, typer.Option(help="The game. \\[default: that of the puzzles]", show_default=False)] = "",
+    positions: Annotated[int, typer.Option(min=0, help="Positions from matches of house bots.")] = 300,
+    matches: Annotated[int, typer.Option(min=0, help="Whole matches against house bots.")] = 10,
+    seed: Annotated[int, typer.Option(help="The first seed of these matches.")] = 1,
+    option: Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")] = None,
+    puzzles: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Puzzles that the bot must solve, as `botdrome blunders` writes them.")
+    ] = None,
+    position: Annotated[str, typer.Option(metavar="FILE", help="Ask only in the position of this file.")] = "",
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where positions are saved. \\[default: check-GAME]", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check a bot before a contest: illegal moves, crashes, speed, nondeterminism and memory growth.
+
+    The positions of problems and the slowest one are saved as files. Ends with status 0 if there are no problems, 1 if there
+    are, and 2 if the command is not valid.
+    """
+    from botdrome.cli.analysis.check import run_check
+
+    raise typer.Exit(run_check(bot, game, positions, matches, seed, option or [], puzzles, position, save, json))
