@@ -36,18 +36,15 @@ class bot:
 )
 SLOW = "import time\ndef bot(view):\n    time.sleep(0.3)\n    return {'action': 'WAIT'}"
 HANGING = "def bot(view):\n    while True: pass"
-LEAK = """
+LEAKING = FIRST_FREE + "kept = []\ndef bot(view):\n    kept.append(b'x' * 2_000_000)\n    return played(view, free(view)[0])"
+LEAKING_PROGRAM = """
 import json, sys
 kept = []
 for line in sys.stdin:
     message = json.loads(line)
-    if "authentication" in message:
-        me = message["name"]
-    elif me in message["state"]["waitingFor"]:
+    if "turnNumber" in message and not message["result"]:
         kept.append(b"x" * 2_000_000)
-        board = message["state"]["board"]
-        y = next(y for y, row in enumerate(board) if "." in row)
-        print(json.dumps({"x": board[y].index("."), "y": y}), flush=True)
+        print('{"orders": {}}', flush=True)
 """
 
 
@@ -142,7 +139,10 @@ def test_slow_answers_and_bots_that_hang(tmp_path: Path) -> None:
 
 
 def test_a_growing_process_is_found(tmp_path: Path) -> None:
-    leaking = checked(program(tmp_path, LEAK), "gomoku", positions=120)
+    function = checked(written(tmp_path, LEAKING))
+    assert kinds(function) == {"memory growth"}
+    assert function.report.growth > 20_000_000
+    leaking = checked(program(tmp_path, LEAKING_PROGRAM), "bumblebots", positions=144)
     assert kinds(leaking) == {"memory growth"}
     assert leaking.report.growth > 20_000_000
 

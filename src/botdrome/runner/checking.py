@@ -101,6 +101,7 @@ class Checker:
         for number, window in enumerate(windows(self.plan)):
             answers = self._answers(window)
             for place, (question, answer) in enumerate(answers):
+                self.report.positions += 1
                 self._note(question, answer, window.record, first=place == 0)
             if number % REPEAT == 0:
                 self._compare(window, answers, self._answers(window))
@@ -117,7 +118,6 @@ class Checker:
 
     def _note(self, question: Question, answer: Answer, record: Record, first: bool) -> None:
         report = self.report
-        report.positions += 1
         if answer.fault:
             self._add("crash" if answer.crashed else "timeout", answer.fault, question, record)
             return

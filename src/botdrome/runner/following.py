@@ -87,7 +87,8 @@ class FunctionListener:
             raw, seconds = self._seat.ask(view, self._limit + BEYOND)
         except BotFault as fault:
             return Answer(fault=str(fault), crashed=fault.cause != "timeout")
-        return Answer(msgspec.json.decode(msgspec.json.encode(raw)), seconds=seconds, memory=memory_of(self._seat))
+        process, memory = memory_of(self._seat)
+        return Answer(msgspec.json.decode(msgspec.json.encode(raw)), seconds=seconds, process=process, memory=memory)
 
 
 class ProgramListener:
@@ -149,7 +150,8 @@ class ProgramListener:
             raw = msgspec.json.decode(line)
         except UNREADABLE as error:
             return Answer(fault=f"unreadable: {error}: {line[:80].decode(errors='replace')}", crashed=True)
-        return Answer(raw, seconds=seconds, memory=memory_of(self._seat))
+        process, memory = memory_of(self._seat)
+        return Answer(raw, seconds=seconds, process=process, memory=memory)
 
 
 class RerunReport(msgspec.Struct):

@@ -4,15 +4,15 @@ import os
 import subprocess
 from pathlib import Path
 
-from botdrome.runner.seats import Seat
+from botdrome.runner.seats import FunctionSeat, Seat
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def memory_of(seat: Seat) -> int:
-    """Return the resident bytes of a bot's process; 0 if it has none of its own."""
-    pid = getattr(seat, "pid", None)
-    return resident(pid) if pid else 0
+def memory_of(seat: Seat) -> tuple[int, int]:
+    """Return the process of a bot and its resident bytes; zeros if it has no process of its own."""
+    pid = None if isinstance(seat, FunctionSeat) else seat.pid
+    return (pid, resident(pid)) if pid else (0, 0)
 
 
 def resident(pid: int) -> int:
@@ -20,7 +20,7 @@ def resident(pid: int) -> int:
     statm = Path(f"/proc/{pid}/statm")
     try:
         return int(statm.read_text().split()[1]) * PAGE
-    except FileNotFoundError:
+    except OSError:
         return _as_ps_says(pid)
 
 

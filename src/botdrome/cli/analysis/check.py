@@ -15,8 +15,9 @@ from botdrome.analysis.check_report import CheckReport, Kind
 from botdrome.analysis.divergence import answer_text
 from botdrome.analysis.position_file import BadPosition, PositionFile, encoded, last_question
 from botdrome.cli.analysis.sources import MatchSource, load_match
-from botdrome.cli.play import INTERRUPTED, duration_text
+from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
+from botdrome.cli.tournament_report import duration_text
 from botdrome.client.program import CannotStart
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
@@ -34,8 +35,8 @@ WORDS: dict[Kind, str] = {
     "timeout": "timeouts",
     "too slow": "too slow",
     "nondeterminism": "nondeterminism",
-    "memory growth": "memory",
-    "puzzle": "puzzles",
+    "memory growth": "too much memory",
+    "puzzle": "unsolved",
 }
 
 
