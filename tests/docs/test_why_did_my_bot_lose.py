@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from tests.docs.pages import DOCS, blocks
-from tests.docs.test_pages import BOTDROME
+from tests.docs.test_first_bot import BOTDROME
 from tests.patience import PATIENCE
 
 PAGE = "why-did-my-bot-lose.md"
