@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "runner": {"games", "bots", "match", "formats", "contest", "analysis", "wire", "client", "encodings"},
     "encodings": {"games", "formats"},
     "rl": {"games", "bots", "match", "formats", "client", "encodings", "runner"},
-    "library": {"games", "match", "formats", "contest", "runner"},
+    "library": {"games", "match", "formats", "contest", "client", "runner"},
     "protocols": {"server", "api"},
     "app": {"store", "server", "api", "protocols"},
     "__main__": {"cli"},

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from botdrome.client.program import CannotStart
+    from botdrome.client.rest import ServerProblem
     from botdrome.games.game import BadOption, IllegalMove
-    from botdrome.library import GameSetup, MatchResult, Position, game, play
+    from botdrome.library.matches import GameSetup, MatchResult, Position, game, play
+    from botdrome.library.servers import ServerClient, connect
     from botdrome.rl.make import env, vector_env
     from botdrome.runner.bot import Bot
 
@@ -23,7 +25,10 @@ __all__ = [
     "IllegalMove",
     "MatchResult",
     "Position",
+    "ServerClient",
+    "ServerProblem",
     "__version__",
+    "connect",
     "env",
     "game",
     "play",
@@ -33,13 +38,16 @@ _MODULES = {
     "BadOption": "games.game",
     "Bot": "runner.bot",
     "CannotStart": "client.program",
-    "GameSetup": "library",
+    "GameSetup": "library.matches",
     "IllegalMove": "games.game",
-    "MatchResult": "library",
-    "Position": "library",
+    "MatchResult": "library.matches",
+    "Position": "library.matches",
+    "ServerClient": "library.servers",
+    "ServerProblem": "client.rest",
+    "connect": "library.servers",
     "env": "rl.make",
-    "game": "library",
-    "play": "library",
+    "game": "library.matches",
+    "play": "library.matches",
     "vector_env": "rl.make",
 }
 _EXTRA = ("gymnasium", "numpy", "pettingzoo")

@@ -1,0 +1,1 @@
+"""The public Python API, which `botdrome/__init__.py` exports."""
