@@ -75,7 +75,8 @@ def _from_module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and f"{name}.".startswith(f"{error.name}."):
-            raise CannotLoad(f"there is no module {error.name!r}; a file is named with its ending .py") from None
+            hint = "this is a directory; name a file in it" if Path(name).is_dir() else f"there is no module {error.name!r}"
+            raise CannotLoad(f"{hint}; a bot is FILE.py, MODULE:NAME, house:NAME or cmd:PROGRAM") from None
         raise
 
 
