@@ -32,10 +32,10 @@ def random(view: View, chance: Chance) -> Raw:
 
 def forager(view: View, chance: Chance) -> Raw:
     """Send a drone to each flower by the shortest paths; the other drones spread out and wait for the next flower."""
-    return _Foray(view, chance).orders()
+    return Foray(view, chance).orders()
 
 
-class _Foray:
+class Foray:
     """One tick of the forager: the board, and the targets of its drones. Sets of hexes are bit sets."""
 
     def __init__(self, view: View, chance: Chance) -> None:
@@ -48,7 +48,8 @@ class _Foray:
         self.ground = self._bits(self._where(OPEN[seat]))
         self.meadow = self._bits(self._where({EMPTY}))
         self.free = self.ground & ~drones
-        self.free_for_rivals = self._bits(self._where(OPEN[1 - seat])) & ~drones
+        self.their_ground = self._bits(self._where(OPEN[1 - seat]))
+        self.free_for_rivals = self.their_ground & ~drones
 
     def orders(self) -> Raw:
         idle, goals = dict(self.mine), {}
@@ -59,6 +60,10 @@ class _Foray:
                 goals[drone] = self._taken(self._next_hex(idle.pop(drone), flower))
         for drone in [*idle]:
             goals[drone] = idle[drone] = self._taken(self._post(idle.pop(drone), idle.values()))
+        return self._orders_to(goals)
+
+    def _orders_to(self, goals: dict[str, Hex]) -> Raw:
+        """Return the orders that send each drone to its goal, which is its own hex or one beside it."""
         return {"orders": {drone: _direction(spot, goals[drone]) for drone, spot in self.mine.items() if spot != goals[drone]}}
 
     def _errands(self) -> Iterator[Errand]:

@@ -13,6 +13,7 @@ from botdrome.bots import (
     bomberman_sapper,
     bomberman_warden,
     bumblebots,
+    bumblebots_surveyor,
     gomoku,
     gomoku_strategist,
     noughts_and_crosses,
@@ -47,7 +48,11 @@ HOUSE: dict[str, dict[str, HouseBot]] = {
         "bombardier": bomberman_bombardier.bombardier,
         "warden": bomberman_warden.warden,
     },
-    "bumblebots": {"random": bumblebots.random, "forager": bumblebots.forager},
+    "bumblebots": {
+        "random": bumblebots.random,
+        "forager": bumblebots.forager,
+        "surveyor": bumblebots_surveyor.surveyor,
+    },
     "gomoku": {"random": gomoku.random, "threat": gomoku.threat, "strategist": gomoku_strategist.strategist},
 }
 
