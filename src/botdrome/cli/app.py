@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from botdrome.cli.analysis.front import blunders, check, fork, rerun
 from botdrome.cli.boats.front import LogLevel, boats
 from botdrome.cli.join_front import bots, challenge, join, register
+from botdrome.cli.mcp_front import mcp
 from botdrome.cli.play_command import play
 
 app = typer.Typer(
@@ -247,6 +248,7 @@ app.command()(join)
 app.command()(challenge)
 app.command()(register)
 app.command()(bots)
+app.command()(mcp)
 
 
 @app.command()

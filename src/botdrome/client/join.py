@@ -33,12 +33,15 @@ class JoinWish(Struct, frozen=True):
     opponent: str | None = None
     players: int | None = None
     options: dict[str, Any] = {}
+    pace: str | None = None
+    """None: the usual one."""
 
     def login(self, features: tuple[str, ...], match: str) -> dict[str, Any]:
         """Return the login; `match` is one to return to, or empty."""
         login = {"gameType": game_type(self.game), "name": self.name, "password": self.token, "features": [AGAIN, *features]}
         wanted = {"contest": self.contest, "opponent": self.opponent, "players": self.players, "options": self.options}
-        return login | {key: value for key, value in (wanted | {"match": match}).items() if value}
+        wanted |= {"pace": self.pace, "match": match}
+        return login | {key: value for key, value in wanted.items() if value}
 
 
 class Ending(Struct, frozen=True):
