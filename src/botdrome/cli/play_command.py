@@ -8,7 +8,9 @@ import typer
 
 def play(
     game: Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.")],
-    bots: Annotated[list[str], typer.Argument(help="house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'.")],
+    bots: Annotated[
+        list[str], typer.Argument(help="house:NAME, FILE.py[:NAME], MODULE:NAME, or 'view:PROGRAM ARGS', cmd: or pbrain:.")
+    ],
     matches: Annotated[int, typer.Option("-n", "--matches", min=1, help="Matches for every group of bots at one table.")] = 10,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
     seed: Annotated[int, typer.Option(help="The first seed. Each seed is played once per seating.")] = 1,

@@ -3,6 +3,7 @@
 import atexit
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -137,14 +138,16 @@ def key_of(entrant: str, isolation: Isolation) -> Key:
     return (entrant, str(Path.cwd()), changed, isolation)
 
 
-def borrow(entrant: str, isolation: Isolation, limit: float = START) -> BotProcess:
-    """Return a process in which the bot is loaded. Raise CannotStart or BotFault if that fails."""
+def borrow(
+    entrant: str, isolation: Isolation, limit: float = START, start: Callable[[str, Isolation], BotProcess] = BotProcess
+) -> BotProcess:
+    """Return a process in which the bot is loaded; `start` starts a new one. Raise CannotStart or BotFault if that fails."""
     key = key_of(entrant, isolation)
     if key in _faults:
         raise _faults[key]
     if waiting := _idle.get(key):
         return waiting.pop()
-    process = BotProcess(entrant, isolation)
+    process = start(entrant, isolation)
     try:
         process.load(limit)
     except CannotStart as problem:

@@ -1,7 +1,5 @@
 """Bots of the offline runner: functions and programs."""
 
-import shlex
-import shutil
 from functools import cache
 from time import perf_counter
 from typing import Any
@@ -11,11 +9,12 @@ from msgspec import Struct
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.client.program import CannotStart, Program
-from botdrome.client.sandbox import NoSandbox, check_sandbox, folders_of, sandboxed
+from botdrome.client.sandbox import NoSandbox, check_sandbox
 from botdrome.games.game import Raw, View
 from botdrome.runner.bot import BotInstance, CannotLoad, load
 from botdrome.runner.bot_process import ISOLATED, START, BotFault, BotProcess, Isolation, borrow, give_back
 from botdrome.runner.in_process import BotLog, guarded
+from botdrome.runner.program_bots import PROGRAM_KINDS, GomocupEngine, program_command, started
 from botdrome.wire.battlebot.messages import greeting
 
 
@@ -83,12 +82,13 @@ def _as_json(value: Any) -> Any:
 
 
 class ProcessSeat:
-    """A bot in Python that plays in a process of its own."""
+    """A bot that plays from views in a process of its own: in Python, or a program of another kind."""
 
     trusted = False
 
     def __init__(self, entrant: str, seed: int, isolation: Isolation) -> None:
         self._entrant, self.seed, self._isolation = entrant, seed, isolation
+        self._start = PROGRAM_KINDS.get(prefix_of(entrant), BotProcess)
         self._process: BotProcess | None = None
         self.effort = Effort()
         self.log = ""
@@ -103,7 +103,7 @@ class ProcessSeat:
         """Start or take a process, and create the instance for this match. Raise BotFault if that fails."""
         until = perf_counter() + limit
         try:
-            self._process = borrow(self._entrant, self._isolation, limit)
+            self._process = borrow(self._entrant, self._isolation, limit, self._start)
             self._called("begin", match, max(0.0, until - perf_counter()))
         except CannotStart as problem:
             raise BotFault("crash", str(problem)) from None
@@ -176,8 +176,9 @@ def check_bot(entrant: str, game: str, isolation: Isolation = ISOLATED) -> None:
     try:
         if isolation.sandbox:
             check_sandbox()
-        if entrant.startswith("cmd:"):
+        if (prefix := prefix_of(entrant)) == "cmd" or prefix in PROGRAM_KINDS:
             program_command(entrant)
+            _check_game(entrant, game)
         elif entrant.startswith("house:"):
             _house(entrant, game)
         elif isolation.in_process:
@@ -196,30 +197,21 @@ def check_bot(entrant: str, game: str, isolation: Isolation = ISOLATED) -> None:
 def make_seat(entrant: str, game: str, name: str, seed: int, isolation: Isolation = ISOLATED) -> Seat:
     """Make a bot for one match, under this name."""
     if entrant.startswith("cmd:"):
-        return ProgramSeat(_program(program_command(entrant), isolation), greeting(game, name))
+        return ProgramSeat(started(program_command(entrant), isolation), greeting(game, name))
     if entrant.startswith("house:"):
         return FunctionSeat(seated(_house(entrant, game), seed), trusted=True)
-    if isolation.in_process:
+    if isolation.in_process and prefix_of(entrant) not in PROGRAM_KINDS:
         return FunctionSeat(entrant, trusted=False, seed=seed)
     return ProcessSeat(entrant, seed, isolation)
 
 
-def _program(command: list[str], isolation: Isolation) -> Program:
-    if isolation.sandbox:
-        return Program(sandboxed(command, folders_of(command), isolation.limits, {}), isolation.limits)
-    return Program(command, isolation.limits)
+def prefix_of(entrant: str) -> str:
+    return entrant.partition(":")[0]
 
 
-def program_command(entrant: str) -> list[str]:
-    try:
-        words = shlex.split(entrant.removeprefix("cmd:"))
-    except ValueError as error:
-        raise CannotStart(f"{entrant}: {error}") from None
-    if not words:
-        raise CannotStart(f"{entrant}: a program is missing after cmd:")
-    if shutil.which(words[0]) is None:
-        raise CannotStart(f"{entrant}: there is no program {words[0]!r}")
-    return words
+def _check_game(entrant: str, game: str) -> None:
+    if PROGRAM_KINDS.get(prefix_of(entrant)) is GomocupEngine and game != "gomoku":
+        raise CannotStart(f"{entrant}: the engines of Gomocup play gomoku, not {game}")
 
 
 def _house(entrant: str, game: str) -> Any:
