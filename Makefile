@@ -54,6 +54,7 @@ test: web check ## run the checks and all tests, with full branch coverage of th
 	$(BIN)/python -m tools.web test
 	$(PYTEST) $(PARALLEL) --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100 $(PURE_TESTS:%=tests/%)
 	$(BIN)/python -m tools.bubblewrap
+	$(BIN)/python -m tools.toolchains
 	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=--ignore=tests/%) --ignore=tests/test_layers.py
 	$(BIN)/python -m tools.browser
 	$(PYTEST) $(PARALLEL) tests/browser

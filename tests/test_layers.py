@@ -34,7 +34,7 @@ ALLOWED = {
     "ipaddress", "itertools", "json", "math", "operator", "re", "string", "struct", "types", "typing", "urllib.parse", "zlib",
     "msgspec", "botdrome",
 }  # fmt: skip
-FILES = sorted(SOURCE.rglob("*.py"))
+FILES = sorted(set(SOURCE.rglob("*.py")) - set((SOURCE / "templates").rglob("*")))
 
 
 def layer(file: Path) -> str:

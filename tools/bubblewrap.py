@@ -3,10 +3,10 @@
 python -m tools.bubblewrap
 """
 
-import os
 import shutil
-import subprocess
 import sys
+
+from tools import debian
 
 from botdrome.client.sandbox import NoSandbox, check_sandbox
 
@@ -22,9 +22,8 @@ def problem() -> str:
 
 def main() -> int:
     """Install bubblewrap. A failure is no error: tests that need no sandbox still run."""
-    if shutil.which("bwrap") is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "bubblewrap"]):
-            subprocess.run(["apt-get", *command], stdout=subprocess.DEVNULL, check=False)
+    if shutil.which("bwrap") is None:
+        debian.install(["bubblewrap"])
     if found := problem():
         sys.stderr.write(f"The tests of the sandbox are skipped: {found}\n")
     return 0

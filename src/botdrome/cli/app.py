@@ -11,6 +11,7 @@ from botdrome.cli.analysis.front import blunders, check, fork, rerun
 from botdrome.cli.boats.front import LogLevel, boats
 from botdrome.cli.join_front import bots, challenge, join, register
 from botdrome.cli.mcp_front import mcp
+from botdrome.cli.new_front import new
 from botdrome.cli.play_command import play
 
 app = typer.Typer(
@@ -51,6 +52,7 @@ def games(
 
 
 app.command()(play)
+app.command()(new)
 
 
 @app.command()

@@ -209,6 +209,10 @@ class Battlecube(Game[Plan], frozen=True):
             "lost": [{"seat": other, "tick": tick, "cause": cause} for other, tick, cause in self.lost],
         }
 
+    @property
+    def lists_all_moves(self) -> bool:
+        return self.tasks == 1
+
     def moves(self, seat: Seat) -> Iterator[Raw]:
         """List every answer of one task; longer plans are too many to list."""
         if self.tasks > 1:

@@ -170,6 +170,10 @@ class Battleship(Game[Act], frozen=True):
         target, x, y = shot.target, shot.x, shot.y
         return {"shooter": shooter, "target": target, "x": x, "y": y, "hit": self.hit}
 
+    @property
+    def lists_all_moves(self) -> bool:
+        return bool(self.fleets)
+
     def moves(self, seat: Seat) -> Iterator[Raw]:
         """List all shots and the skip; for fleets, list a few examples, since there are too many."""
         if not self.fleets:

@@ -136,6 +136,10 @@ class Bumblebots(Game[Orders], frozen=True):
             raise IllegalMove('there are no orders: neither the key "orders" nor a drone of yours')
         return message
 
+    @property
+    def lists_all_moves(self) -> bool:
+        return False
+
     def moves(self, seat: Seat) -> Iterator[Raw]:
         """List the moves of one drone at a time; a bot may combine them."""
         yield {"orders": {}}

@@ -93,5 +93,10 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
         raise NotImplementedError
 
     def moves(self, seat: Seat) -> Iterable[Raw]:
-        """Return the legal moves as a bot would send them, if they can be listed."""
+        """Return the legal moves as a bot would send them; examples or parts of moves where `lists_all_moves` is False."""
         raise NotImplementedError
+
+    @property
+    def lists_all_moves(self) -> bool:
+        """True if every legal move is in `moves`, up to its spelling."""
+        return True

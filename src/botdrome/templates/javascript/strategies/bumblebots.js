@@ -1,0 +1,43 @@
+// Each drone flies to the nearest flower that no other drone of the bot wants.
+const STEPS = { UL: [-1, -1], UR: [-1, 0], R: [0, 1], DR: [1, 1], DL: [1, 0], L: [0, -1] };
+const FLOWER = 2;
+
+export function choose(view) {
+  const closed = view.drones.flatMap((swarm) => Object.values(swarm)).map((drone) => drone.position);
+  const orders = {};
+  const sought = [];
+  for (const [name, drone] of Object.entries(view.drones[view.you])) {
+    const way = wayToFlower(view, drone.position, closed, sought);
+    if (way) {
+      orders[name] = way.direction;
+      closed.push(way.first);
+      sought.push(way.hex);
+    }
+  }
+  return { orders };
+}
+
+function has(hexes, [row, column]) {
+  return hexes.some((hex) => hex[0] === row && hex[1] === column);
+}
+
+// The shortest way to a flower: the first direction, the hex it leads to, and the flower; undefined if there is no way.
+function wayToFlower(view, start, occupied, sought) {
+  const open = [0, FLOWER, view.territory[view.you]];
+  const closed = [...occupied, start];
+  const queue = [{ hex: start }];
+  for (const way of queue) {
+    const [row, column] = way.hex;
+    if (way.first && view.board[row][column] === FLOWER && !has(sought, way.hex)) {
+      return way;
+    }
+    for (const [direction, [down, right]] of Object.entries(STEPS)) {
+      const beside = [row + down, column + right];
+      if (open.includes(view.board[beside[0]][beside[1]]) && !has(closed, beside)) {
+        closed.push(beside);
+        queue.push({ hex: beside, direction: way.direction ?? direction, first: way.first ?? beside });
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,14 @@
+// Feeds the positions of positions.jsonl to the bot. `moves` lists the legal moves, if they can be listed.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { choose } from './strategy.js';
+
+for (const [number, line] of readFileSync('positions.jsonl', 'utf8').trim().split('\n').entries()) {
+  test(`position ${number + 1}`, () => {
+    const { view, moves } = JSON.parse(line);
+    const move = choose(view, 1);
+    assert.ok(moves?.some((legal) => isDeepStrictEqual(legal, move)) ?? move, `${JSON.stringify(move)} is not legal`);
+  });
+}

@@ -1,0 +1,80 @@
+"""Every template of `botdrome new` is built, tested and plays, with the commands of its own README."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from tools.toolchains import PROGRAMS
+from typer.testing import CliRunner
+
+from botdrome.cli.app import app
+from botdrome.cli.new import LANGUAGES
+from botdrome.formats import FORMATS
+
+NEEDED = "NEED_TOOLCHAINS"
+"""With this variable set, a missing compiler is a failure."""
+TOOLS = {
+    "python": (),
+    "javascript": ("node", "npm"),
+    "typescript": ("node", "npm"),
+    "java": ("java", "javac"),
+    "go": ("go",),
+    "rust": ("cargo",),
+    "cpp": ("g++",),
+}
+NODE_MODULES = Path(__file__).parents[2] / "web" / "node_modules"
+"""The same versions of TypeScript and Node's types as in the template, so nothing has to be fetched."""
+
+
+def commands_of(readme: str) -> list[str]:
+    return [line.partition("  #")[0].strip() for line in readme.splitlines() if line.startswith("    ")]
+
+
+def run(command: str, folder: Path) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command, check=False, shell=True, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_project_builds_tests_and_plays(language: str, game: str, tmp_path: Path) -> None:
+    absent = [tool for tool in TOOLS[language] if shutil.which(tool) is None]
+    if absent:
+        assert not os.environ.get(NEEDED), f"install {', '.join(PROGRAMS[tool] for tool in absent)}"
+        pytest.skip(f"{', '.join(absent)} missing")
+    folder = tmp_path / "project"
+    assert CliRunner().invoke(app, ["new", game, str(folder), "--lang", language]).exit_code == 0
+    if language == "typescript":
+        (folder / "node_modules").symlink_to(NODE_MODULES)
+    *preparing, play, _ = commands_of((folder / "README.md").read_text())
+    for command in preparing:
+        run(command.removeprefix("npm install && "), folder)
+    report = msgspec.json.decode(run(f"{play} -n 2 --limit 600000 --json", folder))
+    bot = next(row for row in report["standings"] if not row["bot"].startswith("house:"))
+    assert (bot["points"], bot["faults"]) == (2, {})
+
+
+def test_the_versions_of_typescript_are_those_of_the_pages() -> None:
+    template = Path(__file__).parents[2] / "src/botdrome/templates/typescript/package.json"
+    wanted = msgspec.json.decode(template.read_bytes())["devDependencies"]
+    pages = msgspec.json.decode((NODE_MODULES.parent / "package.json").read_bytes())["devDependencies"]
+    assert wanted == {name: pages[name] for name in wanted}
+
+
+def test_every_language_has_every_game() -> None:
+    templates = Path(__file__).parents[2] / "src/botdrome/templates"
+    for language, row in LANGUAGES.items():
+        found = {file.stem.replace("_", "-") for file in (templates / language / "strategies").iterdir() if file.is_file()}
+        assert found == set(FORMATS), language
+        assert re.fullmatch(r"[\w/]+\.\w+", row.strategy)
+        assert shlex.split(row.bot)
