@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
+Bots = Annotated[
+    list[str], typer.Argument(help="house:NAME, FILE.py[:NAME], MODULE:NAME, or a program: 'view:...', 'cmd:...', 'pbrain:...'.")
+]
+
 
 def play(
     game: Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.")],
-    bots: Annotated[
-        list[str], typer.Argument(help="house:NAME, FILE.py[:NAME], MODULE:NAME, or 'view:PROGRAM ARGS', cmd: or pbrain:.")
-    ],
+    bots: Bots,
     matches: Annotated[int, typer.Option("-n", "--matches", min=1, help="Matches for every group of bots at one table.")] = 10,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
     seed: Annotated[int, typer.Option(help="The first seed. Each seed is played once per seating.")] = 1,
