@@ -67,7 +67,7 @@ def test_it_bombs_a_rival_that_cannot_get_away() -> None:
 
 
 def test_it_beats_the_bombardier() -> None:
-    """In short games, so that it does not take long. `docs/house-bots.md` has the result of many usual ones."""
+    """In short games, so that it does not take long."""
     setup = Bomberman(crates=30, closing=110, rounds=190)
     assert [played([warden, bombardier], seed, setup).scores for seed in range(2)] == [(2.0, 0.0)] * 2
     assert [played([bombardier, warden], seed, setup).scores for seed in range(2)] == [(0.0, 2.0)] * 2

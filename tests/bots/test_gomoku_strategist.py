@@ -141,6 +141,6 @@ def test_strategist_fills_small_boards(size: int, win_length: int) -> None:
 
 
 def test_strategist_beats_threat() -> None:
-    """On either side. `docs/house-bots.md` has the result of many more matches."""
+    """On either side."""
     assert winner((strategist, threat), 1, Gomoku()) == 0
     assert winner((threat, strategist), 1, Gomoku()) == 1
