@@ -202,6 +202,7 @@ async def test_ctrl_c_lets_the_match_end_and_a_second_one_does_not(tmp_path: Pat
         ("package.module:name", "package.module:name"),
         ("cmd:node --stack-size=1 bots/my_bot.js", "my_bot.js"),
         ("cmd:./engine", "engine"),
+        ("view:node my_bot.js", "my_bot.js"),
         ("house:threat", "my threat"),
     ],
 )

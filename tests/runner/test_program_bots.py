@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from botdrome.client.program import CannotStart
-from botdrome.runner.seats import check_bot
+from botdrome.runner.memory import memory_of
+from botdrome.runner.seats import ProcessSeat, check_bot, make_seat
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
 
 LONG = 600_000
@@ -85,6 +86,16 @@ def test_a_program_that_fails_is_told_why(tmp_path: Path, code: str, cause: str,
     (outcome,) = played("noughts-and-crosses", entrant(tmp_path, "view", code), matches=1)
     assert outcome.result.causes[0] == cause
     assert words in outcome.faults[0]
+
+
+def test_the_memory_of_a_program_can_be_measured(tmp_path: Path) -> None:
+    seat = make_seat(entrant(tmp_path, "view", GOOD), "noughts-and-crosses", "a", 1)
+    assert isinstance(seat, ProcessSeat)
+    seat.begin({}, LONG)
+    process, resident = memory_of(seat)
+    seat.close()
+    assert process > 0
+    assert resident > 0
 
 
 def test_a_program_that_is_silent_runs_out_of_time(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from botdrome.client.program import CannotStart
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.runner.names import PROGRAM
 from botdrome.runner.remote_player import remote_player
 from botdrome.runner.seats import check_bot
 
@@ -83,7 +84,7 @@ def bot_name(entrant: str) -> str:
     kind, _, rest = entrant.partition(":")
     if kind == "house":
         return f"my {rest}"
-    words = shlex.split(rest) if kind == "cmd" else [entrant]
+    words = shlex.split(rest) if PROGRAM.match(entrant) else [entrant]
     files = [word for word in words if not word.startswith("-")]
     return Path(files[-1]).name[:LONGEST_NAME] if files else entrant
 

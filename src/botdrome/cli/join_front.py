@@ -6,7 +6,8 @@ import typer
 
 Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of the server.")]
 Bot = Annotated[
-    str, typer.Argument(help="FILE.py[:NAME], MODULE:NAME, 'cmd:PROGRAM ARGS' or house:NAME, as for `botdrome play`.")
+    str,
+    typer.Argument(help="FILE.py[:NAME], MODULE:NAME, 'view:PROGRAM', 'cmd:PROGRAM' or house:NAME, as for `botdrome play`."),
 ]
 Game = Annotated[str, typer.Option(help="The game. \\[default: the game that the bot is registered for]")]
 Name = Annotated[str, typer.Option(help="The bot's name on the server. \\[default: its file name]")]

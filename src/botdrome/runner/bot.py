@@ -76,7 +76,7 @@ def _from_module(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name and f"{name}.".startswith(f"{error.name}."):
             hint = "this is a directory; name a file in it" if Path(name).is_dir() else f"there is no module {error.name!r}"
-            raise CannotLoad(f"{hint}; a bot is FILE.py, MODULE:NAME, house:NAME or cmd:PROGRAM") from None
+            raise CannotLoad(f"{hint}; a bot is FILE.py, MODULE:NAME, house:NAME or view:PROGRAM") from None
         raise
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 PROGRAM = re.compile("(cmd|view|pbrain):")
+"""The prefix of a program."""
 
 
 def distinct_names(bots: Sequence[str]) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ class ViewProgram(BotProcess):
 
     def __init__(self, entrant: str, isolation: Isolation) -> None:
         self._program, self._loaded = started(program_command(entrant), isolation), True
+        self.pid = self._program.pid
 
     def call(self, method: str, value: Any, limit: float) -> Any:
         word = "view" if method == "move" else method
