@@ -25,8 +25,9 @@ MAY_IMPORT = {
     "library": {"games", "match", "formats", "contest", "client", "runner"},
     "protocols": {"server", "api"},
     "app": {"store", "server", "api", "protocols"},
+    "doctor": {"games", "bots", "match", "formats", "wire", "client", "runner", "server", "protocols", "app"},
     "__main__": {"cli"},
-    "cli": PURE | {"app", "protocols", "client", "runner", "store", "server", "api"},
+    "cli": PURE | {"doctor", "app", "protocols", "client", "runner", "store", "server", "api"},
 }
 IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}
 ALLOWED = {

@@ -9,6 +9,7 @@ from typer.core import TyperCommand
 
 from botdrome.cli.analysis.front import blunders, check, fork, rerun
 from botdrome.cli.boats.front import LogLevel, boats
+from botdrome.cli.doctor_front import doctor
 from botdrome.cli.join_front import bots, challenge, join, register
 from botdrome.cli.mcp_front import mcp
 from botdrome.cli.new_front import new
@@ -245,6 +246,7 @@ app.command()(rerun)
 app.command()(fork)
 app.command()(blunders)
 app.command()(check)
+app.command()(doctor)
 app.command(context_settings={"help_option_names": ["--help"]})(boats)
 app.command()(join)
 app.command()(challenge)
