@@ -15,10 +15,10 @@ from botdrome.doctor.ailments import (
     with_unknown_keys,
 )
 from botdrome.doctor.framing import (
-    Framing,
     HttpFraming,
     LengthFraming,
     LineFraming,
+    MessageFraming,
     SocketFraming,
     WireMessage,
     fragmented,
@@ -27,7 +27,7 @@ from botdrome.doctor.framing import (
 from botdrome.wire.framing.websocket import WHOLE_TEXT
 
 HANDSHAKE = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
-STREAMS: dict[str, tuple[type[Framing], bytes, int]] = {
+STREAMS: dict[str, tuple[type[MessageFraming], bytes, int]] = {
     "lines": (LineFraming, b"G|1.2.0\nN|ann\n", 2),
     "lengths": (LengthFraming, b"\0\0\0\2{}\0\0\0\4null", 2),
     "http": (HttpFraming, b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 204 No Content\r\n\r\n", 2),

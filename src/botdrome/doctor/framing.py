@@ -18,7 +18,7 @@ class WireMessage(NamedTuple):
     body: bytes = b""
 
 
-class Framing(Protocol):
+class MessageFraming(Protocol):
     def cut(self, buffer: bytearray) -> WireMessage | None:
         """Remove the first message from the buffer. None: it is not complete."""
 

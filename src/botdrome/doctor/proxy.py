@@ -5,9 +5,17 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from botdrome.doctor.ailments import AILMENTS, Ailment, ProtocolName, asks, halves, rewritten, whole
-from botdrome.doctor.framing import Framing, HttpFraming, LengthFraming, LineFraming, SocketFraming, WireMessage, fragmented
+from botdrome.doctor.framing import (
+    HttpFraming,
+    LengthFraming,
+    LineFraming,
+    MessageFraming,
+    SocketFraming,
+    WireMessage,
+    fragmented,
+)
 
-FRAMINGS: dict[ProtocolName, type[Framing]] = {
+FRAMINGS: dict[ProtocolName, type[MessageFraming]] = {
     "battlebot": SocketFraming,
     "duel": LengthFraming,
     "boats": LineFraming,
@@ -134,7 +142,7 @@ class Proxy:
             data += more
         return data
 
-    async def _send(self, framing: Framing, messages: list[WireMessage], writer: asyncio.StreamWriter) -> None:
+    async def _send(self, framing: MessageFraming, messages: list[WireMessage], writer: asyncio.StreamWriter) -> None:
         if self._ailment.joined:
             writer.write(b"".join(framing.write(message) for message in messages))
             return await writer.drain()
@@ -142,7 +150,7 @@ class Proxy:
             await self._send_one(framing, message, writer)
         return None
 
-    async def _send_one(self, framing: Framing, message: WireMessage, writer: asyncio.StreamWriter) -> None:
+    async def _send_one(self, framing: MessageFraming, message: WireMessage, writer: asyncio.StreamWriter) -> None:
         self._treated += 1
         ailment = self._ailment if self._treated <= MOST_TREATED else AILMENTS[0]
         data = self._treatment(framing, message, ailment)
@@ -159,7 +167,7 @@ class Proxy:
             data += data
         await _send_pieces(data, ailment, writer)
 
-    def _treatment(self, framing: Framing, message: WireMessage, ailment: Ailment) -> bytes:
+    def _treatment(self, framing: MessageFraming, message: WireMessage, ailment: Ailment) -> bytes:
         """The bytes of a message with its changes."""
         if not message.body:
             return framing.write(message)

@@ -55,7 +55,7 @@ class Examination:
         opponent: asyncio.Task[object] | None = None
         try:
             opponent = asyncio.create_task(self._opponent(ailment))
-            trial = Trial(self._server, self._proxy, ailment, program, self._patience + self._silence * ailment.silent)
+            trial = AilmentTrial(self._server, self._proxy, ailment, program, self._patience + self._silence * ailment.silent)
             return await trial.run()
         finally:
             self._proxy.cut()
@@ -75,7 +75,7 @@ class Examination:
         return None
 
 
-class Trial:
+class AilmentTrial:
     def __init__(self, server: DoctorServer, proxy: Proxy, ailment: Ailment, program: Program | None, patience: float) -> None:
         self._server, self._proxy, self._ailment, self._program = server, proxy, ailment, program
         self._patience = patience
