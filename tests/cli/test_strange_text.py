@@ -5,7 +5,8 @@ import io
 import json
 import unicodedata
 import urllib.error
-from collections.abc import AsyncIterator
+import urllib.request
+from collections.abc import AsyncIterator, Callable
 from email.message import Message
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from botdrome.cli.stats import _show_all, _show_one
 from botdrome.cli.terminal import Terminal, complain
 from botdrome.client.boats_game import LogMessage, ResultRow, TrackedGame
 from botdrome.client.connect import Tunnel, Unwanted
+from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.protocols import load_settings
 from botdrome.server.boats.statistics import BoatStatistics
@@ -86,21 +88,29 @@ def test_complaints(capsys: Captured) -> None:
     harmless(capsys.readouterr().err)
 
 
+def raising(problem: Exception) -> Callable[..., Any]:
+    def fail(*_: object, **__: object) -> None:
+        raise problem
+
+    return fail
+
+
 def test_why(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     line = {"t": 1, "message": f"{EVIL}\nforged", "verdict": EVIL}
     lines = [line | {"dir": "out"}, line | {"dir": "in"}, {"cause": EVIL, "reason": EVIL}]
-    monkeypatch.setattr(remote, "_get", lambda *_: lines)
+    refused = ServerProblem(EVIL)
+    monkeypatch.setattr(RestServer, "get", lambda *_: {"players": [EVIL]})
+    monkeypatch.setattr(RestServer, "lines", lambda *_: lines)
+    monkeypatch.setattr(RestServer, "match_file", raising(refused))
     assert remote.why("m", "token", 0, "http://127.0.0.1:1") == 0
     printed = capsys.readouterr().out
     harmless(printed)
-    assert len(printed.splitlines()) == 3, "no line is forged"
+    assert len(printed.splitlines()) == 4, "no line is forged"
 
 
 def test_why_not(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise urllib.error.HTTPError("", 403, "", Message(), io.BytesIO(json.dumps({"error": EVIL}).encode()))
-
-    monkeypatch.setattr(remote, "_get", refuse)
+    problem = urllib.error.HTTPError("", 403, "", Message(), io.BytesIO(json.dumps({"error": EVIL}).encode()))
+    monkeypatch.setattr(urllib.request, "urlopen", raising(problem))
     assert remote.why("m", "token", 0, "http://127.0.0.1:1") == 1
     harmless(capsys.readouterr().err)
 

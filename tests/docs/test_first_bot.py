@@ -24,10 +24,11 @@ OFFLINE, ONLINE = COMMANDS[:SERVE], COMMANDS[SERVE + 1 :]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the two bots, and no tokens kept elsewhere."""
+    """A folder with the two bots, and no tokens or database kept elsewhere."""
     (tmp_path / "my_bot.py").write_text(blocks(PAGE, "python")[0])
     (tmp_path / "my_bot.js").write_text(blocks(PAGE, "javascript")[0])
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("BOTDROME_DB", f"sqlite:///{tmp_path / 'botdrome.db'}")
     return tmp_path
 
 

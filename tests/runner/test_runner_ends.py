@@ -11,7 +11,9 @@ import pytest
 
 from tests.runner.failing_bots import daemon
 
-COMMAND = [sys.executable, "-c", "from botdrome.cli.app import main; main()", "play", "noughts-and-crosses"]
+CODE = "import signal; signal.signal(2, signal.default_int_handler); from botdrome.cli.app import main; main()"
+"""A shell starts commands in the background with SIGINT ignored."""
+COMMAND = [sys.executable, "-c", CODE, "play", "noughts-and-crosses"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -29,7 +29,7 @@ def print_version(wanted: bool) -> None:
     if wanted:
         from botdrome import __version__
 
-        typer.echo(f"botdrome {__version__}")
+        sys.stdout.write(f"botdrome {__version__}\n")
         raise typer.Exit
 
 

@@ -5,10 +5,11 @@ from math import isinf
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from botdrome.cli.terminal import Terminal
 from botdrome.contest.standings import Standings, Tally
 from botdrome.runner.seats import Effort
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan
@@ -111,7 +112,7 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
     rows = [[plan.names[tally.entrant], *_cells(report, tally)] for tally in ranked]
     table = _table(title, ("bot", *NUMBERS, "faults"), rows)
     below: list[Text] = []
-    if Console(width=10_000).measure(table).maximum > width:  # a name is never broken: it goes below its numbers
+    if Terminal(width=10_000).measure(table).maximum > width:  # a name is never broken: it goes below its numbers
         table = _table(title, ("", *NUMBERS), [[str(place), *row[1:-1]] for place, row in enumerate(rows, 1)])
         below = [_unbroken(f"{place} {row[0]}: faults {row[-1]}") for place, row in enumerate(rows, 1)]
     examples = report.examples()
