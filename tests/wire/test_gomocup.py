@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.gomocup import EngineError, GomocupManager
+from botdrome.wire.gomocup import GomocupError, GomocupManager
 
 EMPTY = "." * 15
 
@@ -93,5 +93,5 @@ def test_remarks_are_passed_over(line: str) -> None:
     ],
 )
 def test_errors_name_the_line(line: str, words: str) -> None:
-    with pytest.raises(EngineError, match=words):
+    with pytest.raises(GomocupError, match=words):
         started().read_move(line)

@@ -12,7 +12,7 @@ from botdrome.client.program import CannotStart, Program
 from botdrome.client.sandbox import folders_of, sandboxed
 from botdrome.games.reading import UNREADABLE
 from botdrome.runner.bot_process import BotFault, BotProcess, Isolation
-from botdrome.wire.gomocup import WIN_LENGTH, EngineError, GomocupManager
+from botdrome.wire.gomocup import WIN_LENGTH, GomocupError, GomocupManager
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ class GomocupEngine(ViewProgram):
                 try:
                     if meant := meaning(self._unread.pop(0)):
                         return meant
-                except EngineError as error:
+                except GomocupError as error:
                     raise BotFault("unreadable", str(error)) from None
             lines = self._lines(until - perf_counter())
             self._unread += [line.decode(errors="replace").strip() for line in lines]

@@ -18,7 +18,7 @@ STARTED = re.compile("OK\\b")
 POINT = re.compile(r"(\d+)\s*,\s*(\d+)")
 
 
-class EngineError(Exception):
+class GomocupError(Exception):
     """The engine reported an error, or did not keep to the protocol; the text is for its author."""
 
 
@@ -79,13 +79,13 @@ class GomocupManager:
         return None
 
     def _is_remark(self, line: str) -> bool:
-        """Return False for a remark. Raise EngineError for every other line."""
+        """Return False for a remark. Raise GomocupError for every other line."""
         word = line.partition(" ")[0].upper()
         if not line or word in REMARKS:
             return False
         if word in ("ERROR", "UNKNOWN"):
-            raise EngineError(f"the engine answered {line!r}")
-        raise EngineError(f"the engine wrote {line[:80]!r} in place of a move such as 7,8")
+            raise GomocupError(f"the engine answered {line!r}")
+        raise GomocupError(f"the engine wrote {line[:80]!r} in place of a move such as 7,8")
 
 
 def _question(view: View, stones: list[list[int]], before: list[list[int]]) -> list[str]:
