@@ -49,10 +49,12 @@ demo: web ## show a game of each kind in the terminal, then a small tournament
 quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
 	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=tests/%)
 
-# Tests marked no_cover simulate much: measuring their coverage would take several times as long.
+# Tests marked no_cover simulate much: measuring their coverage would take several times as long. They run apart, since they
+# fill caches without being measured.
 test: web check ## run the checks and all tests, with full branch coverage of the pure layers
 	$(BIN)/python -m tools.web test
-	$(PYTEST) $(PARALLEL) --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100 $(PURE_TESTS:%=tests/%)
+	$(PYTEST) $(PARALLEL) -m "not no_cover" --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100 $(PURE_TESTS:%=tests/%)
+	$(PYTEST) $(PARALLEL) -m no_cover $(PURE_TESTS:%=tests/%)
 	$(BIN)/python -m tools.bubblewrap
 	$(BIN)/python -m tools.toolchains
 	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=--ignore=tests/%) --ignore=tests/test_layers.py

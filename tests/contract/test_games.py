@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -59,6 +60,16 @@ def test_a_game_of_random_bots_ends(setup: Setup, seed: int) -> None:
     assert last.over
     assert not last.to_move
     assert len(last.scores) == setup[1]
+
+
+@every_setup
+def test_every_move_of_a_random_bot_is_listed(setup: Setup) -> None:
+    """Unless the game says that its list has only examples or parts of moves."""
+    for position, raws in islice(positions(setup, seed=1), 12):
+        for seat, raw in raws.items():
+            listed = [position.parse(seat, move) for move in islice(position.moves(seat), 2000)]
+            if position.lists_all_moves and len(listed) < 2000:
+                assert position.parse(seat, raw) in listed
 
 
 @every_setup
