@@ -10,47 +10,32 @@ import msgspec
 
 from botdrome.bots.house import HOUSE
 from botdrome.bots.simulate import TRIES
-from botdrome.client.join import Ending
 from botdrome.client.server_link import ServerLink
 from botdrome.formats import Format
 from botdrome.games.options import options_in, with_options
-from botdrome.match.events import AnyEvent, Began, Ended, Event, Out, Played, Refused, Result, Returned
-from botdrome.match.headline import Headlines
+from botdrome.match.events import AnyEvent, Began, Ended, Event, Out, Played, Refused, Returned
 from botdrome.runner.bot_process import START, BotFault
+from botdrome.runner.frame_player import FramePlayer
 from botdrome.runner.seats import FunctionSeat, ProcessSeat
 from botdrome.runner.table import BEYOND, SEED_SIZE, UNLIMITED
-from botdrome.wire.features import FRAMES
 
 T = TypeVar("T")
 RESIGN = {"resign": True}
 
 
-class FunctionPlayer:
+class FunctionPlayer(FramePlayer):
     """Frames bring its views. It sees each position once, and again after a refused move, as offline."""
 
-    features: tuple[str, ...] = (FRAMES,)
-
     def __init__(self, seat: FunctionSeat | ProcessSeat, row: Format, name: str, options: dict[str, Any]) -> None:
-        self._seat, self._row, self._name, self._options = seat, row, name, options
+        super().__init__(name)
+        self._seat, self._row, self._options = seat, row, options
         self._thread = ThreadPoolExecutor(1)
         """The bot thinks in a thread, so that the connection stays alive."""
-        self._headlines = Headlines()
         self._begun = self._out = False
         self._awaited, self._answers = False, 0
         """Whether the server waits for the bot, and the number of its answers in this step."""
         self._frame: dict[str, Any] = {}
         """The frame to answer; empty: none."""
-        self.match = self.fault = ""
-        self.players: tuple[str, ...] = ()
-        self.result: Result | None = None
-
-    @property
-    def you(self) -> int:
-        return self.players.index(self._name)
-
-    @property
-    def ending(self) -> Ending | None:
-        return None if self.result is None else Ending(self.result.places, self._headlines.of(self.you))
 
     async def play(self, link: ServerLink) -> None:
         while self.result is None:

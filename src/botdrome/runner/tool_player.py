@@ -7,11 +7,9 @@ from typing import Any
 
 import msgspec
 
-from botdrome.client.join import Ending
 from botdrome.client.server_link import ConnectionLost, ServerLink
-from botdrome.match.events import AnyEvent, Began, Ended, Event, Late, Out, Played, Refused, Result, Returned
-from botdrome.match.headline import Headlines
-from botdrome.wire.features import FRAMES
+from botdrome.match.events import AnyEvent, Began, Ended, Event, Late, Out, Played, Refused, Returned
+from botdrome.runner.frame_player import FramePlayer
 
 MOST_EVENTS = 200
 """Events that are kept between two looks; older ones are dropped."""
@@ -21,16 +19,13 @@ class NotNow(Exception):
     """The player cannot do this at present; the text says why."""
 
 
-class ToolPlayer:
+class ToolPlayer(FramePlayer):
     """Keeps the last frame of the match and the events since the last look."""
 
-    features: tuple[str, ...] = (FRAMES,)
-
     def __init__(self, name: str) -> None:
-        self._name = name
+        super().__init__(name)
         self._link: ServerLink | None = None
         self._changed = asyncio.Event()
-        self._headlines = Headlines()
         self._seats: tuple[str, ...] = ()
         """The names by seat."""
         self._frame: dict[str, Any] = {}
@@ -40,17 +35,6 @@ class ToolPlayer:
         self._refusal = ""
         self._events: deque[dict[str, Any]] = deque(maxlen=MOST_EVENTS)
         self._event_count = 0
-        self.match = self.fault = ""
-        self.players: tuple[str, ...] = ()
-        self.result: Result | None = None
-
-    @property
-    def you(self) -> int:
-        return self.players.index(self._name)
-
-    @property
-    def ending(self) -> Ending | None:
-        return None if self.result is None else Ending(self.result.places, self._headlines.of(self.you))
 
     async def play(self, link: ServerLink) -> None:
         self._link = link
