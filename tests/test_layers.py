@@ -32,8 +32,8 @@ MAY_IMPORT = {
 IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}
 ALLOWED = {
     "__future__", "abc", "ast", "base64", "bisect", "collections", "contextlib", "enum", "functools", "hashlib", "heapq",
-    "ipaddress", "itertools", "json", "math", "operator", "re", "string", "struct", "types", "typing", "urllib.parse", "zlib",
-    "msgspec", "botdrome",
+    "ipaddress", "itertools", "json", "math", "operator", "re", "string", "struct", "tomllib", "types", "typing", "urllib.parse",
+    "zlib", "msgspec", "botdrome",
 }  # fmt: skip
 FILES = sorted(set(SOURCE.rglob("*.py")) - set((SOURCE / "templates").rglob("*")))
 
