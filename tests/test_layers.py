@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "contest": {"games", "match", "formats"},
     "wire": {"games", "match", "formats"},
     "analysis": {"games", "bots", "match", "formats", "contest"},
-    "store": {"games", "match"},
+    "store": {"games", "match", "formats", "contest"},
     "server": {"games", "bots", "match", "formats", "contest", "wire", "store"},
     "api": {"games", "bots", "match", "formats", "contest", "wire", "store", "server"},
     "client": {"wire", "games", "bots"},

@@ -1,0 +1,233 @@
+"""Contest journal: the contests of a store, with their entrants, results and every change, kept as notes.
+
+The result of a match is stored with its end in one transaction (`result_note` in `Finish.notes`), so that a fixture counts
+exactly once. Every other change is stored together with its line of the log.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from time import time
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult
+from botdrome.store.store import Epoch, Note, Store
+
+ContestState = Literal["draft", "open", "running", "paused", "over"]
+TRANSITIONS: Mapping[ContestState, tuple[ContestState, ...]] = {
+    "draft": ("open", "running"),
+    "open": ("draft", "running", "over"),
+    "running": ("paused", "over"),
+    "paused": ("running", "over"),
+    "over": ("running", "paused"),
+}
+"""The states that may follow each state. A contest that is over goes on if matches of it are played again."""
+BEFORE: tuple[ContestState, ...] = ("draft", "open")
+"""The states in which the document may be changed."""
+CONTESTS = "contests"
+
+
+class UnknownContest(LookupError):
+    """No contest of the store has that name."""
+
+
+class ContestRefusal(ValueError):
+    """A change that the state or the document of the contest does not allow; the text has the reason."""
+
+
+class ContestEntry(Struct, frozen=True):
+    """A contest without its entrants, results and log."""
+
+    document: ContestDocument
+    state: ContestState
+    created: Epoch
+    why: str = ""
+    """Why it waits for the organiser; empty: it does not."""
+
+
+class LogLine(Struct, frozen=True, omit_defaults=True):
+    """A change of a contest."""
+
+    when: Epoch
+    author: str
+    action: str
+    """Such as `created`, `running`, `paused`, `entered`, `withdrawn`."""
+    detail: str = ""
+    old: dict[str, FixtureResult] = {}
+    """The results that no longer count, by fixture."""
+
+
+class StoredContest(Struct, frozen=True):
+    """All that the store has about a contest."""
+
+    entry: ContestEntry
+    entrants: list[Entrant]
+    results: dict[str, FixtureResult]
+    """By the key of the fixture."""
+    log: list[LogLine]
+    """Oldest first."""
+
+
+def result_note(name: str, key: str, result: FixtureResult) -> Note:
+    """Return the note that stores a result; as a part of `Finish.notes` it is stored with the end of the match."""
+    return Note(_results(name), key, msgspec.to_builtins(result))
+
+
+class ContestJournal:
+    """Reads and changes the contests of a store. Changes of one contest are made one after the other."""
+
+    def __init__(self, store: Store, now: Callable[[], Epoch] = lambda: int(time() * 1000)) -> None:
+        self._store, self._now = store, now
+        self._lock = asyncio.Lock()
+        self._lines = count()
+
+    async def contests(self) -> dict[str, ContestEntry]:
+        """Return all contests by name, oldest first."""
+        found = await self._store.notes(CONTESTS)
+        entries = {name: msgspec.convert(value, ContestEntry) for name, value in found.items()}
+        return dict(sorted(entries.items(), key=lambda item: (item[1].created, item[0])))
+
+    async def entry(self, name: str) -> ContestEntry:
+        """Raise UnknownContest if there is no such contest."""
+        notes = await self._store.notes(CONTESTS)
+        if name not in notes:
+            known = ", ".join(sorted(notes)) or "none"
+            raise UnknownContest(f"there is no contest {name!r} in this store; there are: {known}")
+        return msgspec.convert(notes[name], ContestEntry)
+
+    async def load(self, name: str) -> StoredContest:
+        """Raise UnknownContest if there is no such contest."""
+        entry = await self.entry(name)
+        results = await self._store.notes(_results(name))
+        log = await self._store.notes(_log(name))
+        return StoredContest(
+            entry,
+            await self.entrants(name),
+            msgspec.convert({key: value for key, value in results.items() if value}, dict[str, FixtureResult]),
+            [msgspec.convert(log[key], LogLine) for key in sorted(log)],
+        )
+
+    async def entrants(self, name: str) -> list[Entrant]:
+        """Return the entrants in their order."""
+        notes = await self._store.notes(_entrants(name))
+        return msgspec.convert([notes[key] for key in sorted(notes)], list[Entrant])
+
+    # Changes.
+
+    async def create(self, document: ContestDocument, author: str, entrants: Sequence[Entrant] = ()) -> None:
+        """Store a new contest as a draft. Raise ContestRefusal if the name is taken."""
+        name = document.name
+        async with self._lock:
+            if name in await self._store.notes(CONTESTS):
+                raise ContestRefusal(f"there is a contest {name!r} already")
+            entry = ContestEntry(document, "draft", self._now())
+            enter = [_entrant_note(name, number, entrant) for number, entrant in enumerate(entrants)]
+            detail = f"{len(entrants)} entrants" if entrants else ""
+            await self._keep(name, author, "created", detail, _entry_note(name, entry), *enter)
+
+    async def change_document(self, name: str, document: ContestDocument, author: str) -> None:
+        """Replace the document of a contest that has not started. Its name stays."""
+        async with self._lock:
+            entry = await self.entry(name)
+            if entry.state not in BEFORE:
+                raise ContestRefusal(f"the contest is {entry.state}; its document can be changed only before the start")
+            if document.name != name:
+                raise ContestRefusal(f"the name of a contest stays {name!r}; it cannot become {document.name!r}")
+            detail = ", ".join(changed_keys(entry.document, document))
+            await self._keep(name, author, "changed", detail, _entry_note(name, replace(entry, document=document)))
+
+    async def change_state(self, name: str, state: ContestState, author: str, why: str = "") -> None:
+        """Raise ContestRefusal if that state cannot follow the present one. `why` it waits for the organiser, if it does."""
+        async with self._lock:
+            entry = await self.entry(name)
+            if state not in TRANSITIONS[entry.state]:
+                allowed = ", ".join(TRANSITIONS[entry.state])
+                raise ContestRefusal(f"the contest is {entry.state} and cannot become {state}; it can become {allowed}")
+            await self._keep(name, author, state, why, _entry_note(name, replace(entry, state=state, why=why)))
+
+    async def enter(self, name: str, entrant: Entrant, author: str) -> EntrantNumber:
+        """Add an entrant, and return its number. Raise ContestRefusal if its name has entered already."""
+        async with self._lock:
+            await self.entry(name)
+            entrants = await self.entrants(name)
+            if any(entrant.name == other.name for other in entrants):
+                raise ContestRefusal(f"{entrant.name} has entered already")
+            number = len(entrants)
+            await self._keep(name, author, "entered", entrant.name, _entrant_note(name, number, entrant))
+            return number
+
+    async def withdraw(self, name: str, number: EntrantNumber, round_: int, author: str, why: str = "") -> None:
+        """The entrant plays no more from this round on."""
+        async with self._lock:
+            entrant = (await self.entrants(name))[number]
+            detail = f"{entrant.name}: {why}" if why else entrant.name
+            await self._keep(name, author, "withdrawn", detail, _entrant_note(name, number, replace(entrant, left=round_)))
+
+    async def replace_version(self, name: str, number: EntrantNumber, version: str, author: str) -> None:
+        """Raise ContestRefusal if the contest has started and its document does not allow new versions."""
+        async with self._lock:
+            entry, entrant = await self.entry(name), (await self.entrants(name))[number]
+            if entry.state not in BEFORE and not entry.document.entry.versions:
+                raise ContestRefusal(
+                    f"{entrant.name} has changed since the contest started: version {entrant.version}, now {version}; "
+                    f"only `versions = true` in [entry] of the document would allow that"
+                )
+            detail = f"{entrant.name}: version {entrant.version} became {version}"
+            await self._keep(name, author, "new version", detail, _entrant_note(name, number, replace(entrant, version=version)))
+
+    async def keep_results(self, name: str, results: Mapping[str, FixtureResult], author: str, why: str) -> None:
+        """Store results without a match, as after a forfeit."""
+        notes = [result_note(name, key, result) for key, result in results.items()]
+        await self._keep(name, author, "decided", f"{', '.join(results)}: {why}", *notes)
+
+    async def annul_results(self, name: str, results: Mapping[str, FixtureResult], author: str, why: str) -> None:
+        """Let these fixtures be played again. Their old results stay in the log."""
+        notes = [Note(_results(name), key, {}) for key in results]
+        await self._keep(name, author, "annulled", f"{', '.join(results)}: {why}", *notes, old=dict(results))
+
+    async def write_log(self, name: str, author: str, action: str, detail: str = "") -> None:
+        await self._keep(name, author, action, detail)
+
+    async def _keep(
+        self, name: str, author: str, action: str, detail: str, *notes: Note, old: Mapping[str, FixtureResult] | None = None
+    ) -> None:
+        """Store a change together with its line of the log. The names of the lines are in the order of time."""
+        line = LogLine(self._now(), author, action, detail, dict(old or {}))
+        label = f"{line.when:015d} {next(self._lines):06d}"
+        await self._store.keep([*notes, Note(_log(name), label, msgspec.to_builtins(line))], retry=True)
+
+
+def changed_keys(old: ContestDocument, new: ContestDocument) -> list[str]:
+    """Name the keys of a document that differ, with both values."""
+    before, after = msgspec.to_builtins(old), msgspec.to_builtins(new)
+    return [f"{key} was {_shown(before[key])}, is {_shown(after[key])}" for key in before if before[key] != after[key]]
+
+
+def _shown(value: Any) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _entry_note(name: str, entry: ContestEntry) -> Note:
+    return Note(CONTESTS, name, msgspec.to_builtins(entry))
+
+
+def _entrant_note(name: str, number: EntrantNumber, entrant: Entrant) -> Note:
+    return Note(_entrants(name), f"{number:06d}", msgspec.to_builtins(entrant))
+
+
+def _entrants(name: str) -> str:
+    return f"contest entrants {name}"
+
+
+def _results(name: str) -> str:
+    return f"contest results {name}"
+
+
+def _log(name: str) -> str:
+    return f"contest log {name}"
