@@ -1,11 +1,12 @@
 """The interface of the formats of contests: pure functions of the document, the entrants and the results so far.
 
-A format plans in rounds. All fixtures of a round may be played at once and in any order; the next round is planned when all of
-them have results. So the plan depends only on results, and a contest that was interrupted continues as if it had not been.
+A format plans in rounds, numbered from 1. All fixtures of a round may be played at once and in any order; the next round is
+planned when all of them have results. So the plan depends only on results, and a contest that was interrupted continues as if it
+had not been. `contest/progress.py` runs a format: use it rather than a format itself.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -30,7 +31,7 @@ class Entrant(Struct, frozen=True):
         return self.joined <= round_ and (self.left is None or round_ < self.left)
 
 
-class ContestFixture(Struct, frozen=True):
+class ContestFixture(Struct, frozen=True, gc=False):
     """One match to play."""
 
     key: str
@@ -66,6 +67,10 @@ Results = Mapping[str, FixtureResult]
 """By the key of the fixture."""
 
 
+class CannotContinue(Exception):
+    """Too few entrants are left. The text says how many there are and how many are needed."""
+
+
 class Round(Struct, frozen=True):
     """The fixtures of one round, including those that have results."""
 
@@ -81,7 +86,7 @@ class Standing(Struct, frozen=True):
     place: int
     """Entrants that cannot be told apart share a place."""
     score: float
-    """The sum over its matches of (opponents beaten + level / 2) / opponents, plus 1 for each bye."""
+    """The sum over its matches of (opponents beaten + level / 2) / opponents. A bye counts as a meeting won."""
     wins: int = 0
     draws: int = 0
     losses: int = 0
@@ -97,11 +102,30 @@ class Standing(Struct, frozen=True):
 class ContestFormat(Protocol):
     """One format. All methods are pure; entrants are given in the order of their seeding."""
 
+    @property
+    def late(self) -> Literal["now", "next", "never"]:
+        """When a late entrant begins to play: in the current round, in the next one, or never."""
+
     def refusal(self, document: ContestDocument, entrants: int) -> str:
         """Return why that many entrants cannot play this format at these tables; empty: they can."""
 
+    def expected(self, document: ContestDocument, entrants: int) -> int:
+        """Return about how many matches that many entrants play; 0: there is no end."""
+
+    def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
+        """Yield the rounds. Ask for the next one only when all fixtures of the last one have results.
+
+        A round is yielded again, with more fixtures, if its results demand further matches. The arguments may grow meanwhile.
+        Raise CannotContinue if too few entrants are left.
+        """
+
     def next_round(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Round | None:
         """Return the first round with fixtures that have no results; None: the contest is over."""
+
+    def ranked(
+        self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+    ) -> list[Standing]:
+        """Return the standings after these rounds, best first."""
 
     def standings(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> list[Standing]:
         """Return the standings, best first."""

@@ -1,0 +1,163 @@
+"""Progress of a contest: its entrants, its results and the fixtures to play now.
+
+The caller plays the open fixtures in any order and adds their results; the next round follows by itself. Everything is derived
+from the document, the entrants and the results, so a contest continues from what its journal holds.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.formats.by_name import CONTEST_FORMATS
+from botdrome.contest.formats.format import (
+    CannotContinue,
+    ContestFixture,
+    Entrant,
+    EntrantNumber,
+    FixtureResult,
+    Round,
+    Standing,
+)
+
+
+class LateEntry(ValueError):
+    """The format takes no entrants after the start."""
+
+
+class ContestProgress:
+    """A contest that is being played. It is told what happens, and never waits."""
+
+    def __init__(self, document: ContestDocument, entrants: Sequence[Entrant], results: Mapping[str, FixtureResult]) -> None:
+        self.document, self.entrants, self.results = document, list(entrants), dict(results)
+        self.format = CONTEST_FORMATS[document.format_]
+        self.refusal = ""
+        """Why the contest cannot go on; empty: it can, or it is over."""
+        self._plan_anew()
+
+    @property
+    def over(self) -> bool:
+        return not self.open and not self.refusal
+
+    @property
+    def rounds(self) -> list[Round]:
+        """The rounds that have begun."""
+        return list(self._rounds.values())
+
+    @property
+    def rounds_played(self) -> int:
+        """The number of rounds whose fixtures all have results."""
+        return len(self._rounds) - bool(self.open)
+
+    @property
+    def expected(self) -> int:
+        """About how many matches the contest has in all; at least those that are planned."""
+        planned = sum(len(round_.fixtures) for round_ in self._rounds.values())
+        return planned if self.over else max(planned, self.format.expected(self.document, len(self.entrants)))
+
+    def add(self, key: str, result: FixtureResult) -> bool:
+        """Count a result and return True. Ignore it and return False if the fixture has one already.
+
+        Raise KeyError if the fixture is not open.
+        """
+        if key in self.results:
+            return False
+        fixture = self.open[key]
+        if result.places and len(result.places) != len(fixture.entrants):
+            raise ValueError(f"fixture {key}: {len(result.places)} places for {len(fixture.entrants)} seats")
+        self._count(fixture, result)
+        self._go_on()
+        return True
+
+    def enter(self, entrant: Entrant) -> EntrantNumber:
+        """Add an entrant and return its number. Raise LateEntry if the format takes none after the start."""
+        current = max(self._rounds, default=0)
+        if current and self.format.late == "never":
+            raise LateEntry(f"{self.document.format_} takes no entrants after the start; round-robin, swiss and ladder do")
+        waits = self.format.late == "next"
+        self.entrants.append(replace(entrant, joined=current + waits if current else 0))
+        self._plan_anew()
+        return len(self.entrants) - 1
+
+    def withdraw(self, number: EntrantNumber) -> dict[str, FixtureResult]:
+        """Let an entrant play no more. Return the results of its open fixtures: it forfeits them, or they do not count."""
+        before = set(self.results)
+        if self.entrants[number].left is None:
+            self.entrants[number] = replace(self.entrants[number], left=max(self._rounds, default=0) + 1)
+            self._plan_anew()
+        return {key: result for key, result in self.results.items() if key not in before}
+
+    def replace_version(self, number: EntrantNumber, version: str) -> None:
+        self.entrants[number] = replace(self.entrants[number], version=version)
+
+    def penalised(self, number: EntrantNumber) -> bool:
+        """Return True if an entrant has so many no-shows and crashes that it is to be withdrawn."""
+        limit = self.document.penalties.withdraw_after
+        return limit is not None and self._faults[number] >= limit
+
+    def standings(self) -> list[Standing]:
+        """Return the standings, best first."""
+        return self.format.ranked(self.document, self.entrants, self.rounds, self.results)
+
+    def forget(self, keys: Iterable[str]) -> set[str]:
+        """Take results back, so that their fixtures are open again. Return all keys that lost their results.
+
+        The results of later rounds are lost too where the pairing depends on the results.
+        """
+        dropped = set(keys) & set(self.results)
+        if dropped and self.format.late != "now":  # else the plan does not depend on results
+            first = min(int(key.split(".")[0]) for key in dropped)
+            dropped |= {key for key in self.results if int(key.split(".")[0]) > first}
+        for key in dropped:
+            del self.results[key]
+        self._plan_anew()
+        return dropped
+
+    def _plan_anew(self) -> None:
+        self._rounds: dict[int, Round] = {}
+        self.open: dict[str, ContestFixture] = {}
+        self._faults: Counter[EntrantNumber] = Counter()
+        self.fixtures: dict[str, ContestFixture] = {}
+        """All fixtures of the rounds that have begun."""
+        self._plan: Iterator[Round] = self.format.rounds(self.document, self.entrants, self.results)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Plan the next rounds until something is open."""
+        while not self.open:
+            try:
+                round_ = next(self._plan, None)
+                self.refusal = ""
+            except CannotContinue as reason:
+                self.refusal, round_ = str(reason), None
+            if round_ is None:
+                return
+            self._rounds[round_.number] = round_
+            self._open(round_)
+
+    def _open(self, round_: Round) -> None:
+        for fixture in round_.fixtures:
+            if fixture.key in self.fixtures:
+                continue
+            self.open[fixture.key] = self.fixtures[fixture.key] = fixture
+            result = self.results.get(fixture.key) or self._forfeit(fixture, round_.number)
+            if result is not None:
+                self._count(fixture, result)
+
+    def _forfeit(self, fixture: ContestFixture, round_: int) -> FixtureResult | None:
+        """Return the result of a fixture if some of its entrants have left since it was planned."""
+        leavers = ((seat, self.entrants[number].left) for seat, number in enumerate(fixture.entrants))
+        absent = tuple(seat for seat, left in leavers if left is not None and left <= round_ + 1)
+        if not absent:
+            return None
+        present = len(fixture.entrants) - len(absent)
+        if not present or self.document.penalties.no_show == "skip":
+            return FixtureResult((), absent)
+        return FixtureResult(tuple(present + 1 if seat in absent else 1 for seat in range(len(fixture.entrants))), absent)
+
+    def _count(self, fixture: ContestFixture, result: FixtureResult) -> None:
+        self.results[fixture.key] = result
+        del self.open[fixture.key]
+        for seat in (*result.absent, *result.crashed):
+            self._faults[fixture.entrants[seat]] += 1

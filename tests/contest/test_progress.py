@@ -1,0 +1,73 @@
+"""Progress of a contest: each result counts once, and a contest continues from its journal."""
+
+import pytest
+
+from botdrome.contest.formats.format import Entrant, FixtureResult
+from botdrome.contest.progress import ContestProgress
+from tests.contest.formats.examples import bots, document, order, played, seeds_win
+
+
+def test_a_result_counts_once() -> None:
+    progress = ContestProgress(document(), bots(2), {})
+    assert set(progress.open) == {"1.1.1", "1.1.2"}
+    assert progress.add("1.1.1", FixtureResult((1, 2)))
+    assert not progress.add("1.1.1", FixtureResult((2, 1)))
+    assert progress.results["1.1.1"].places == (1, 2)
+    assert (progress.rounds_played, progress.over, progress.expected) == (0, False, 2)
+    assert progress.add("1.1.2", FixtureResult(()))
+    assert (progress.rounds_played, progress.over, progress.expected) == (1, True, 2)
+
+
+def test_results_must_fit_the_fixture() -> None:
+    progress = ContestProgress(document(), bots(2), {})
+    with pytest.raises(KeyError):
+        progress.add("7.1.1", FixtureResult((1, 2)))
+    with pytest.raises(ValueError, match=r"fixture 1\.1\.1: 3 places for 2 seats"):
+        progress.add("1.1.1", FixtureResult((1, 2, 3)))
+
+
+def test_a_contest_with_too_few_entrants_waits_for_more() -> None:
+    progress = ContestProgress(document(), bots(1), {})
+    assert (progress.over, progress.refusal[:9]) == (False, "1 entrant")
+    progress.enter(Entrant("second"))
+    assert (progress.refusal, len(progress.open), progress.entrants[1].joined) == ("", 2, 0)
+    alone = ContestProgress(document(), bots(2), {})
+    alone.withdraw(1)
+    assert alone.over
+    assert order(alone) == [0, 1]
+
+
+def test_no_shows_and_crashes_are_counted_against_the_limit() -> None:
+    strict = document(penalties={"withdraw_after": 2, "no_show": "skip"})
+    progress = ContestProgress(strict, bots(3), {})
+    progress.add("1.1.1", FixtureResult((2, 1), absent=(0,)))
+    culprit = progress.fixtures["1.1.1"].entrants[0]
+    assert not progress.penalised(culprit)
+    other = next(fixture for fixture in progress.open.values() if culprit in fixture.entrants)
+    progress.add(other.key, FixtureResult((2, 1), crashed=(other.entrants.index(culprit),)))
+    assert progress.penalised(culprit)
+    assert all(result.places == () for result in progress.withdraw(culprit).values())
+    assert progress.withdraw(culprit) == {}
+    assert not ContestProgress(document(), bots(3), progress.results).penalised(culprit)
+
+
+def test_a_fixture_that_all_have_left_does_not_count() -> None:
+    progress = ContestProgress(document(), bots(2), {})
+    assert [result.places for result in progress.withdraw(0).values()] == [(1, 2), (2, 1)]
+    gone = [Entrant("a", left=2), Entrant("b", left=2)]
+    assert {result.places for result in ContestProgress(document(), gone, {}).results.values()} == {()}
+
+
+def test_a_new_version_replaces_the_old_one() -> None:
+    progress = ContestProgress(document(), bots(2), {})
+    progress.replace_version(1, "v2")
+    assert progress.entrants[1].version == "v2"
+
+
+def test_forgotten_results_are_played_again() -> None:
+    progress = played(ContestProgress(document(), bots(3), {}))
+    before = progress.standings()
+    assert progress.forget(["1.2.1", "9.9.9"]) == {"1.2.1"}
+    assert list(progress.open) == ["1.2.1"]
+    progress.add("1.2.1", seeds_win(progress.open["1.2.1"]))
+    assert progress.standings() == before
