@@ -20,6 +20,8 @@ from botdrome.server.arena import Arena, ServerAddresses, Tables
 from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.contests.contest_desk import ContestDesk
+from botdrome.server.contests.contests import Contests
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.duel.hall import DuelHall
 from botdrome.server.lobby.desk import Desk
@@ -59,6 +61,7 @@ class Parts(NamedTuple):
     arena: Arena
     api: Api
     url_bots: UrlBots
+    contests: Contests
     rate: RequestRate
 
     def host_of(self, kind: type[AnyHost]) -> AnyHost:
@@ -71,6 +74,7 @@ class RunningServer:
     def __init__(self, parts: Parts, ports: Ports) -> None:
         self._parts, self._ports = parts, ports
         self.settings, self.arena, self.desk = parts.server.settings, parts.arena, parts.server.desk
+        self.contests = parts.contests
         self.new_operator_token = ""
         """The operator's token, if it was made at this start. It is shown only now."""
 
@@ -137,6 +141,7 @@ async def open_server(
         server.new_operator_token = await parts.server.keys.open()
         parts.arena.addresses = server.addresses
         await parts.url_bots.open()
+        parts.contests.go_on()
     except Exception:
         if ports is not None:
             ports.close()
@@ -170,6 +175,8 @@ async def _put_together(
     settings: Settings, store: Store, shown: Callable[[Tables], Tables], protocols: Sequence[Protocol]
 ) -> Parts:
     desk, callers = Desk(store, settings), BotCaller(settings)
+    contests = ContestDesk(desk).contests
+    await contests.load()
     keys = OperatorKeys(store, settings.operator.token, desk.registry.guesses)
     server = ServerParts(settings, desk, ConnectionLimits(settings), Origins(settings), callers, keys)
     served = [(row, await row.open(server)) for row in protocols]
@@ -178,10 +185,10 @@ async def _put_together(
     arena = Arena(
         store, shown(desk.tables), desk.registry, duels, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
-    arena.clients = desk.registry.clients
+    arena.clients, arena.contests = desk.registry.clients, contests
     operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers)
     rate = RequestRate(settings)
-    return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, rate)
+    return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, rate)
 
 
 def host_of(served: Sequence[tuple[Protocol, ServedProtocol]], kind: type[AnyHost]) -> AnyHost:

@@ -7,11 +7,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.match.terms import Terms
 
 FormatName = Literal["round-robin", "gauntlet", "knockout", "double-elimination", "swiss", "ladder", "groups"]
 TieBreak = Literal["direct", "opponents", "sonneborn-berger", "wins", "games"]
@@ -122,6 +124,13 @@ class ContestDocument(DocumentPart, frozen=True):
     def seats(self) -> int:
         """The number of players at a table."""
         return self.players or max(2, FORMATS[self.game].game.players[0])
+
+    @property
+    def terms(self) -> Terms:
+        """The terms of the game, with the time control of the document."""
+        terms = FORMATS[self.game].terms
+        limit = self.clock.limit
+        return terms if limit is None else replace(terms, pace=replace(terms.pace, limit=limit, first=None))
 
     @property
     def games_per_meeting(self) -> int:

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable
 from math import ceil
 from time import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +24,9 @@ from botdrome.server.workers.pool import Workers
 from botdrome.store.identity import hashed, likeness
 from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
 from botdrome.wire.names import can_be_shown, unseen
+
+if TYPE_CHECKING:
+    from botdrome.server.contests.contests import Contests
 
 LONGEST_NAME = 64
 GUEST = " (guest)"
@@ -162,6 +165,7 @@ class Arena:
         self.queue: Queue = queue or NoQueue()
         self.addresses = ServerAddresses()
         self.clients = ConnectedClients()
+        self.contests: Contests | None = None
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """Register a bot and return its token, which is shown once. Raise BadName, TooMany, NameTaken or CallFailed."""

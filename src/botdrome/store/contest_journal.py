@@ -48,6 +48,8 @@ class ContestEntry(Struct, frozen=True):
     created: Epoch
     why: str = ""
     """Why it waits for the organiser; empty: it does not."""
+    secret: str = ""
+    """What the seeds of its matches depend on (see `contest/fixture_seeds.py`); empty: on nothing but the document."""
 
 
 class LogLine(Struct, frozen=True, omit_defaults=True):
@@ -119,13 +121,13 @@ class ContestJournal:
 
     # Changes.
 
-    async def create(self, document: ContestDocument, author: str, entrants: Sequence[Entrant] = ()) -> None:
+    async def create(self, document: ContestDocument, author: str, entrants: Sequence[Entrant] = (), secret: str = "") -> None:
         """Store a new contest as a draft. Raise ContestRefusal if the name is taken."""
         name = document.name
         async with self._lock:
             if name in await self._store.notes(CONTESTS):
                 raise ContestRefusal(f"there is a contest {name!r} already")
-            entry = ContestEntry(document, "draft", self._now())
+            entry = ContestEntry(document, "draft", self._now(), secret=secret)
             enter = [_entrant_note(name, number, entrant) for number, entrant in enumerate(entrants)]
             detail = f"{len(entrants)} entrants" if entrants else ""
             await self._keep(name, author, "created", detail, _entry_note(name, entry), *enter)

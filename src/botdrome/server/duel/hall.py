@@ -8,6 +8,8 @@ from random import Random, randrange
 from time import time
 from typing import Any
 
+from msgspec.structs import replace
+
 from botdrome.contest.lobby import Wish
 from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
@@ -59,6 +61,8 @@ class DuelHall:
         self._writers: dict[str, Duel] = {}
         self._counted: dict[str, Counted] = {}
         self._random = Random()
+        if desk.contest_queue is not None:
+            desk.contest_queue.on_change.append(self._contests_changed)
 
     def connect(self, connection: Connection) -> Session:
         settings, now = self.desk.settings, asyncio.get_running_loop().time()
@@ -114,12 +118,30 @@ class DuelHall:
 
     def _gather(self, session: Session) -> None:
         """Find an opponent at once or, if there is a window, when that has passed."""
+        contest = self._contest_of(session)
+        if contest is not None:
+            return self.desk.seek(session, session.name, replace(WISH, contest=contest))
         self._gathered[session] = None
         window = self.desk.settings.of(DuelSection).window
         if window:
             self._pair_in(window)
         else:
             self._pair(again=len(self._present) <= 2)
+
+    def _contest_of(self, session: Session) -> str | None:
+        """The contest that a registered bot plays in: it meets nobody else until that is over."""
+        queue = self.desk.contest_queue
+        return queue.expecting(GAME, session.name) if queue is not None and session.registered else None
+
+    def _contests_changed(self) -> None:
+        """Send the bots that wait to a contest that has started, or back from one that is over."""
+        for session in tuple(self._present.values()):
+            waits = session in self._gathered or session.seeker is not None
+            waits_for = session.seeker.wish.contest if session.seeker is not None else None
+            if waits and self._contest_of(session) != waits_for:
+                self._gathered.pop(session, None)
+                self.desk.give_up(session)
+                self._gather(session)
 
     def _pair_in(self, seconds: float) -> None:
         if self._timer is None:

@@ -1,7 +1,7 @@
 """Desk: clients that wait for a table, and the tables that are set for them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from itertools import count, islice
 from random import randrange
 from typing import Any, Protocol
@@ -18,8 +18,9 @@ from botdrome.server.arena import Unplayed
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import Logins
 from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
-from botdrome.server.lobby.owners import NOBODY, is_guests, is_of_guest
+from botdrome.server.lobby.owners import NOBODY, is_of_guest, seat_of
 from botdrome.server.lobby.registry import Registry
+from botdrome.server.lobby.tasks import Tasks
 from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.settings import Settings
 from botdrome.server.tables.running_tables import Candidate, RunningTables
@@ -50,16 +51,19 @@ class WaitingClient(Candidate, Protocol):
         """Send the message, if the client knows such messages, and close."""
 
 
-class Tasks:
-    """Background tasks. The event loop itself keeps no reference to a task."""
+class ContestQueue(Protocol):
+    """The bots that wait for matches of contests with a document."""
 
-    def __init__(self) -> None:
-        self._running: set[asyncio.Task[None]] = set()
+    on_change: list[Callable[[], None]]
+    """Called when a contest has started or is over."""
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+    def seek(self, seeker: Seeker, client: WaitingClient) -> bool:
+        """Let a client wait for its next match; False: no such contest has a document."""
+
+    def leave(self, seeker: Seeker) -> None: ...
+
+    def expecting(self, game: str, bot: str) -> str | None:
+        """Return the running contest of a bot, for protocols whose logins name no contest."""
 
 
 class Desk:
@@ -72,8 +76,9 @@ class Desk:
         self.closing = False
         """The server is stopping."""
         self.on_closing: list[Callable[[], None]] = []
+        self.contest_queue: ContestQueue | None = None
         self._lobby = Lobby()
-        self._tickets = count()
+        self.tickets = count()
         self._clients: dict[int, WaitingClient] = {}
         self._watchers: set[Callable[[Seeker], None]] = set()
         self.fillers: list[Callable[[Seeker], bool]] = []
@@ -96,8 +101,10 @@ class Desk:
             return client.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
         if problem := self._cannot_meet(name, wish, opponent) or self._name_waits(client, name, wish):
             return client.turn_away({"error": problem})
-        seeker = client.seeker = Seeker(next(self._tickets), name, wish, opponent, by_lot)
+        seeker = client.seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot)
         self._clients[seeker.ticket] = client
+        if wish.contest is not None and self.contest_queue is not None and self.contest_queue.seek(seeker, client):
+            return None
         if wish.contest is not None and self._lobby.book(wish) is None:
             return self.tasks.start(self._open_book(wish, seeker, client))
         return self._seek(seeker, client)
@@ -159,11 +166,13 @@ class Desk:
         seeker, client.seeker = client.seeker, None
         if seeker is not None and self._clients.pop(seeker.ticket, None) is not None:
             self._lobby.leave(seeker)
+            if self.contest_queue is not None:
+                self.contest_queue.leave(seeker)
 
     def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
         """Give a client the seat back that it left: the owner of a seat gets it, or a guest that knows its secret."""
         table = self.tables[match_id]
-        player = None if table is None or not table.open else _seat_of(table, client.owner, secret)
+        player = None if table is None or not table.open else seat_of(table.entry, client.owner, secret)
         if table is None or player is None:
             return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
         if secret and table.match.terms.gone == "wait":
@@ -289,9 +298,3 @@ class Desk:
 
 def seat_key(table: Table, player: Player) -> str:
     return f"{table.entry.id} {player}"
-
-
-def _seat_of(table: Table, owner: str, secret: str) -> Player | None:
-    """Return the seat of an owner, or of a guest with this secret."""
-    owners = enumerate(table.entry.owners)
-    return next((player for player, seat in owners if (seat and seat == owner) or is_guests(seat, secret)), None)

@@ -53,5 +53,11 @@ def is_bots(entry: MatchEntry, seat: int, bot: BotEntry) -> bool:
     return entry.players[seat] == bot.name and bot.registered <= entry.started
 
 
+def seat_of(entry: MatchEntry, owner: str, secret: str) -> int | None:
+    """Return the seat of an owner, or of a guest with this secret."""
+    owners = enumerate(entry.owners)
+    return next((player for player, seat in owners if (seat and seat == owner) or is_guests(seat, secret)), None)
+
+
 def _hashed(salt: str, secret: str) -> str:
     return hashlib.sha256(f"{salt} {secret}".encode(errors="surrogatepass")).hexdigest()

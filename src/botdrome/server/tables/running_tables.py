@@ -68,16 +68,17 @@ class RunningTables:
         options: Mapping[str, Any] | None = None,
         contest: str | None = None,
         pace: PaceName = "usual",
+        seed: int | None = None,
     ) -> Table:
         """Return a table for these players, stored as running. `owners` are the owners of their seats (see `owners.py`).
 
-        `options` are those that the game was made with, and `pace` is the name of the pace of the terms.
+        `options` are those that the game was made with, and `pace` is the name of the pace of the terms. Without a seed, one
+        is drawn.
         """
-        match = Match(game, len(names), terms, secrets.randbits(SEED_BITS))
+        match = Match(game, len(names), terms, secrets.randbits(SEED_BITS) if seed is None else seed)
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
         of_game = dict(options or {})
-        seed = seed_of(match)
-        entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed=seed, owners=owners, pace=pace)
+        entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed_of(match), owners=owners, pace=pace)
         table = Table(entry, match, self._store, self._settings.match.flight_bytes, self.metronome)
         table.subscribe(Subscriber(over=self._clear))
         self._tables[match_id] = table

@@ -1,0 +1,80 @@
+"""ContestDesk: brings waiting clients to the contests in which they play, and sets the tables for them."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from botdrome.contest.lobby import Seeker
+from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
+from botdrome.server.contests.contests import Contests
+from botdrome.server.failures import log_failure
+from botdrome.server.lobby.desk import Desk, WaitingClient
+from botdrome.server.lobby.house import HouseSeat, house_bot
+from botdrome.server.lobby.owners import NOBODY, is_another_bots
+from botdrome.server.network.connection import TRY_LATER
+from botdrome.store.contest_journal import ContestRefusal
+
+
+class ContestDesk:
+    rank = 0
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.contests = Contests(desk.store, desk.tasks.start, lambda: desk.refusal, self._house_player)
+        self.on_change = self.contests.on_change
+        desk.contest_queue = self
+
+    # Clients that name a contest.
+
+    def seek(self, seeker: Seeker, client: WaitingClient) -> bool:
+        wish = seeker.wish
+        if wish.contest is None or self.contests.of_game(wish.game, wish.contest) is None:
+            return False
+        self._desk.tasks.start(self._enter(wish.contest, seeker, client))
+        return True
+
+    async def _enter(self, name: str, seeker: Seeker, client: WaitingClient) -> None:
+        """Let a bot wait for its next match. A login enters the bot, where the rules of the contest allow it."""
+        registry = self._desk.registry
+        try:
+            bot = registry.known(seeker.name) or await registry.find(seeker.name)
+            if bot is None or not is_another_bots(client.owner, NOBODY):
+                raise ContestRefusal("only registered bots play in contests")
+            await self.contests.enter(name, bot, bot.name)
+        except ContestRefusal as problem:
+            return client.turn_away({"error": str(problem)})
+        except Exception:
+            log_failure("a bot could not enter a contest")
+            return client.turn_away({"error": "the contest cannot be entered at present; try again later"}, TRY_LATER)
+        return self._let_wait(name, seeker, client, lambda: client.contest_complete(name))
+
+    def leave(self, seeker: Seeker) -> None:
+        contest = self.contests.running(seeker.wish.contest or "")
+        if contest is not None:
+            contest.depart(seeker.name, seeker.ticket)
+
+    def _let_wait(self, name: str, seeker: Seeker, client: WaitingClient, release: Callable[[], None]) -> None:
+        contest = self.contests.running(name)
+        if contest is not None and self._desk.client_of(seeker) is client:
+            take = partial(self._desk.recruit, seeker)
+            contest.arrive(ContestPlayer(seeker.ticket, seeker.name, client.owner, self, take, release))
+
+    # Clients of protocols whose logins name no contest.
+
+    def expecting(self, game: str, bot: str) -> str | None:
+        contest = self.contests.expecting(game, bot)
+        return None if contest is None else contest.name
+
+    # Tables.
+
+    def _house_player(self, name: str) -> ContestPlayer:
+        return ContestPlayer(next(self._desk.tickets), name, NOBODY, self, lambda: None, is_house=True)
+
+    def open_for_contest(self, plan: ContestTable, players: Sequence[ContestPlayer]) -> None:
+        desk, clients = self._desk, [player.take() for player in players]
+        names, owners = tuple(player.name for player in players), tuple(player.owner for player in players)
+        table = desk.tables.set_table(plan.game, plan.terms, names, owners, plan.options, plan.contest, seed=plan.seed)
+        plan.prepare(table)
+        for number, player in enumerate(players):
+            if player.is_house and (bot := house_bot(plan.game.name, player.name)) is not None:
+                HouseSeat(desk.workers, table, number, bot[1]).sit_down()
+        desk.tables.start_table(table, clients)

@@ -1,0 +1,47 @@
+"""Players that wait for their next match in a contest, and the parts of the server that set tables for them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from botdrome.games.game import Game
+from botdrome.match.terms import Terms
+from botdrome.server.tables.running_tables import Candidate
+from botdrome.server.tables.table import Table
+
+
+class ContestTable(NamedTuple):
+    """A table to set for a fixture."""
+
+    contest: str
+    game: Game[Any]
+    terms: Terms
+    options: Mapping[str, Any]
+    seed: int
+    prepare: Callable[[Table], None]
+    """Called before the match starts."""
+
+
+class ContestPlayer(NamedTuple):
+    """A player that waits, on any protocol."""
+
+    ticket: int
+    """Unique."""
+    name: str
+    owner: str
+    opener: "TableOpener"
+    take: Callable[[], Candidate | None]
+    """Take it from its queue, to seat it now. None: a house bot, which the opener seats."""
+    release: Callable[[], None] = lambda: None
+    """Called when its contest is over."""
+    is_house: bool = False
+    """It plays any number of matches at once."""
+
+
+class TableOpener(Protocol):
+    """Sets tables for contests. Where a table has players of a room, the room sets it."""
+
+    rank: int
+    """Of several openers at one table, that with the highest rank sets it."""
+
+    def open_for_contest(self, table: ContestTable, players: Sequence[ContestPlayer]) -> None:
+        """Seat the players in this order, and start the match."""

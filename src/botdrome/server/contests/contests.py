@@ -1,0 +1,280 @@
+"""Contests: all contests with a document on this server, from draft to over."""
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Callable
+from datetime import datetime
+from time import time
+from typing import Literal
+
+import structlog
+
+from botdrome.bots.house import house_bots
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.formats.by_name import CONTEST_FORMATS
+from botdrome.contest.formats.format import Entrant, EntrantNumber, Standing
+from botdrome.contest.progress import ContestProgress, LateEntry
+from botdrome.server.contests.contest_player import ContestPlayer
+from botdrome.server.contests.running_contest import RunningContest, Start
+from botdrome.server.failures import log_failure
+from botdrome.store.contest_journal import ContestJournal, ContestRefusal, ContestState, StoredContest, UnknownContest
+from botdrome.store.store import BotEntry, Store
+
+log = structlog.get_logger()
+
+Action = Literal["open", "start", "pause", "resume", "end"]
+
+
+STATES_AFTER: dict[Action, ContestState] = {
+    "open": "open", "start": "running", "pause": "paused", "resume": "running", "end": "over",
+}  # fmt: skip
+RULES, HOUSE = "the document", "house"
+"""The author of changes that nobody ordered, and the owner of house bots."""
+LONGEST_TIMER = 86_400.0
+"""Seconds; a later moment is looked at again then."""
+
+
+class Contests:
+    """`house` makes a player of a house bot, by its name."""
+
+    def __init__(self, store: Store, start: Start, refusal: Callable[[], str], house: Callable[[str], ContestPlayer]) -> None:
+        self.journal = ContestJournal(store)
+        self._start, self._refusal, self._house = start, refusal, house
+        self._stored: dict[str, StoredContest] = {}
+        self._running: dict[str, RunningContest] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._loop = asyncio.get_running_loop()
+        self.on_change: list[Callable[[], None]] = []
+        """Called when a contest has started or is over."""
+
+    async def load(self) -> None:
+        """Load all contests, so that players may wait for them."""
+        for name in await self.journal.contests():
+            stored = await self._reload(name)
+            if stored.entry.state != "over":
+                self._attend_to(stored)
+
+    def go_on(self) -> None:
+        """Go on with the contests that run."""
+        for name in list(self._running):
+            self._follow(self._stored[name])
+
+    async def _reload(self, name: str) -> StoredContest:
+        stored = self._stored[name] = await self.journal.load(name)
+        return stored
+
+    # Look-ups.
+
+    @property
+    def all(self) -> list[StoredContest]:
+        return list(self._stored.values())
+
+    def __getitem__(self, name: str) -> StoredContest | None:
+        return self._stored.get(name)
+
+    def running(self, name: str) -> RunningContest | None:
+        return self._running.get(name)
+
+    def of_game(self, game: str, name: str) -> StoredContest | None:
+        """Return the contest with a document that bots of this game mean by this name."""
+        stored = self._stored.get(name)
+        return stored if stored is not None and stored.entry.document.game == game else None
+
+    def expecting(self, game: str, bot: str) -> RunningContest | None:
+        """Return the running contest in which a bot plays, for protocols whose logins name no contest."""
+        for contest in self._running.values():
+            if contest.document.game == game and not contest.progress.over and contest.number_of(bot) is not None:
+                return contest
+        return None
+
+    def progress(self, name: str) -> ContestProgress:
+        """Raise UnknownContest if there is no such contest."""
+        stored, running = self.known(name), self._running.get(name)
+        if running is not None and running.started:
+            return running.progress
+        return ContestProgress(stored.entry.document, stored.entrants, stored.results)
+
+    def standings(self, name: str) -> list[Standing]:
+        return self.progress(name).standings()
+
+    # The organiser.
+
+    async def create(self, document: ContestDocument, author: str) -> StoredContest:
+        """Raise ContestRefusal if the name is taken, or an entrant of the document is no house bot."""
+        entrants = [Entrant(self._checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants]
+        await self.journal.create(document, author, entrants, secrets.token_hex(32))
+        stored = await self._reload(document.name)
+        self._attend_to(stored)
+        return stored
+
+    def _checked_house_bot(self, game: str, bot: str) -> str:
+        known = [f"house:{name}" for name in house_bots(game)]
+        if bot not in known:
+            raise ContestRefusal(f"entrants: on a server these are house bots ({', '.join(known)}), not {bot!r}; others log in")
+        return bot
+
+    async def change(self, name: str, document: ContestDocument, author: str) -> StoredContest:
+        """Replace the document of a contest that has not started."""
+        await self.journal.change_document(name, document, author)
+        return await self._followed(name)
+
+    async def act(self, name: str, action: Action, author: str) -> StoredContest:
+        """Open, start, pause, resume or end a contest. Raise ContestRefusal if its state does not allow that."""
+        stored = self.known(name)
+        if action == "start" and (
+            refusal := CONTEST_FORMATS[stored.entry.document.format_].refusal(stored.entry.document, len(stored.entrants))
+        ):
+            raise ContestRefusal(refusal)
+        await self.journal.change_state(name, STATES_AFTER[action], author)
+        return await self._followed(name)
+
+    async def withdraw(self, name: str, bot: str, author: str, why: str = "") -> StoredContest:
+        """Take a bot out of a contest. It forfeits its matches of this round."""
+        number = number_of(self.known(name), bot)
+        if number is None:
+            raise ContestRefusal(f"{bot} is not in the contest {name!r}")
+        running = self._running.get(name)
+        if running is None:
+            raise ContestRefusal(f"the contest {name!r} is over")
+        await running.withdraw(number, author, why)
+        return await self._reload(name)
+
+    # Entrants.
+
+    async def enter(self, name: str, bot: BotEntry, author: str, password: str = "") -> None:
+        """Enter a bot, or raise ContestRefusal with the rule that it breaks. A bot that is in the contest already stays in it."""
+        stored = self.known(name)
+        if number_of(stored, bot.name) is not None:
+            return
+        if problem := entry_problem(stored, bot, password):
+            raise ContestRefusal(problem)
+        try:
+            await self._running[name].enter(Entrant(bot.name, bot.owner), author)
+        except LateEntry as problem:
+            raise ContestRefusal(str(problem)) from None
+        await self._reload(name)
+
+    # How contests run.
+
+    def known(self, name: str) -> StoredContest:
+        """Raise UnknownContest if there is no such contest."""
+        stored = self._stored.get(name)
+        if stored is None:
+            raise UnknownContest(f"there is no contest {name!r}")
+        return stored
+
+    async def _followed(self, name: str) -> StoredContest:
+        stored = await self._reload(name)
+        self._follow(stored)
+        return stored
+
+    def _attend_to(self, stored: StoredContest) -> None:
+        """Let players wait for a contest, whether or not it has started."""
+        self._running[stored.entry.document.name] = RunningContest(stored, self.journal, self._start, self._refusal, self._over)
+
+    def _follow(self, stored: StoredContest) -> None:
+        """Let a contest follow its new state."""
+        name, contest = stored.entry.document.name, self._running[stored.entry.document.name]
+        if stored.entry.state == "running":
+            self._begin(contest, stored)
+        elif stored.entry.state == "paused":
+            contest.pause()
+        elif stored.entry.state == "over":
+            self._end(contest)
+        self._set_timer(name)
+
+    def _begin(self, contest: RunningContest, stored: StoredContest) -> None:
+        if contest.paused and contest.started:
+            return contest.resume()
+        for entrant in stored.entrants:
+            if entrant.owner == HOUSE:
+                contest.arrive(self._house(entrant.name))
+        contest.start(stored)
+        self._tell()
+        return None
+
+    def _over(self, contest: RunningContest) -> None:
+        """All fixtures have results."""
+        self._start(self._store_end(contest, "all matches are played"))
+
+    async def _store_end(self, contest: RunningContest, reason: str) -> None:
+        try:
+            await self.journal.change_state(contest.name, "over", RULES, reason)
+            await self._reload(contest.name)
+        except Exception:
+            log_failure("the end of a contest could not be stored")
+            return
+        self._end(contest)
+
+    def _end(self, contest: RunningContest) -> None:
+        contest.pause()
+        self._running.pop(contest.name, None)
+        contest.release()
+        self._tell()
+
+    def _tell(self) -> None:
+        for tell in self.on_change:
+            tell()
+
+    # Moments of the document.
+
+    def _set_timer(self, name: str) -> None:
+        """Start and end the contest when its document says so."""
+        if (timer := self._timers.pop(name, None)) is not None:
+            timer.cancel()
+        stored = self._stored[name]
+        action: Action = "start" if stored.entry.state == "open" else "end"
+        moment = stored.entry.document.start if action == "start" else stored.entry.document.end
+        if moment is not None and stored.entry.state in ("open", "running", "paused"):
+            seconds = datetime.fromisoformat(moment).timestamp() - time()
+            self._timers[name] = self._loop.call_later(min(max(0.0, seconds), LONGEST_TIMER), self._ring, name, action)
+
+    def _ring(self, name: str, action: Action) -> None:
+        del self._timers[name]
+        self._start(self._act_on_time(name, action))
+
+    async def _act_on_time(self, name: str, action: Action) -> None:
+        moment = getattr(self._stored[name].entry.document, action)
+        if datetime.fromisoformat(moment).timestamp() > time():
+            return self._set_timer(name)
+        try:
+            await self.act(name, action, RULES)
+        except ContestRefusal as problem:
+            await self.journal.write_log(name, RULES, "cannot start", str(problem))
+            log.warning("a contest cannot start", contest=name, why=str(problem))
+        except Exception:
+            log_failure("a contest could not follow its document")
+        return None
+
+
+def number_of(stored: StoredContest, bot: str) -> EntrantNumber | None:
+    return next((number for number, entrant in enumerate(stored.entrants) if entrant.name == bot), None)
+
+
+def entry_problem(stored: StoredContest, bot: BotEntry, password: str) -> str:
+    """Return the rule that keeps a bot out of a contest; empty: it may enter."""
+    document, rules = stored.entry.document, stored.entry.document.entry
+    if bot.game != document.game:
+        return f"{bot.name} plays {bot.game}, and the contest is one of {document.game}"
+    if stored.entry.state == "draft":
+        return f"the contest {document.name!r} is not open yet"
+    if stored.entry.state == "over":
+        return f"the contest {document.name!r} is over"
+    if stored.entry.state != "open" and not rules.late:
+        return f"the contest {document.name!r} has started, and takes no more bots"
+    if rules.kind == "list" and bot.name not in rules.bots:
+        return f"{bot.name} is not on the list of the contest {document.name!r}"
+    if rules.kind == "password" and not hmac.compare_digest(rules.password.encode(), password.encode()):
+        return f"the contest {document.name!r} needs its password"
+    return _capacity_problem(stored, bot)
+
+
+def _capacity_problem(stored: StoredContest, bot: BotEntry) -> str:
+    rules, entrants = stored.entry.document.entry, stored.entrants
+    if rules.most is not None and len(entrants) >= rules.most:
+        return f"the contest is full: it has {rules.most} bots"
+    of_owner = sum(entrant.owner == bot.owner for entrant in entrants)
+    if rules.per_owner is not None and of_owner >= rules.per_owner:
+        return f"{bot.owner} has {of_owner} bots in the contest, and {rules.per_owner} are allowed"
+    return ""

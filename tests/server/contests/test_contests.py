@@ -1,0 +1,143 @@
+"""Contests with a document, on a real server."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from botdrome.contest.document import document_from
+from botdrome.store.contest_journal import ContestRefusal
+from botdrome.store.store import Wanted
+from tests.server.clients import PATIENCE, bot, leap, registered, server
+from tests.server.contests.entrants import CUP, entered, open_contest, play_all
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_contest_runs_to_its_end(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        logins = await entered(house, "ada", "bob", "cyd")
+        await house.contests.act("cup", "start", "operator")
+        stored = await play_all(house, logins)
+        matches = await house.arena.store.matches(Wanted(contest="cup"))
+        assert stored.entry.state == "over" and len(stored.results) == 6
+        assert {result.match for result in stored.results.values()} == {match.id for match in matches}
+        assert [line.action for line in stored.log if line.action != "entered"] == ["created", "open", "running", "over"]
+
+
+async def test_a_contest_goes_on_after_a_restart(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        ada, bob = await entered(house, "ada", "bob")
+        await house.contests.act("cup", "start", "operator")
+        async with bot(house, ada) as one, bot(house, bob) as two:
+            match = (await one.receive())["match"]
+            table = house.desk.tables[match]
+            assert table is not None and (await two.receive())["match"] == match
+            table.abort("the server is stopped")
+            await one.receive()
+    async with server(tmp_path) as house:
+        assert len((await play_all(house, [ada, bob])).results) == 2
+        statuses = [match.status for match in await house.arena.store.matches(Wanted(contest="cup"))]
+        assert sorted(statuses) == ["aborted", "ended", "ended"]
+
+
+async def test_house_bots_play_by_themselves(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        house.desk.workers.start()
+        over = asyncio.Event()
+        house.contests.on_change.append(lambda: over.set() if house.contests.running("cup") is None else None)
+        await open_contest(house, entrants=[{"bot": "house:random"}, {"bot": "house:perfect"}])
+        await house.contests.act("cup", "start", "operator")
+        await asyncio.wait_for(over.wait(), PATIENCE)
+        assert [standing.place for standing in house.contests.standings("cup")] == [1, 2]
+
+
+@pytest.mark.parametrize(("rule", "places"), [("forfeit", (1, 2)), ("skip", ())])
+async def test_a_bot_that_does_not_come_forfeits(tmp_path: Path, rule: str, places: tuple[int, ...]) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house, games=1, penalties={"no_show": rule, "wait": 60})
+        ada, _ = await entered(house, "ada", "bob")
+        await house.contests.act("cup", "start", "operator")
+        async with bot(house, ada) as one:
+            leap(61)
+            assert await one.receive() == {"contest": "cup", "complete": True}
+        ((key, result),) = house.contests.known("cup").results.items()
+        numbers = house.contests.progress("cup").fixtures[key].entrants
+        assert [numbers[seat] for seat in result.absent] == [1]
+        assert tuple(sorted(result.places)) == places and result.places.index(1) == numbers.index(0) if places else True
+
+
+async def test_a_contest_may_wait_for_its_organiser(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house, games=1, penalties={"no_show": "wait", "wait": 0})
+        ada, _ = await entered(house, "ada", "bob")
+        await house.contests.act("cup", "start", "operator")
+        async with bot(house, ada) as one:
+            contest = house.contests.running("cup")
+            assert contest is not None and "bob" in contest.awaited
+            await house.contests.withdraw("cup", "bob", "operator", "it is broken")
+            assert await one.receive() == {"contest": "cup", "complete": True}
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ({"kind": "list", "bots": ["bob"]}, "ada is not on the list of the contest 'cup'"),
+        ({"kind": "password", "password": "sesame"}, "the contest 'cup' needs its password"),
+        ({"most": 1}, "the contest is full: it has 1 bots"),
+        ({"per_owner": 1}, "somebody has 1 bots in the contest, and 1 are allowed"),
+    ],
+)
+async def test_entry_rules(tmp_path: Path, rules: dict[str, Any], problem: str) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        if "most" in rules or "per_owner" in rules:
+            await entered(house, "bob")
+        await house.contests.change("cup", document_from(CUP | {"entry": rules}), "operator")
+        login = await registered(house, "ada") | {"contest": "cup", "features": ["notices"]}
+        async with bot(house, login) as one:
+            assert await one.receive() == {"error": problem}
+
+
+async def test_a_password_opens_a_contest(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house, entry={"kind": "password", "password": "sesame"})
+        await registered(house, "ada")
+        entry = await house.arena.store.bot("ada")
+        assert entry is not None
+        await house.contests.enter("cup", entry, "ada", "sesame")
+        assert [entrant.name for entrant in house.contests.known("cup").entrants] == ["ada"]
+
+
+async def test_states(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        with pytest.raises(ContestRefusal, match="2"):
+            await house.contests.act("cup", "start", "operator")
+        ada, bob = await entered(house, "ada", "bob")
+        await house.contests.act("cup", "start", "operator")
+        await house.contests.act("cup", "pause", "operator")
+        async with bot(house, ada) as one, bot(house, bob) as two:
+            await house.contests.act("cup", "resume", "operator")
+            assert "match" in await one.receive() and "match" in await two.receive()
+        await registered(house, "cyd")
+        cyd = await house.arena.store.bot("cyd")
+        assert cyd is not None
+        with pytest.raises(ContestRefusal, match="has started, and takes no more bots"):
+            await house.contests.enter("cup", cyd, "cyd")
+
+
+async def test_a_contest_starts_and_ends_at_its_moments(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        await entered(house, "ada", "bob")
+        over = asyncio.Event()
+        house.contests.on_change.append(lambda: over.set() if house.contests.running("cup") is None else None)
+        times = {"start": "2026-01-01T10:00:00Z", "end": "2026-01-01T12:00:00Z"}
+        await house.contests.change("cup", document_from(CUP | times), "operator")
+        await asyncio.wait_for(over.wait(), PATIENCE)
+        log = house.contests.known("cup").log
+        assert [(line.author, line.action) for line in log[-2:]] == [("the document", "running"), ("the document", "over")]
