@@ -8,6 +8,7 @@ from botdrome.analysis.check_report import Kind
 from botdrome.analysis.position_file import encoded, read_position
 from botdrome.analysis.questions import questions
 from botdrome.formats import FORMATS
+from botdrome.runner.bot_process import Isolation
 from botdrome.runner.checking import Checker, CheckPlan, ask_position, house_records, windows
 from tests.runner import programs
 from tests.runner.programs import program
@@ -141,10 +142,16 @@ def test_slow_answers_and_bots_that_hang(tmp_path: Path) -> None:
 def test_a_growing_process_is_found(tmp_path: Path) -> None:
     function = checked(written(tmp_path, LEAKING))
     assert kinds(function) == {"memory growth"}
-    assert function.report.growth > 20_000_000
+    assert (function.report.growth or 0) > 20_000_000
     leaking = checked(program(tmp_path, LEAKING_PROGRAM), "bumblebots", positions=144)
     assert kinds(leaking) == {"memory growth"}
-    assert leaking.report.growth > 20_000_000
+    assert (leaking.report.growth or 0) > 20_000_000
+
+
+def test_a_bot_without_a_process_is_not_judged(tmp_path: Path) -> None:
+    checker = Checker(CheckPlan(written(tmp_path, LEAKING), "noughts-and-crosses", {}, 40, 0, 1, Isolation(in_process=True)))
+    assert sum(checker.positions()) == 40
+    assert (checker.report.growth, checker.report.memory, checker.report.findings) == (None, {}, [])
 
 
 def test_matches_of_the_house_have_several_numbers_of_players() -> None:

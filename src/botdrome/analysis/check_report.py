@@ -14,6 +14,7 @@ WARM_UP = 0.25
 MOST_GROWTH = 16 << 20
 """Bytes that a process may grow after that."""
 FEWEST_SAMPLES = 20
+"""The growth of a process with fewer answers is not judged."""
 
 
 class Finding(Struct, frozen=True):
@@ -50,9 +51,10 @@ class CheckReport(Struct):
     solved: int = 0
 
     @property
-    def growth(self) -> int:
-        """The largest growth of a process, in bytes."""
-        return max((growth_of(samples) for samples in self.memory.values()), default=0)
+    def growth(self) -> int | None:
+        """The largest growth of a process, in bytes; None if no process gave enough answers to judge it."""
+        judged = [samples for samples in self.memory.values() if len(samples) >= FEWEST_SAMPLES]
+        return max(map(growth_of, judged), default=None)
 
     @property
     def times(self) -> AnswerTimes | None:
@@ -68,9 +70,7 @@ def times_of(seconds: Sequence[float]) -> AnswerTimes:
 
 
 def growth_of(samples: Sequence[int]) -> int:
-    """Return by how many bytes a process grew after its warm-up; 0 if there are too few samples to say."""
-    if len(samples) < FEWEST_SAMPLES:
-        return 0
+    """Return by how many bytes a process grew after its warm-up."""
     quarter = len(samples) // 4
     first = int(len(samples) * WARM_UP)
     return max(0, _median(samples[-quarter:]) - _median(samples[first : first + quarter]))

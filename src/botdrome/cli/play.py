@@ -9,19 +9,17 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
 from botdrome.cli.tournament_report import TournamentReport, score_table
 from botdrome.client.program import CannotStart
-from botdrome.client.sandbox import SANDBOXED, UNLIMITED
 from botdrome.formats import Format
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
-from botdrome.runner.bot_process import Isolation
 from botdrome.runner.names import distinct_names
 from botdrome.runner.scenes import SceneQueue
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
@@ -39,9 +37,7 @@ class PlayOptions(Struct, frozen=True, kw_only=True):
     options: list[str] = []
     save: Path | None = None
     limit: int | None = None
-    in_process: bool = False
-    sandbox: bool = False
-    memory: int | None = None
+    isolation: IsolationFlags = IsolationFlags()
     as_json: bool = False
     show: bool = False
 
@@ -62,15 +58,8 @@ def _plan(game: str, bots: list[str], given: PlayOptions) -> TournamentPlan:
     with_options(row.game, options).start(seats, Chance(given.seed))
     return TournamentPlan(
         game, tuple(bots), distinct_names(bots), seats, given.matches, given.seed, options, str(given.save or ""),
-        _isolation(given), given.limit,
+        given.isolation.isolation(), given.limit,
     )  # fmt: skip
-
-
-def _isolation(given: PlayOptions) -> Isolation:
-    if given.in_process and (given.sandbox or given.memory):
-        raise CommandError("--in-process cannot be combined with --sandbox and --memory, which need processes")
-    limits = SANDBOXED if given.sandbox else UNLIMITED
-    return Isolation(given.in_process, given.sandbox, replace(limits, memory=given.memory) if given.memory else limits)
 
 
 def _shown(plan: TournamentPlan, jobs: int, as_json: bool) -> int:

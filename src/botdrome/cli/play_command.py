@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
+
 Bots = Annotated[
     list[str], typer.Argument(help="house:NAME, FILE.py[:NAME], MODULE:NAME, or a program: 'view:...', 'cmd:...', 'pbrain:...'.")
 ]
@@ -26,15 +28,9 @@ def play(
     save: Annotated[
         Path | None, typer.Option(help="Save a match file of every match in this folder, and the bots' logs.")
     ] = None,
-    in_process: Annotated[
-        bool, typer.Option("--in-process", help="Run Python bots inside the runner: faster, without protection.")
-    ] = False,
-    sandbox: Annotated[
-        bool, typer.Option("--sandbox", help="Run bots with bubblewrap: no network, no files but their own, limited resources.")
-    ] = False,
-    memory: Annotated[
-        int | None, typer.Option(min=16, metavar="MB", help="Memory of a bot. \\[default: no limit; in a sandbox 1024]")
-    ] = None,
+    in_process: InProcess = False,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
     json: Annotated[bool, typer.Option("--json", help="Print all matches and the standings as JSON.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Show the matches live in the browser.")] = False,
 ) -> None:
@@ -47,6 +43,6 @@ def play(
 
     given = PlayOptions(
         matches=matches, jobs=jobs, seed=seed, players=players, options=option or [], limit=limit, save=save,
-        in_process=in_process, sandbox=sandbox, memory=memory, as_json=json, show=show,
+        isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, show=show,
     )  # fmt: skip
     raise typer.Exit(run(game, bots, given))

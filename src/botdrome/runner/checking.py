@@ -24,6 +24,7 @@ from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import Record, record_of
 from botdrome.match.terms import offline
+from botdrome.runner.bot_process import ISOLATED, Isolation
 from botdrome.runner.following import follow, seconds_for
 from botdrome.runner.tournament import TournamentPlan, play_all, seed_of_bot
 
@@ -43,6 +44,7 @@ class CheckPlan(Struct, frozen=True):
     positions: int
     matches: int
     seed: int
+    isolation: Isolation = ISOLATED
 
     @property
     def rules(self) -> Game[Any]:
@@ -106,11 +108,12 @@ class Checker:
             if number % REPEAT == 0:
                 self._compare(window, answers, self._answers(window))
             yield window.length
-        if (growth := self.report.growth) > MOST_GROWTH:
+        if (growth := self.report.growth or 0) > MOST_GROWTH:
             self._add("memory growth", f"its process grew by {growth / 1e6:.0f} MB")
 
     def _answers(self, window: Window) -> list[tuple[Question, Answer]]:
-        following = follow(window.record, self.plan.rules, window.player, self.plan.entrant, window.first)
+        plan = self.plan
+        following = follow(window.record, plan.rules, window.player, plan.entrant, window.first, plan.isolation)
         try:
             return list(islice(following, window.length))
         finally:
@@ -173,7 +176,9 @@ class Checker:
     def _match(self, entrants: tuple[str, ...], player: Player, number: int, folder: str) -> None:
         plan = self.plan
         names = tuple(f"player {seat}" for seat in range(len(entrants)))
-        one = TournamentPlan(plan.game, entrants, names, len(entrants), 1, plan.seed + number, plan.options, folder)
+        one = TournamentPlan(
+            plan.game, entrants, names, len(entrants), 1, plan.seed + number, plan.options, folder, plan.isolation
+        )
         for outcome in play_all(one, 1):
             self._tally(outcome.result, player)
             record, game = restored(Path(outcome.file).read_bytes())
@@ -190,7 +195,7 @@ class Checker:
 
     def puzzle(self, name: str, file: PositionFile, game: Game[Any]) -> Answer:
         """Ask the bot in the position of a file; a puzzle must be solved."""
-        question, answer = ask_position(file, game, self.plan.entrant)
+        question, answer = ask_position(file, game, self.plan.entrant, self.plan.isolation)
         self._note(question, answer, file.record, first=True)
         if file.puzzle is not None:
             self.report.puzzles += 1
@@ -211,10 +216,10 @@ def _fault_of(question: Question) -> str:
     return f"{move_text(question.recorded)}: {question.fault}" if question.moved else question.fault
 
 
-def ask_position(file: PositionFile, game: Game[Any], entrant: str) -> tuple[Question, Answer]:
+def ask_position(file: PositionFile, game: Game[Any], entrant: str, isolation: Isolation = ISOLATED) -> tuple[Question, Answer]:
     """Ask a fresh copy of a bot in the position of a file. It joins there, as after a reconnection."""
     step = last_question(file, game).step
-    for question, answer in follow(file.record, game, file.player, entrant, step):
+    for question, answer in follow(file.record, game, file.player, entrant, step, isolation):
         if not question.answered or answer.fault:
             return question, answer
     raise AssertionError("the last question of a position file is open")

@@ -21,7 +21,7 @@ from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Ended, Player, Returned
 from botdrome.match.record import Record, seed_number
 from botdrome.match.terms import Terms
-from botdrome.runner.bot_process import START, BotFault
+from botdrome.runner.bot_process import ISOLATED, START, BotFault, Isolation
 from botdrome.runner.memory import memory_of
 from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, make_seat
 from botdrome.runner.table import BEYOND, UNLIMITED, beginning
@@ -31,14 +31,14 @@ from botdrome.wire.vocabulary import standing
 
 
 def follow(
-    record: Record, game: Game[Any], player: Player, entrant: str, first: int = 0
+    record: Record, game: Game[Any], player: Player, entrant: str, first: int = 0, isolation: Isolation = ISOLATED
 ) -> Generator[tuple[Question, Answer], None, None]:
     """Yield each question to the player with the bot's answer. It ends after an answer without a move.
 
     `first`: the bot joins at this step. It is told the position, as after a reconnection.
     """
     setup = record.setup
-    seat = make_seat(entrant, game.name, setup.names[player], seed_of_bot(seed_number(setup), player))
+    seat = make_seat(entrant, game.name, setup.names[player], seed_of_bot(seed_number(setup), player), isolation)
     program = isinstance(seat, ProgramSeat)
     listener = ProgramListener(seat, record, player, first) if isinstance(seat, ProgramSeat) else FunctionListener(seat, record)
     try:
@@ -168,10 +168,12 @@ class RerunReport(msgspec.Struct):
         return not self.divergences and not self.crash
 
 
-def rerun(record: Record, game: Game[Any], player: Player, entrant: str, every: bool) -> RerunReport:
+def rerun(
+    record: Record, game: Game[Any], player: Player, entrant: str, every: bool, isolation: Isolation = ISOLATED
+) -> RerunReport:
     """Compare the answers of a bot with the recorded ones: up to the first difference, or all of them."""
     report = RerunReport()
-    for question, answer in follow(record, game, player, entrant):
+    for question, answer in follow(record, game, player, entrant, isolation=isolation):
         report.asked += 1
         if answer.crashed:
             report.crash, report.crashed_at = answer.fault, question.step

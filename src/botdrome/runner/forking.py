@@ -17,6 +17,7 @@ from botdrome.games.game import Game, Raw, View
 from botdrome.match.events import Player
 from botdrome.match.match import Match
 from botdrome.match.record import Record
+from botdrome.runner.bot_process import ISOLATED, Isolation
 from botdrome.runner.seats import FunctionSeat, Seat, make_seat
 from botdrome.runner.table import OfflineTable
 from botdrome.runner.tournament import seed_of_bot
@@ -65,8 +66,9 @@ class PersonSeat(FunctionSeat):
 
 
 def continue_match(
-    record: Record, game: Game[Any], step: int, entrants: Sequence[str], names: tuple[str, ...], number: int, person: AskPerson
-) -> Continuation:
+    record: Record, game: Game[Any], step: int, entrants: Sequence[str], names: tuple[str, ...], number: int, person: AskPerson,
+    isolation: Isolation = ISOLATED,
+) -> Continuation:  # fmt: skip
     """Continue a match from a step to its end. Each `number` has other seeds for the bots; those of 0 are the recorded ones."""
     match = match_at(record, game, step)
     seats: list[Seat] = []
@@ -80,7 +82,7 @@ def continue_match(
             elif entrant == HUMAN:
                 seats.append(PersonSeat(_asks(person, match, player), trusted=True))
             else:
-                seats.append(make_seat(entrant, game.name, names[player], seed))
+                seats.append(make_seat(entrant, game.name, names[player], seed, isolation))
         table = OfflineTable(match, seats, names)
         table.play()
     finally:

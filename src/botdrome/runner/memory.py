@@ -4,15 +4,16 @@ import os
 import subprocess
 from pathlib import Path
 
+from botdrome.client.guard import descendants
 from botdrome.runner.seats import FunctionSeat, Seat
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def memory_of(seat: Seat) -> tuple[int, int]:
-    """Return the process of a bot and its resident bytes; zeros if it has no process of its own."""
+    """Return the process of a bot, and the resident bytes of it and the processes below; zeros if it has none of its own."""
     pid = None if isinstance(seat, FunctionSeat) else seat.pid
-    return (pid, resident(pid)) if pid else (0, 0)
+    return (pid, sum(map(resident, (pid, *descendants(pid))))) if pid else (0, 0)
 
 
 def resident(pid: int) -> int:

@@ -35,11 +35,26 @@ def test_a_good_bot_ends_with_status_0(tmp_path: Path) -> None:
         "crashes         none",
         "nondeterminism  none in ",
         "time            p50 ",
-        "memory growth ",
+        "memory growth   0.",
     ):
         assert f"  {line}" in result.stdout
     assert result.stdout.endswith("no problems\n")
     assert Path("check-noughts-and-crosses/slowest.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("bot", "options", "why"),
+    [
+        ("bob.py", ["--in-process"], "the bot has no process of its own"),
+        ("house:random", [], "the bot has no process of its own"),
+        ("bob.py", ["--memory", "512"], "no process gave 20 answers; try more --positions"),
+    ],
+)
+def test_memory_that_was_not_judged_is_not_called_zero(tmp_path: Path, bot: str, options: list[str], why: str) -> None:
+    bot_file(tmp_path, FIRST_FREE)
+    words = ["check", bot, "--game", "noughts-and-crosses", "--positions", "6", "--matches", "1", *options]
+    assert f"memory growth not judged: {why} matches" in " ".join(run(*words).stdout.split())
+    assert json.loads(run(*words, "--json").stdout)["memoryGrowth"] is None
 
 
 def test_a_bad_bot_ends_with_status_1_and_its_positions_can_be_asked_again(tmp_path: Path) -> None:

@@ -7,14 +7,16 @@ from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.analysis.check_report import CheckReport, Kind
+from botdrome.analysis.check_report import FEWEST_SAMPLES, CheckReport, Kind
 from botdrome.analysis.divergence import answer_text
 from botdrome.analysis.position_file import BadPosition, PositionFile, encoded, last_question
 from botdrome.cli.analysis.sources import MatchSource, load_match
+from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
 from botdrome.cli.tournament_report import duration_text
@@ -23,6 +25,7 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.match.record import BadRecord
+from botdrome.runner.bot_process import Isolation
 from botdrome.runner.checking import Checker, CheckPlan
 from botdrome.runner.following import seconds_for
 from botdrome.runner.seats import check_bot
@@ -50,15 +53,16 @@ class SavedFinding(Struct, frozen=True):
 
 def run_check(
     bot: str, game: str, positions: int, matches: int, seed: int, options: list[str],
-    puzzles: Path | None, position: str, save: Path | None, as_json: bool,
+    puzzles: Path | None, position: str, save: Path | None, flags: IsolationFlags, as_json: bool,
 ) -> int:  # fmt: skip
     """Return 0 if there are no problems, and 1 if there are."""
     try:
+        isolation = flags.isolation()
         sources = [load_match(str(file)) for file in _puzzle_files(puzzles)] if puzzles else []
         if position:
-            return _one_position(bot, load_match(position))
-        plan = _plan(bot, game, positions, matches, seed, options, sources)
-        check_bot(bot, plan.game)
+            return _one_position(bot, load_match(position), isolation)
+        plan = replace(_plan(bot, game, positions, matches, seed, options, sources), isolation=isolation)
+        check_bot(bot, plan.game, isolation)
         return _checked(plan, sources, save or Path(f"check-{plan.game}"), as_json)
     except (CommandError, BadOption, BadPosition, BadRecord) as problem:
         complain(problem)
@@ -89,12 +93,12 @@ def _plan(
     return CheckPlan(bot, row.name, given, positions, matches, seed)
 
 
-def _one_position(bot: str, source: MatchSource) -> int:
+def _one_position(bot: str, source: MatchSource, isolation: Isolation) -> int:
     """Ask the bot in the position of a file."""
     if source.position is None:
         raise CommandError(f"{source.name} is a match file; `botdrome rerun` plays it to a bot")
-    check_bot(bot, source.game.name)
-    checker = Checker(CheckPlan(bot, source.game.name, {}, 0, 0, 1))
+    check_bot(bot, source.game.name, isolation)
+    checker = Checker(CheckPlan(bot, source.game.name, {}, 0, 0, 1, isolation))
     question = last_question(source.position, source.game)
     answer = checker.puzzle(source.stem, source.position, source.game)
     console, report = Terminal(soft_wrap=True), checker.report
@@ -211,10 +215,18 @@ def _figures(plan: CheckPlan, report: CheckReport, slowest: str | None) -> Itera
         yield "time", f"p50 {p50}, p99 {p99}, slowest {longest} (limit {limit:g} s)\n  {slowest}"
     if report.starts:
         yield "start", f"first answer after at most {duration_text(max(report.starts))}"
-    if report.memory:
-        yield "memory growth", f"{report.growth / 1e6:.1f} MB"
+    if report.positions:
+        yield "memory growth", _growth_text(report)
     wins, draws, losses = report.matches
     if plan.matches:
         yield "matches", f"{wins} won, {draws} drawn, {losses} lost against house bots"
     if report.puzzles:
         yield "puzzles", f"{report.solved} of {report.puzzles} solved"
+
+
+def _growth_text(report: CheckReport) -> str:
+    if report.growth is not None:
+        return f"{report.growth / 1e6:.1f} MB"
+    if not report.memory:
+        return "not judged: the bot has no process of its own"
+    return f"not judged: no process gave {FEWEST_SAMPLES} answers; try more --positions"

@@ -15,10 +15,12 @@ from botdrome.analysis.position_file import BadPosition, match_at
 from botdrome.cli.analysis.person import Gone, PersonAtTerminal
 from botdrome.cli.analysis.sources import MatchSource, load_match, players_text
 from botdrome.cli.frames import outcome
+from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.program import CannotStart
 from botdrome.match.events import Player, Result
 from botdrome.match.record import BadRecord, match_file
+from botdrome.runner.bot_process import Isolation
 from botdrome.runner.forking import HUMAN, RECORDED, Continuation, continue_match
 from botdrome.runner.names import distinct_names
 from botdrome.runner.seats import check_bot
@@ -30,6 +32,7 @@ class ForkPlan(Struct, frozen=True):
     entrants: tuple[str, ...]
     names: tuple[str, ...]
     folder: Path
+    isolation: Isolation
 
     def free_file(self) -> Path:
         """Return the first file name that is not taken."""
@@ -42,9 +45,11 @@ class ForkPlan(Struct, frozen=True):
         return position.result if position else self.source.record.result
 
 
-def run_fork(match: str, bots: Sequence[str], step: int | None, times: int, save: Path, server: str, as_json: bool) -> int:
+def run_fork(
+    match: str, bots: Sequence[str], step: int | None, times: int, save: Path, flags: IsolationFlags, server: str, as_json: bool
+) -> int:
     try:
-        plan = _plan(load_match(match, server), bots, step, save)
+        plan = _plan(load_match(match, server), bots, step, save, flags.isolation())
         save.mkdir(parents=True, exist_ok=True)
         return _forked(plan, 1 if HUMAN in plan.entrants else times, as_json)
     except (CommandError, BadPosition, BadRecord) as problem:
@@ -55,7 +60,7 @@ def run_fork(match: str, bots: Sequence[str], step: int | None, times: int, save
         return 1
 
 
-def _plan(source: MatchSource, bots: Sequence[str], step: int | None, folder: Path) -> ForkPlan:
+def _plan(source: MatchSource, bots: Sequence[str], step: int | None, folder: Path, isolation: Isolation) -> ForkPlan:
     setup, position = source.record.setup, source.position
     if step is None and position is None:
         raise CommandError("--step is missing: the step from which the match continues")
@@ -66,9 +71,9 @@ def _plan(source: MatchSource, bots: Sequence[str], step: int | None, folder: Pa
         raise CommandError(f"name a bot for each player, or `{RECORDED}` or `{HUMAN}`; {players_text(setup.names)}")
     for entrant in entrants:
         if entrant not in (RECORDED, HUMAN):
-            check_bot(entrant, setup.game)
+            check_bot(entrant, setup.game, isolation)
     own = [f"{setup.names[player]} ({one})" if one == RECORDED else one for player, one in enumerate(entrants)]
-    return ForkPlan(source, at, entrants, distinct_names(own), folder)
+    return ForkPlan(source, at, entrants, distinct_names(own), folder, isolation)
 
 
 def _forked(plan: ForkPlan, times: int, as_json: bool) -> int:
@@ -99,7 +104,7 @@ def _forked(plan: ForkPlan, times: int, as_json: bool) -> int:
 def _continued(plan: ForkPlan, number: int) -> Continuation:
     source = plan.source
     person = PersonAtTerminal(plan.names)
-    return continue_match(source.record, source.game, plan.step, plan.entrants, plan.names, number, person)
+    return continue_match(source.record, source.game, plan.step, plan.entrants, plan.names, number, person, plan.isolation)
 
 
 def _row(plan: ForkPlan, file: Path, continuation: Continuation, result: Result) -> dict[str, Any]:

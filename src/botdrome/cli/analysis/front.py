@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
+
 Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match.")]
 Chosen = Annotated[str, typer.Option("--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -23,6 +25,9 @@ def rerun(
     player: Chosen = "",
     every: Annotated[bool, typer.Option("--all-steps", help="List all differences, not only the first.")] = False,
     pytest: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the matches as tests for pytest, and exit.")] = None,
+    in_process: InProcess = False,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
     server: Server = "",
     json: Json = False,
 ) -> None:
@@ -33,7 +38,8 @@ def rerun(
     """
     from botdrome.cli.analysis.rerun import run_rerun
 
-    raise typer.Exit(run_rerun(words, folder, player, every, pytest, server, json))
+    isolation = IsolationFlags(in_process, sandbox, memory)
+    raise typer.Exit(run_rerun(words, folder, player, every, pytest, isolation, server, json))
 
 
 def fork(
@@ -47,6 +53,9 @@ def fork(
     ] = None,
     times: Annotated[int, typer.Option("-n", "--times", min=1, help="Continuations, each with other seeds for the bots.")] = 1,
     save: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the continued matches are saved.")] = Path("forks"),
+    in_process: InProcess = False,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
     server: Server = "",
     json: Json = False,
 ) -> None:
@@ -58,7 +67,8 @@ def fork(
     """
     from botdrome.cli.analysis.fork import run_fork
 
-    raise typer.Exit(run_fork(match, bots or [], step, times, save, server, json))
+    isolation = IsolationFlags(in_process, sandbox, memory)
+    raise typer.Exit(run_fork(match, bots or [], step, times, save, isolation, server, json))
 
 
 def blunders(
@@ -96,6 +106,9 @@ def check(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where positions are saved. \\[default: check-GAME]", show_default=False),
     ] = None,
+    in_process: InProcess = False,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Check a bot before a contest: illegal moves, crashes, speed, nondeterminism and memory growth.
@@ -105,4 +118,5 @@ def check(
     """
     from botdrome.cli.analysis.check import run_check
 
-    raise typer.Exit(run_check(bot, game, positions, matches, seed, option or [], puzzles, position, save, json))
+    isolation = IsolationFlags(in_process, sandbox, memory)
+    raise typer.Exit(run_check(bot, game, positions, matches, seed, option or [], puzzles, position, save, isolation, json))

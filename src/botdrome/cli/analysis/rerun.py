@@ -13,10 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.cli.analysis.sources import MatchSource, load_match, losers, match_files, player_of
+from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.program import CannotStart
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord
+from botdrome.runner.bot_process import Isolation
 from botdrome.runner.following import RerunReport, rerun
 from botdrome.runner.seats import check_bot
 
@@ -30,13 +32,14 @@ import pytest
 
 FOLDER = Path(__file__).parent / {folder!r}
 BOT = {bot!r}
+OPTIONS = {options!r}
 MATCHES = [
 {matches}]
 
 
 @pytest.mark.parametrize(("match", "player"), MATCHES)
 def test_the_bot_plays_as_recorded(match: str, player: int) -> None:
-    command = [sys.executable, "-m", "botdrome", "rerun", match, BOT, "--player", str(player)]
+    command = [sys.executable, "-m", "botdrome", "rerun", match, BOT, "--player", str(player), *OPTIONS]
     result = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
 '''
@@ -69,16 +72,19 @@ class RerunMatch(Struct):
 
 
 def run_rerun(
-    words: Sequence[str], folder: Path | None, player: str, every: bool, pytest: Path | None, server: str, as_json: bool
-) -> int:
+    words: Sequence[str], folder: Path | None, player: str, every: bool, pytest: Path | None, flags: IsolationFlags,
+    server: str, as_json: bool,
+) -> int:  # fmt: skip
     """Return 0 if all answers are as recorded, and 1 if not."""
     try:
+        isolation = flags.isolation()
         sources, bot = _sources(words, folder, server)
         wanted = _chosen(sources, bot, player, lost_only=folder is not None)
-        check_bot(bot, wanted[0][0].game.name)
+        check_bot(bot, wanted[0][0].game.name, isolation)
         if pytest is not None:
-            return _write_tests(pytest, bot, wanted)
-        return _show([_rerun(source, number, bot, every) for source, number in wanted], bot, every, as_json, folder is not None)
+            return _write_tests(pytest, bot, flags, wanted)
+        matches = [_rerun(source, number, bot, every, isolation) for source, number in wanted]
+        return _show(matches, bot, every, as_json, folder is not None)
     except CommandError as problem:
         complain(problem)
         return REFUSED
@@ -120,9 +126,9 @@ def _player(source: MatchSource, bot: str, player: str) -> Player:
     return player_of(source.record.setup.names, bot, player)
 
 
-def _rerun(source: MatchSource, player: Player, bot: str, every: bool) -> RerunMatch:
+def _rerun(source: MatchSource, player: Player, bot: str, every: bool, isolation: Isolation) -> RerunMatch:
     try:
-        return RerunMatch(source, player, rerun(source.record, source.game, player, bot, every))
+        return RerunMatch(source, player, rerun(source.record, source.game, player, bot, every, isolation))
     except BadRecord as problem:
         raise CommandError(f"{source.name}: {problem}") from None
 
@@ -171,9 +177,9 @@ def _table(matches: Sequence[RerunMatch]) -> Table:
     return table
 
 
-def _write_tests(file: Path, bot: str, matches: Sequence[tuple[MatchSource, Player]]) -> int:
+def _write_tests(file: Path, bot: str, flags: IsolationFlags, matches: Sequence[tuple[MatchSource, Player]]) -> int:
     folder = os.path.relpath(Path.cwd(), file.resolve().parent)
     rows = "".join(f"    ({source.name!r}, {player}),\n" for source, player in matches)
-    file.write_text(PYTEST.format(folder=folder, bot=bot, matches=rows))
+    file.write_text(PYTEST.format(folder=folder, bot=bot, options=flags.words(), matches=rows))
     Terminal(stderr=True).print(Text(f"{file}: {len(matches)} tests; run them with `pytest {file}`"), soft_wrap=True)
     return 0
