@@ -18,12 +18,13 @@ from botdrome.match.events import Player
 from botdrome.match.match import Match
 from botdrome.match.record import Record
 from botdrome.runner.bot_process import ISOLATED, Isolation
+from botdrome.runner.scenes import Stage
 from botdrome.runner.seats import FunctionSeat, Seat, make_seat
 from botdrome.runner.table import OfflineTable
 from botdrome.runner.tournament import seed_of_bot
 
 RECORDED, HUMAN = "recorded", "human"
-"""Entrants beside the usual ones: the moves of the record, and a person at the terminal."""
+"""Entrants beside the usual ones: the moves of the record, and a person."""
 
 AskPerson = Callable[[Match, Player], Raw]
 """Asks a person for a legal move."""
@@ -59,7 +60,7 @@ class RecordedMoves:
 
 
 class PersonSeat(FunctionSeat):
-    """A person at the terminal, for whom no time passes."""
+    """A person, for whom no time passes."""
 
     def ask(self, view: View, limit: float) -> tuple[Raw, float]:
         return super().ask(view, limit)[0], 0.0
@@ -67,10 +68,14 @@ class PersonSeat(FunctionSeat):
 
 def continue_match(
     record: Record, game: Game[Any], step: int, entrants: Sequence[str], names: tuple[str, ...], number: int, person: AskPerson,
-    isolation: Isolation = ISOLATED,
+    isolation: Isolation = ISOLATED, show: Callable[[Match], Stage | None] = lambda _: None,
 ) -> Continuation:  # fmt: skip
-    """Continue a match from a step to its end. Each `number` has other seeds for the bots; those of 0 are the recorded ones."""
+    """Continue a match from a step to its end. Each `number` has other seeds for the bots; those of 0 are the recorded ones.
+
+    `show` returns the stage on which the match is shown.
+    """
     match = match_at(record, game, step)
+    stage = show(match)
     seats: list[Seat] = []
     recorded: dict[Player, RecordedMoves] = {}
     try:
@@ -83,11 +88,13 @@ def continue_match(
                 seats.append(PersonSeat(_asks(person, match, player), trusted=True))
             else:
                 seats.append(make_seat(entrant, game.name, names[player], seed, isolation))
-        table = OfflineTable(match, seats, names)
+        table = OfflineTable(match, seats, names, stage)
         table.play()
     finally:
         for seat in seats:
             seat.close()
+    if stage is not None:
+        stage.close()
     left = {player: moves.left for player, moves in recorded.items() if moves.left is not None}
     return Continuation(match, table.faults, left)
 

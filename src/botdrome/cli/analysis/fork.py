@@ -1,7 +1,7 @@
 """`botdrome fork`: continue a recorded match from one of its steps."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -46,12 +46,15 @@ class ForkPlan(Struct, frozen=True):
 
 
 def run_fork(
-    match: str, bots: Sequence[str], step: int | None, times: int, save: Path, flags: IsolationFlags, server: str, as_json: bool
-) -> int:
+    match: str, bots: Sequence[str], step: int | None, times: int, save: Path, browser: bool, flags: IsolationFlags,
+    server: str, as_json: bool,
+) -> int:  # fmt: skip
     try:
         plan = _plan(load_match(match, server), bots, step, save, flags.isolation())
+        if browser and plan.entrants.count(HUMAN) != 1:
+            raise CommandError(f"--browser needs exactly one player `{HUMAN}`, not {plan.entrants.count(HUMAN)}")
         save.mkdir(parents=True, exist_ok=True)
-        return _forked(plan, 1 if HUMAN in plan.entrants else times, as_json)
+        return _forked(plan, _in_browser(plan) if browser else _in_terminal(plan, times), as_json)
     except (CommandError, BadPosition, BadRecord) as problem:
         complain(problem)
         return REFUSED
@@ -76,16 +79,26 @@ def _plan(source: MatchSource, bots: Sequence[str], step: int | None, folder: Pa
     return ForkPlan(source, at, entrants, distinct_names(own), folder, isolation)
 
 
-def _forked(plan: ForkPlan, times: int, as_json: bool) -> int:
+def _in_terminal(plan: ForkPlan, times: int) -> Iterator[Continuation]:
+    source, person = plan.source, PersonAtTerminal(plan.names)
+    for number in range(1 if HUMAN in plan.entrants else times):
+        try:
+            yield continue_match(source.record, source.game, plan.step, plan.entrants, plan.names, number, person, plan.isolation)
+        except Gone:
+            return
+
+
+def _in_browser(plan: ForkPlan) -> Iterator[Continuation]:
+    from botdrome.cli.analysis.browser_fork import continued_in_browser  # imports a whole server
+
+    return continued_in_browser(plan)
+
+
+def _forked(plan: ForkPlan, continuations: Iterator[Continuation], as_json: bool) -> int:
     console = Terminal(soft_wrap=True)
     rows: list[dict[str, Any]] = []
     results: list[Result] = []
-    for number in range(times):
-        try:
-            continuation = _continued(plan, number)
-        except Gone:
-            console.print(Text(f"stopped; nothing was saved. The match is still at {plan.source.name}, step {plan.step}."))
-            return 1
+    for continuation in continuations:
         result = continuation.match.result
         assert result is not None
         file = plan.free_file()
@@ -94,17 +107,14 @@ def _forked(plan: ForkPlan, times: int, as_json: bool) -> int:
         rows.append(_row(plan, file, continuation, result))
         if not as_json:
             _print(console, plan, rows[-1], continuation)
+    if not rows:
+        console.print(Text(f"stopped; nothing was saved. The match is still at {plan.source.name}, step {plan.step}."))
+        return 1
     if as_json:
         sys.stdout.write(msgspec.json.encode(_as_data(plan, rows)).decode() + "\n")
     else:
         _summary(console, plan, results)
     return 0
-
-
-def _continued(plan: ForkPlan, number: int) -> Continuation:
-    source = plan.source
-    person = PersonAtTerminal(plan.names)
-    return continue_match(source.record, source.game, plan.step, plan.entrants, plan.names, number, person, plan.isolation)
 
 
 def _row(plan: ForkPlan, file: Path, continuation: Continuation, result: Result) -> dict[str, Any]:

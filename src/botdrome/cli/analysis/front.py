@@ -53,6 +53,7 @@ def fork(
     ] = None,
     times: Annotated[int, typer.Option("-n", "--times", min=1, help="Continuations, each with other seeds for the bots.")] = 1,
     save: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the continued matches are saved.")] = Path("forks"),
+    browser: Annotated[bool, typer.Option("--browser", help="Play as `human` in the browser, as often as you like.")] = False,
     in_process: InProcess = False,
     sandbox: Sandbox = False,
     memory: Memory = None,
@@ -61,14 +62,15 @@ def fork(
 ) -> None:
     """Restore the position of a recorded match at a step, and continue the match with other players.
 
-    `recorded` plays the recorded moves as long as they are legal, and then as a house bot; `human` asks you in the terminal.
+    `recorded` plays the recorded moves as long as they are legal, and then as a house bot; `human` asks you in the terminal,
+    or in the browser with --browser.
     Compares the result with the recorded one. Ends with status 0, 1 if a bot could not be started, or 2 if the command is not
     valid.
     """
     from botdrome.cli.analysis.fork import run_fork
 
     isolation = IsolationFlags(in_process, sandbox, memory)
-    raise typer.Exit(run_fork(match, bots or [], step, times, save, isolation, server, json))
+    raise typer.Exit(run_fork(match, bots or [], step, times, save, browser, isolation, server, json))
 
 
 def blunders(
