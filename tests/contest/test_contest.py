@@ -28,6 +28,13 @@ def test_seats_move_on_and_a_seed_serves_every_way_to_sit() -> None:
     assert [fixture.number for fixture in played] == [0, 1, 2, 3]
 
 
+def test_meetings_share_no_seed() -> None:
+    played = list(fixtures(3, 2, matches=4, seed=7))
+    assert [fixture.seed for fixture in played] == [7, 8, 9, 7, 8, 9, 10, 11, 12, 10, 11, 12]
+    blocks = {fixture.seed: frozenset(fixture.entrants) for fixture in played}
+    assert all(blocks[fixture.seed] == frozenset(fixture.entrants) for fixture in played)
+
+
 def test_every_entrant_sits_on_every_seat_as_often() -> None:
     seats = Counter((seat, entrant) for fixture in fixtures(4, 3, 6, 1) for seat, entrant in enumerate(fixture.entrants))
     assert set(seats.values()) == {6}

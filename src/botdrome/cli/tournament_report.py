@@ -106,7 +106,7 @@ class TournamentReport:
 
 def score_table(report: TournamentReport, width: int) -> RenderableType:
     plan, standings = report.plan, report.standings
-    last = plan.seed + (plan.matches - 1) // plan.seats
+    last = plan.fixtures()[-1].seed
     title = f"{plan.game}: {standings.matches} matches, seeds {plan.seed} to {last}"
     ranked = standings.ranked()
     rows = [[plan.names[tally.entrant], *_cells(report, tally)] for tally in ranked]

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Fixture(Struct, frozen=True):
-    """One match to play: the entrants by seat, and the seed."""
+    """One match to play: the entrants by seat, and the seed, which only matches of the same block share."""
 
     number: int
     entrants: tuple[int, ...]
@@ -23,11 +23,15 @@ def meetings(entrants: int, seats: int) -> list[tuple[int, ...]]:
 
 
 def fixtures(entrants: int, seats: int, matches: int, seed: int) -> Iterator[Fixture]:
-    """Yield each meeting `matches` times, rotating the seats; each seed is played once per seating."""
-    number = 0
+    """Yield each meeting `matches` times, rotating the seats. Each meeting has seeds of its own, each played once per seating.
+
+    A meeting on one seed is a block: its matches depend on each other, and matches of different blocks do not.
+    """
+    tables, number = meetings(entrants, seats), 0
     for played in range(matches):
-        for meeting in meetings(entrants, seats):
-            yield Fixture(number, moved_on(meeting, played), seed + played // seats)
+        first = seed + played // seats * len(tables)
+        for index, meeting in enumerate(tables):
+            yield Fixture(number, moved_on(meeting, played), first + index)
             number += 1
 
 
