@@ -81,14 +81,25 @@ async def test_a_leaderboard_goes_on_with_matches_that_end_later(http: httpx.Asy
         assert (board["matches"], board["bots"][0]["games"]) == (3, 3)
 
 
-async def test_there_is_no_interval_for_tables_of_more_than_two(http: httpx.AsyncClient, store: Store) -> None:
+async def test_each_table_size_has_ratings_of_its_own(http: httpx.AsyncClient, store: Store) -> None:
     await register(store, "ada", "bob", "cid")
     for number in range(3):
         await play(store, f"m{number}", "ada bob cid house:best house:best", (1, 2, 2, 4, 5))
-    ada = (await get(http, f"games/{GAME}/leaderboard"))["bots"][0]
-    assert (ada["name"], ada["low"], ada["high"]) == ("ada", None, None)
+    await play(store, "two", "bob ada", (1, 2))
+    board = await get(http, f"games/{GAME}/leaderboard")
+    assert (board["players"], board["sizes"], board["matches"], names(board)) == (5, [5, 2], 3, "ada bob cid house:best")
+    ada, bob, *_ = board["bots"]
+    assert ada["low"] < ada["rating"] < ada["high"] and 0.5 < ada["beatsNext"] < 1
+    assert bob["beatsNext"] == pytest.approx(0.5) and board["bots"][3]["beatsNext"] is None
+    two = await get(http, f"games/{GAME}/leaderboard", players=2)
+    assert (two["players"], two["matches"], names(two)) == (2, 1, "bob ada cid")
+    assert (await get(http, f"games/{GAME}/leaderboard", players=3))["matches"] == 0
     profile = await get(http, "profiles/ada")
-    assert [point["low"] for point in profile["history"]] == [None] * 3
+    assert (profile["players"], profile["sizes"], profile["rating"]["games"]) == (5, [5, 2], 3)
+    assert profile["history"][-1]["rating"] == pytest.approx(ada["rating"], abs=0.1)
+    assert [point["low"] is None for point in profile["history"]] == [True, False, False]
+    assert (await get(http, "profiles/ada", players=2))["rating"]["losses"] == 1
+    assert await error(http, "profiles/ada?players=1") == (400, "players is a number from 2 to 1000, not '1'")
 
 
 async def test_a_bot_in_full(http: httpx.AsyncClient, store: Store) -> None:

@@ -26,7 +26,21 @@ def test_play_ends_with_a_table() -> None:
     assert result.exit_code == 0
     assert "noughts-and-crosses: 20 matches, seeds 7 to 16" in result.stdout
     header = next(line for line in result.stdout.splitlines() if "wins" in line)
-    assert header.split() == ["bot", "wins", "draws", "losses", "points", "Elo", "95", "%", "a", "move", "faults"]
+    assert header.split() == [
+        "bot",
+        "wins",
+        "draws",
+        "losses",
+        "points",
+        "Elo",
+        "95",
+        "%",
+        "beats",
+        "next",
+        "a",
+        "move",
+        "faults",
+    ]
     rows = [line for line in result.stdout.splitlines() if "house:" in line]
     assert rows[0].split()[0] == "house:perfect", "the best comes first"
     assert rows[0].split()[-1] == "none"
@@ -46,7 +60,7 @@ def test_play_as_json_lists_every_match_with_its_seed() -> None:
     assert [match["bots"][0] for match in data["matches"]] == ["house:random", "house:random #2"] * 2
     assert sum(row["wins"] + row["losses"] + row["draws"] for row in data["standings"]) == 8
     assert set(data["standings"][0]) == {
-        "bot", "wins", "draws", "losses", "points", "elo", "meanSecondsPerMove", "faults",
+        "bot", "wins", "draws", "losses", "points", "elo", "beatsNext", "meanSecondsPerMove", "faults",
     }  # fmt: skip
 
 

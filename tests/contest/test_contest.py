@@ -5,7 +5,7 @@ from math import inf, isclose
 
 import pytest
 
-from botdrome.contest.rating import elo_difference, elo_points
+from botdrome.contest.rating import elo_points, wilson
 from botdrome.contest.schedule import fixtures, meetings
 from botdrome.contest.standings import Standings
 from botdrome.match.events import Cause, Result
@@ -52,14 +52,18 @@ def test_wins_draws_and_losses_are_counted() -> None:
     assert standings.matches == 3
 
 
-def test_at_a_larger_table_the_rating_counts_every_opponent() -> None:
+def test_at_a_larger_table_every_opponent_counts() -> None:
     standings = Standings(4)
     standings.add((0, 1, 2, 3), result(1, 3, 1, 4))
-    tally = standings.tallies[0]
-    assert (tally.wins, tally.draws, tally.losses, tally.points) == (0, 1, 0, 0.5)
-    assert (tally.beat, tally.level, tally.beaten_by) == (2, 1, 0)
-    assert standings.tallies[1].losses == 1
-    assert standings.tallies[1].elo == elo_difference(1, 0, 2)
+    points = [tally.points for tally in standings.tallies]
+    assert points == pytest.approx([2.5 / 3, 1 / 3, 2.5 / 3, 0])
+    assert (standings.tallies[0].draws, standings.tallies[1].losses) == (1, 1)
+
+
+def test_a_match_alone_gives_no_points() -> None:
+    standings = Standings(1)
+    standings.add((0,), result(1))
+    assert (standings.tallies[0].wins, standings.tallies[0].points) == (1, 0)
 
 
 @pytest.mark.parametrize(("share", "points"), [(0.5, 0), (0.75, 190.85), (0.25, -190.85), (0, -inf), (1, inf)])
@@ -67,29 +71,13 @@ def test_a_share_of_points_is_a_difference_in_rating(share: float, points: float
     assert isclose(elo_points(share), points, abs_tol=0.01)
 
 
-def test_the_interval_narrows_with_games_and_with_draws() -> None:
-    few, many = elo_difference(6, 0, 4), elo_difference(600, 0, 400)
-    assert few.points == many.points
-    assert few.low < many.low < many.points < many.high < few.high
-    decisive, drawn = elo_difference(50, 0, 50), elo_difference(5, 90, 5)
-    assert drawn.high - drawn.low < (decisive.high - decisive.low) / 2
-
-
-def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
-    """60 % of 100 games, drawn 2,000 times: the share of intervals that hold the true difference."""
+def test_the_interval_of_a_share_covers_the_truth_about_as_often_as_it_says() -> None:
+    """60 % of 100 games, drawn 2,000 times: the share of intervals that hold the truth."""
     from botdrome.games.chance import Chance
 
     chance, held = Chance(1), 0
     for _ in range(2000):
-        wins = sum(chance.random() < 0.6 for _ in range(100))
-        interval = elo_difference(wins, 0, 100 - wins)
-        held += interval.low <= elo_points(0.6) <= interval.high
+        low, high = wilson(sum(chance.random() < 0.6 for _ in range(100)) / 100, 100)
+        held += low <= 0.6 <= high
     assert 0.93 < held / 2000 < 0.97
-
-
-def test_nothing_played_says_nothing_and_everything_won_has_no_upper_bound() -> None:
-    nothing = elo_difference(0, 0, 0)
-    assert (nothing.points, nothing.low, nothing.high) == (0, -inf, inf)
-    everything = elo_difference(10, 0, 0)
-    assert everything.points == everything.high == inf
-    assert everything.low > 0
+    assert wilson(1.0, 10)[1] == pytest.approx(1) and 0.7 < wilson(1.0, 10)[0] < 0.73

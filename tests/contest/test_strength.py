@@ -1,94 +1,187 @@
 """Ratings of all players, and the coverage of their intervals."""
 
 from collections import Counter
-from itertools import combinations
+from itertools import chain
+from math import isfinite
 from random import Random
 
 import pytest
 
-from botdrome.contest import strength
-from botdrome.contest.strength import MEAN, POINTS, Score, expected, groups, performance, strengths, student
+from botdrome.contest import linear, strength, variance
+from botdrome.contest.performance import performance
+from botdrome.contest.strength import MEAN, Block, Places, Ratings, SingleMatch, expected, rate, rate_matches
+from botdrome.contest.variance import student
+from tests.contest.worlds import CROSSED, PLAIN, tournament, true_ratings
+
+SIX = [-250.0, -100, -40, 30, 100, 450]
+EIGHT = [-300.0, -150, -60, 0, 60, 120, 200, 450]
 
 
-def played(truth: list[float], games: int, random: Random, drawn: float = 0.2) -> dict[tuple[str, str], Score]:
-    """Each pair as many games: some are drawn, by both alike."""
-    scores = {}
-    for one, two in combinations(range(len(truth)), 2):
-        results: Counter[str] = Counter()
-        for _ in range(games):
-            p = expected((truth[one] - truth[two]) / POINTS)
-            result = "draw" if random.random() < drawn else "win" if random.random() < p else "loss"
-            results[result] += 1
-        scores[str(one), str(two)] = results["win"], results["draw"], results["loss"]
-    return scores
+def match(winner: str, loser: str) -> SingleMatch:
+    return tuple(sorted([(winner, 1), (loser, 2)]))
 
 
-def test_the_intervals_hold_the_truth_in_95_of_100_cases() -> None:
-    random, held, cases = Random(7), 0, 0
-    truth = [-250.0, -120, -30, 20, 130, 250]
-    for _ in range(60):
-        found = strengths(played(truth, 12, random, drawn=0.0))
-        for player, value in enumerate(truth):
-            one = found[str(player)]
-            assert one.margin is not None
-            held, cases = held + (abs(one.rating - MEAN - value) <= one.margin), cases + 1
-    assert 0.93 <= held / cases <= 0.995
+def draw(*names: str) -> SingleMatch:
+    return tuple((name, 1) for name in sorted(names))
+
+
+def perfect(name: str, blocks: list[Block]) -> bool:
+    """Whether the player was first alone in all of its matches, or last."""
+    mine = [places for places in chain(*blocks) if name in places]
+    first = all(places[name] == 1 and list(places.values()).count(1) == 1 for places in mine)
+    return first or all(places[name] == len(places) for places in mine)
+
+
+def held(found: Ratings, truth: list[float]) -> list[bool]:
+    """Whether each interval holds the truth."""
+    lines = [found.strengths[str(player)] for player in range(len(truth))]
+    assert all(isfinite(line.rating) and line.margin is not None and isfinite(line.margin) for line in lines)
+    return [abs(line.rating - MEAN - value) <= (line.margin or 0) for line, value in zip(lines, truth, strict=True)]
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(("seats", "seeds", "strengths"), [(2, 4, SIX), (4, 2, SIX), (8, 14, EIGHT)])
+def test_the_intervals_hold_the_truth_in_95_of_100_cases(seats: int, seeds: int, strengths: list[float]) -> None:
+    truth, random = true_ratings(CROSSED, strengths, seats), Random(seats)
+    runs = [tournament(CROSSED, strengths, seats, seeds, random) for _ in range(200)]
+    found = [found for blocks in runs for found in held(rate(blocks), truth)]
+    assert 0.93 <= sum(found) / len(found) <= 0.99
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(("seats", "seeds"), [(2, 2), (4, 1), (8, 3)])
+def test_intervals_of_players_that_won_or_lost_everything_hold_the_truth(seats: int, seeds: int) -> None:
+    strengths = [*(EIGHT[:7] if seats == 8 else SIX[:5]), 1200.0]
+    truth, random, found = true_ratings(CROSSED, strengths, seats), Random(seats), []
+    for _ in range(200):
+        blocks = tournament(CROSSED, strengths, seats, seeds, random)
+        inside = held(rate(blocks), truth)
+        found += [inside[player] for player in range(len(truth)) if perfect(str(player), blocks)]
+    assert len(found) >= 50 and sum(found) / len(found) >= 0.93
+
+
+@pytest.mark.no_cover
+def test_matches_of_one_block_are_not_independent() -> None:
+    """The control: intervals that take each match of a block for independent are too narrow."""
+    truth, random = true_ratings(CROSSED, EIGHT, 8), Random(1)
+    runs = [tournament(CROSSED, EIGHT, 8, 8, random) for _ in range(40)]
+    found = [inside for blocks in runs for inside in held(rate([[one] for block in blocks for one in block]), truth)]
+    assert sum(found) / len(found) < 0.9
 
 
 def test_ratings_are_those_at_which_the_results_were_to_be_expected() -> None:
-    found = strengths({("a", "b"): (300, 0, 100)})
+    found = rate_matches({match("a", "b"): 300, match("b", "a"): 100}).strengths
     assert found["a"].rating - found["b"].rating == pytest.approx(190, abs=8)  # the prior draws them together a little
     assert found["a"].rating + found["b"].rating == pytest.approx(2 * MEAN)
 
 
-def test_who_won_everything_has_a_finite_rating_with_a_wide_interval() -> None:
-    found = strengths({("a", "b"): (5, 0, 0), ("b", "c"): (2, 1, 2)})
+def test_matches_that_are_counted_together_are_rated_like_single_ones() -> None:
+    counted = Counter({match("a", "b"): 3, match("b", "a"): 1, draw("a", "b"): 2, draw("a", "b", "c"): 2})
+    one, two = rate([[dict(places)] for places in counted.elements()]), rate_matches(counted)
+    assert one.strengths == two.strengths
+    assert (one.strengths["a"].games, one.strengths["a"].draws) == (8, 4)
+
+
+def test_a_player_that_won_everything_has_a_finite_rating_with_a_wide_interval() -> None:
+    found = rate_matches({match("a", "b"): 5, match("b", "c"): 2, match("c", "b"): 2, draw("b", "c"): 1}).strengths
     assert found["b"].rating < found["a"].rating < MEAN + 1500
     assert found["a"].margin is not None and found["a"].margin > 150
 
 
-def test_one_game_makes_no_interval() -> None:
-    assert [one.margin for one in strengths({("a", "b"): (1, 0, 0)}).values()] == [None, None]
+def test_one_block_makes_no_interval() -> None:
+    found = rate([[{"a": 1, "b": 2}, {"a": 1, "b": 2}]])
+    assert [one.margin for one in found.strengths.values()] == [None, None]
+    assert found.beats("a", "b") is None
 
 
-def test_those_who_never_met_are_in_different_groups() -> None:
-    found = strengths({("a", "b"): (1, 0, 1), ("y", "z"): (2, 0, 0), ("b", "c"): (0, 2, 0), ("c", "a"): (1, 1, 1)})
-    assert {name: one.group for name, one in found.items()} == {"a": 0, "b": 0, "c": 0, "y": 1, "z": 1}
-    assert groups({("a", "b"): (1, 0, 0), ("c", "d"): (1, 0, 0), ("b", "c"): (1, 0, 0)}) == [["a", "b", "c", "d"]]
-    assert strengths({}) == {}
+def test_players_that_never_met_are_in_different_groups() -> None:
+    found = rate_matches(
+        {match("a", "b"): 3, match("b", "a"): 2, match("y", "z"): 2, draw("b", "c"): 2, draw("c", "a"): 2, draw("c", "d"): 2}
+    )
+    assert found.groups() == [["a", "c", "d", "b"], ["y", "z"]]
+    assert {name: one.group for name, one in found.strengths.items()} == {"a": 0, "b": 0, "c": 0, "d": 0, "y": 1, "z": 1}
+    assert found.beats("a", "y") is None
+    joined = rate_matches({match("a", "b"): 1, match("c", "d"): 1, match("b", "c"): 1})
+    assert joined.groups() == [["a", "b", "c", "d"]]
+
+
+def test_nothing_played_gives_no_ratings() -> None:
+    assert rate([]).strengths == {} and rate([]).groups() == []
+    assert rate_matches({(("alone", 1),): 3}).strengths["alone"].games == 3
+
+
+def test_the_probability_that_one_beats_the_other() -> None:
+    found = rate_matches({match("a", "b"): 60, match("b", "a"): 40, match("b", "c"): 50, match("c", "b"): 50})
+    sure = found.beats("a", "b")
+    assert sure is not None and sure == pytest.approx(0.977, abs=0.01)  # 60 of 100 are two standard deviations
+    assert found.beats("b", "a") == pytest.approx(1 - sure)
+    assert found.beats("b", "c") == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.no_cover
+def test_95_percent_sure_is_wrong_in_at_most_5_of_100_cases() -> None:
+    random, wrong = Random(4), 0
+    for _ in range(300):
+        sure = rate(tournament(PLAIN, [0, 0, 0], 2, 6, random)).beats("0", "1")
+        wrong += not 0.05 <= (sure or 0) <= 0.95
+    assert wrong / 300 <= 0.1
+
+
+def test_a_new_version_starts_from_its_parent_with_a_wider_interval() -> None:
+    results = {match("a", "b"): 30, match("b", "a"): 10}
+    found = rate_matches(results, {"a2": "a", "a3": "a2"}).strengths
+    assert found["a"].rating == pytest.approx(found["a2"].rating) == pytest.approx(found["a3"].rating)
+    margins = [found[name].margin or 0 for name in ("a", "a2", "a3")]
+    assert margins[0] + 150 < margins[1] and margins[1] + 50 < margins[2]
+    assert found["a2"].games == 0 and found["a2"].group == found["a"].group
+    played = rate_matches(results | {match("a2", "b"): 60, match("b", "a2"): 60}, {"a2": "a"}).strengths
+    assert played["a2"].rating - played["b"].rating == pytest.approx(0, abs=12)
+    assert (played["a2"].margin or 0) < margins[1] / 2
+
+
+def test_a_version_is_not_its_own_ancestor() -> None:
+    with pytest.raises(ValueError, match="'b' is its own ancestor"):
+        rate([], {"a": "b", "b": "c", "c": "b"})
 
 
 def test_level_players_need_no_step() -> None:
-    assert strengths({("a", "b"): (3, 0, 3)})["a"].rating == MEAN
+    assert rate_matches({match("a", "b"): 3, match("b", "a"): 3}).strengths["a"].rating == MEAN
 
 
 def test_large_groups_have_no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strength, "LARGEST", 2)
-    found = strengths({("a", "b"): (3, 0, 1), ("b", "c"): (3, 0, 1)})
-    assert [one.margin for one in found.values()] == [None] * 3
+    monkeypatch.setattr(variance, "LARGEST", 2)
+    found = rate_matches({match("a", "b"): 3, match("b", "c"): 3})
+    assert [one.margin for one in found.strengths.values()] == [None] * 3
 
 
 def test_the_number_of_steps_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strength, "STEPS", 1)
-    found = strengths(played([-100, 0, 30, 90], 9, Random(3)))
-    assert found["0"].rating < found["3"].rating
-    assert performance([(MEAN, (5, 0, 1))]).rating > MEAN
+    monkeypatch.setattr(linear, "STEPS", 1)
+    found = rate(tournament(PLAIN, [-300, 0, 300], 2, 9, Random(3))).strengths
+    assert found["0"].rating < found["2"].rating
 
 
 def test_the_last_point_of_a_history_is_the_rating() -> None:
-    scores = played([-100, 0, 30, 90], 9, Random(3))
-    found = strengths(scores)
-    mine = [(found[two].rating, score) for (one, two), score in scores.items() if one == "0"]
+    blocks = tournament(PLAIN, [-100, 0, 30, 90], 4, 9, Random(3))
+    single = [[places] for block in blocks for places in block]
+    found = rate(single).strengths
+
+    def against(name: str, places: Places) -> tuple[float, float]:
+        return found[name].rating, (places["0"] < places[name]) + (places["0"] == places[name]) / 2
+
+    mine = Counter(tuple(against(name, places) for name in "123") for places in chain(*blocks))
     point = performance(mine)
     assert point.rating == pytest.approx(found["0"].rating, abs=0.01)
     assert point.margin is not None and 0 < point.margin < 400
-    assert performance([(MEAN, (1, 0, 0))]).margin is None
+    assert performance({((MEAN, 1.0),): 1}).margin is None
 
 
-def test_far_differences_and_many_wins_do_not_overflow() -> None:
+def test_far_differences_and_many_wins_do_not_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected(-1000) == 0.0
-    assert performance([(MEAN + 2000, (100_000, 0, 0))]).rating < MEAN + 10_000
-    assert performance([(MEAN, (1, 0, 10**9))]).rating < MEAN
+    assert performance({((MEAN + 2000, 1.0),): 100_000}).rating < MEAN + 10_000
+    assert performance({((MEAN, 1.0),): 1, ((MEAN, 0.0),): 10**9}).rating < MEAN
+    monkeypatch.setattr("botdrome.contest.performance.STEPS", 1)
+    assert performance({((MEAN, 1.0),): 5}).rating > MEAN
 
 
 @pytest.mark.parametrize(("freedom", "value"), [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (30, 2.042), (10_000, 1.960)])

@@ -5,13 +5,14 @@ all bots anew takes longer the more there are, so it may take a twentieth of the
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations, groupby
+from itertools import groupby
 from time import monotonic, process_time, time
 
 from msgspec import Struct
 
-from botdrome.contest.strength import Score, Strength, strengths
+from botdrome.contest.strength import Ratings, SingleMatch, rate, rate_matches
 from botdrome.store.store import BotEntry, Epoch, Store
 from botdrome.store.tallies import Seating
 
@@ -30,8 +31,6 @@ class RatedRecord(Struct):
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    crowded: bool = False
-    """It has played matches of more than two bots: their results depend on each other, so there is no interval."""
 
 
 def rated_name(name: str) -> str:
@@ -40,19 +39,61 @@ def rated_name(name: str) -> str:
     return copy[1] if copy else name
 
 
+class TableResults:
+    """The rated matches at tables of one size. Each match is a block of its own."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, RatedRecord] = {}
+        self.matches = 0
+        self.rated_at: Epoch = 0
+        self._results: Counter[SingleMatch] = Counter()
+        self._seats: dict[tuple[str, int], tuple[str, int]] = {}
+        """Matches share these pairs, which saves most of their memory."""
+        self._ratings = rate([])
+        self._rated_matches, self._rest_until = 0, 0.0
+
+    def add(self, places: dict[str, int], alone: bool) -> None:
+        """Count a match of rated bots. `alone`: one player alone was first."""
+        self.matches += 1
+        for name, place in places.items():
+            line = self.lines.setdefault(name, RatedRecord())
+            line.games += 1
+            line.wins += place == 1 and alone
+            line.draws += place == 1 and not alone
+            line.losses += place > 1
+        self._results[tuple(self._seats.setdefault(seat, seat) for seat in sorted(places.items()))] += 1
+
+    def ratings(self) -> Ratings:
+        if self._rated_matches != self.matches and monotonic() >= self._rest_until:
+            began = process_time()
+            self._ratings = rate_matches(self._results)
+            self._rated_matches, self.rated_at = self.matches, int(time() * 1000)
+            self._rest_until = monotonic() + PAUSES * (process_time() - began)
+        return self._ratings
+
+
 class GameResults:
     def __init__(self, game: str) -> None:
         self.game = game
         self.bots: dict[str, BotEntry] = {}
-        self.lines: dict[str, RatedRecord] = {}
-        self.matches = 0
-        self.rated_at: Epoch = 0
-        self._scores: dict[tuple[str, str], Score] = {}
+        self.tables: dict[int, TableResults] = {}
+        """By the number of seats."""
         self._last = 0
         """All matches up to this number are counted, except those still running."""
         self._running: set[str] = set()
-        self._strengths: dict[str, Strength] = {}
-        self._rated_matches, self._rest_until = 0, 0.0
+
+    def sizes(self, name: str | None = None) -> list[int]:
+        """Return the table sizes with rated matches, or with those of one bot; the one with most matches comes first."""
+        played = {
+            size: table.matches if name is None else table.lines[name].games
+            for size, table in self.tables.items()
+            if name is None or name in table.lines
+        }
+        return sorted(played, key=lambda size: (-played[size], size))
+
+    def table(self, size: int | None) -> TableResults:
+        """Return the results at tables of this size, which may be none yet."""
+        return self.tables.get(size or 0) or TableResults()
 
     async def refresh(self, store: Store) -> None:
         """A request may be cancelled at any await: in between, the counts and `_last` and `_running` agree."""
@@ -83,34 +124,14 @@ class GameResults:
             name = rated_name(seat.name)
             if self._is_rated(name, seat.started):
                 places[name] = min(seat.place, places.get(name, seat.place))
-        if len(places) < 2:
-            return
-        self.matches += 1
-        alone = sum(seat.place == 1 for seat in seats) == 1
-        for name, place in places.items():
-            line = self.lines.setdefault(name, RatedRecord())
-            line.games += 1
-            line.wins += place == 1 and alone
-            line.draws += place == 1 and not alone
-            line.losses += place > 1
-            line.crowded |= len(seats) > 2
-        for one, two in combinations(sorted(places), 2):
-            wins, draws, losses = self._scores.get((one, two), (0, 0, 0))
-            first, second = places[one], places[two]
-            self._scores[one, two] = wins + (first < second), draws + (first == second), losses + (first > second)
+        if len(places) > 1:
+            alone = sum(seat.place == 1 for seat in seats) == 1
+            self.tables.setdefault(len(seats), TableResults()).add(places, alone)
 
     def _is_rated(self, name: str, started: Epoch) -> bool:
         """Matches before the registration may be those of a guest."""
         bot = self.bots.get(name)
         return name.startswith(HOUSE) if bot is None else bot.registered <= started
-
-    def strengths(self) -> dict[str, Strength]:
-        if self._rated_matches != self.matches and monotonic() >= self._rest_until:
-            began = process_time()
-            self._strengths = strengths(self._scores)
-            self._rated_matches, self.rated_at = self.matches, int(time() * 1000)
-            self._rest_until = monotonic() + PAUSES * (process_time() - began)
-        return self._strengths
 
 
 _kept: dict[str, GameResults] = {}

@@ -34,7 +34,7 @@ def play(
     json: Annotated[bool, typer.Option("--json", help="Print all matches and the standings as JSON.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Show the matches live in the browser.")] = False,
 ) -> None:
-    """Play bots against each other on this machine, and show the standings with Elo differences and their 95 % intervals.
+    """Play bots against each other on this machine, and show the standings with ratings and their 95 % intervals.
 
     Each bot runs in a process of its own; house bots do not. A bot that fails loses, and the matches go on.
     Ends with status 0, or 1 if a bot could not be started.

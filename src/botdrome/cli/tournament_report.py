@@ -1,7 +1,8 @@
 """The report of a tournament: its table in the terminal, and its JSON."""
 
-from collections import Counter
-from math import isinf
+from collections import Counter, defaultdict
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -10,12 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.cli.terminal import Terminal
+from botdrome.contest.circular import CircularResults, circular_results
 from botdrome.contest.standings import Standings, Tally
+from botdrome.contest.strength import MEAN, Places, Ratings, rate
 from botdrome.runner.seats import Effort
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan
 
 MOST_EXAMPLES = 5
-NUMBERS = ("wins", "draws", "losses", "points", "Elo", "95 %", "a move")
+NUMBERS = ("wins", "draws", "losses", "points", "Elo", "95 %", "beats next", "a move")
 
 
 class TournamentReport:
@@ -27,14 +30,45 @@ class TournamentReport:
         self.efforts = [Effort() for _ in plan.entrants]
         self.refused = [0 for _ in plan.entrants]
         self.outcomes: list[MatchOutcome] = []
+        self._blocks: defaultdict[int, list[Places]] = defaultdict(list)
+        """By seed, since no two meetings share one."""
 
     def add(self, outcome: MatchOutcome) -> None:
         self.outcomes.append(outcome)
         self.standings.add(outcome.fixture.entrants, outcome.result)
+        names = [self.plan.names[entrant] for entrant in outcome.fixture.entrants]
+        self._blocks[outcome.fixture.seed].append(dict(zip(names, outcome.result.places, strict=True)))
         for seat, entrant in enumerate(outcome.fixture.entrants):
             self.efforts[entrant].moves += outcome.efforts[seat].moves
             self.efforts[entrant].seconds += outcome.efforts[seat].seconds
             self.refused[entrant] += outcome.refused[seat]
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """The ratings of the bots, once all outcomes are added. A meeting on one seed is a block."""
+        return rate(self._blocks.values())
+
+    @cached_property
+    def circular(self) -> CircularResults | None:
+        return circular_results(self._blocks.values())
+
+    @cached_property
+    def beats_next(self) -> dict[int, float | None]:
+        """The probability that an entrant is stronger than the next one in the table."""
+        names, rated = self.plan.names, self.ratings.strengths
+        return {
+            one.entrant: self.ratings.beats(names[one.entrant], names[two.entrant])
+            for one, two in pairwise(self.standings.ranked())
+            if names[one.entrant] in rated and names[two.entrant] in rated
+        }
+
+    def elo(self, entrant: int) -> tuple[float | None, float | None, float | None]:
+        """Return the rating as a difference to the mean of all bots, and the ends of its 95 % interval; None: unknown."""
+        strength = self.ratings.strengths.get(self.plan.names[entrant])
+        if strength is None:
+            return None, None, None
+        points, margin = strength.rating - MEAN, strength.margin
+        return (points, None, None) if margin is None else (points, points - margin, points + margin)
 
     def faults(self, tally: Tally) -> Counter[str]:
         """Count the causes of a bot's losses by fault, and its refused moves."""
@@ -73,6 +107,8 @@ class TournamentReport:
             "seed": plan.seed,
             "matches": [self._match(outcome) for outcome in self.outcomes],
             "standings": [self._standing(tally) for tally in self.standings.ranked()],
+            "notComparable": self.ratings.groups() if len(self.ratings.groups()) > 1 else [],
+            "circular": None if self.circular is None else {"triads": self.circular.triads, "nashAverage": self.circular.nash},
         }
 
     def _match(self, outcome: MatchOutcome) -> dict[str, Any]:
@@ -91,14 +127,14 @@ class TournamentReport:
         return data | ({"file": outcome.file} if outcome.file else {})
 
     def _standing(self, tally: Tally) -> dict[str, Any]:
-        elo = tally.elo
         return {
             "bot": self.plan.names[tally.entrant],
             "wins": tally.wins,
             "draws": tally.draws,
             "losses": tally.losses,
             "points": tally.points,
-            "elo": [None if isinf(value) else round(value, 1) for value in (elo.points, elo.low, elo.high)],
+            "elo": [None if value is None else round(value, 1) for value in self.elo(tally.entrant)],
+            "beatsNext": self.beats_next.get(tally.entrant),
             "meanSecondsPerMove": self.mean_time(tally.entrant),
             "faults": dict(self.faults(tally)),
         }
@@ -119,7 +155,23 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
     shown = [_unbroken(f"  {example}", "dim") for example in examples[:MOST_EXAMPLES]]
     if len(examples) > MOST_EXAMPLES:
         shown.append(_unbroken(f"  ... and {len(examples) - MOST_EXAMPLES} more; --json lists them all", "dim"))
-    return Group(table, *below, *shown)
+    return Group(table, *below, *map(_unbroken, _remarks(report)), *shown)
+
+
+def _remarks(report: TournamentReport) -> list[str]:
+    """What the table cannot say: bots that never met, and circular results."""
+    groups, circular = report.ratings.groups(), report.circular
+    remarks = []
+    if len(groups) > 1:
+        remarks.append(f"Not comparable, since they have never met: {' | '.join(', '.join(group) for group in groups)}")
+    if circular is not None:
+        one, two, three = circular.triads[0]
+        chain = ", ".join(f"{a} beats {b} ({circular.shares[a, b]:.0%})" for a, b in ((one, two), (two, three), (three, one)))
+        more = f", and {len(circular.triads) - 1} more such circles" if len(circular.triads) > 1 else ""
+        best = sorted(circular.nash.items(), key=lambda item: -item[1])
+        average = ", ".join(f"{name} {share:.0%}" for name, share in best if share >= 0.005)
+        remarks += [f"Circular: {chain}{more}.", f"Nash average, the mixture that no bot beats: {average}."]
+    return remarks
 
 
 def _table(title: str, headings: tuple[str, ...], rows: list[list[str]]) -> Table:
@@ -138,21 +190,24 @@ def _unbroken(text: str, style: str = "") -> Text:
 
 def _cells(report: TournamentReport, tally: Tally) -> list[str]:
     faults = ", ".join(f"{cause} {count}" for cause, count in report.faults(tally).items())
+    points, low, high = report.elo(tally.entrant)
+    sure = report.beats_next.get(tally.entrant)
     return [
         str(tally.wins),
         str(tally.draws),
         str(tally.losses),
-        f"{tally.points:g}",
-        elo_text(tally.elo.points),
-        f"{elo_text(tally.elo.low)} .. {elo_text(tally.elo.high)}",
+        f"{tally.points:.4g}",
+        "-" if points is None else f"{points:+.0f}",
+        "-" if low is None else f"{low:+.0f} .. {high:+.0f}",
+        "-" if sure is None else percent_text(sure),
         duration_text(report.mean_time(tally.entrant)),
         faults or "none",
     ]
 
 
-def elo_text(points: float) -> str:
-    """A bot that won or lost all games has an infinite difference."""
-    return f"{'-' if points < 0 else '+'}∞" if isinf(points) else f"{points:+.0f}"
+def percent_text(probability: float) -> str:
+    """Return whole percents, which are never 0 or 100: nothing is certain."""
+    return ">99 %" if probability > 0.99 else "<1 %" if probability < 0.01 else f"{probability:.0%}".replace("%", " %")
 
 
 def duration_text(seconds: float) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
-from botdrome.contest.rating import EloDifference, elo_difference
 from botdrome.match.events import Result
 
 
@@ -17,20 +16,12 @@ class Tally(Struct):
     draws: int = 0
     losses: int = 0
     points: float = 0.0
-    """1 point for a win; players that share first place share the point."""
-    beat: int = 0
-    """`beat`, `level` and `beaten_by` count opponents ranked below, equal and above; the rating uses them."""
-    level: int = 0
-    beaten_by: int = 0
+    """The sum over its matches of (opponents beaten + level / 2) / opponents: a win against one opponent is 1 point."""
     causes: Counter[str] = field(default_factory=Counter)
 
     @property
     def played(self) -> int:
         return self.wins + self.draws + self.losses
-
-    @property
-    def elo(self) -> EloDifference:
-        return elo_difference(self.beat, self.level, self.beaten_by)
 
     def add(self, place: int, others: Sequence[int], cause: str) -> None:
         sharers = 1 + others.count(1)
@@ -40,10 +31,8 @@ class Tally(Struct):
             self.draws += 1
         else:
             self.wins += 1
-        self.points += 1 / sharers if place == 1 else 0
-        self.beat += sum(place < other for other in others)
-        self.level += others.count(place)
-        self.beaten_by += sum(place > other for other in others)
+        if others:
+            self.points += sum((place < other) + (place == other) / 2 for other in others) / len(others)
         self.causes[cause] += 1
 
 

@@ -1,31 +1,35 @@
-"""Strength: the ratings of all players of a game, from the results of pairs, with 95 % confidence intervals.
+"""Strength: the ratings of all players of a game, from blocks of results, with 95 % confidence intervals.
 
-The model is Bradley-Terry on half points with a weak prior (a standard deviation of 600 Elo). A block of the variance is one
-match. The margin is the larger of two half-widths: the sandwich estimate holds where results deviate from the model; the
-model's own estimate holds for players that won or lost everything.
+A block is a list of matches whose results depend on each other: one meeting on one seed, in all its seatings. Results of
+different blocks are independent. The model is Bradley-Terry on half points for each pair at a table, with a weak prior (a
+standard deviation of 600 Elo). The margin is the larger of two half-widths: the sandwich estimate, clustered by block, holds
+where results deviate from the model; the model's own estimate holds for players that won or lost everything.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from math import exp, log, pi, sqrt, tan
-from operator import mul, sub
+from itertools import combinations
+from math import erf, exp, sqrt
 
 from msgspec import Struct
 
-from botdrome.contest.rating import Z95
+from botdrome.contest.linear import PRECISION, STEPS, Springs
+from botdrome.contest.variance import POINTS, Variances
 
-POINTS = 400 / log(10)
-"""Elo points per unit of strength."""
 MEAN = 1500.0
-"""The mean rating of each group of connected players."""
+"""The mean rating of each group of connected players, without newer versions."""
 PRIOR = (POINTS / 600) ** 2
-LARGEST = 300
-"""The group size from which no intervals are computed: the time grows with the cube of the size."""
-STEPS, PRECISION = 50, 1e-6
-"""The largest number of iterations, and the precision at which they stop."""
+VERSION = (POINTS / 200) ** 2
+"""A new version differs from its parent by a standard deviation of 200 Elo, until its results say more."""
 
-Score = tuple[int, int, int]
-"""Wins of the first player, draws, wins of the second."""
-Scores = Mapping[tuple[str, str], Score]
+Places = Mapping[str, int]
+"""The places of the players of one match; 1 is the best, and players that are level share a place."""
+Block = Sequence[Places]
+SingleMatch = tuple[tuple[str, int], ...]
+"""The places of one match that is a block of its own. Sort them, so that equal results are counted together."""
+
+_PairResult = tuple[int, int, float, int]
+"""Two players, the points of the first, and the number of their matches."""
 
 
 class Strength(Struct, frozen=True):
@@ -36,208 +40,177 @@ class Strength(Struct, frozen=True):
     """Half of the interval's width; None if there is no interval yet."""
     group: int
     """The number of the group; 0 is the largest."""
+    games: int
+    draws: int
+    """Matches in which it shared the first place."""
 
 
-class Point(Struct, frozen=True):
-    """A rating at one time."""
+class Ratings:
+    """The strengths of all players, and comparisons of pairs."""
 
-    rating: float
-    margin: float | None
+    def __init__(self, pool: "_Pool") -> None:
+        self.strengths: dict[str, Strength] = {}
+        values = pool.fitted()
+        self._groups = pool.groups(values)
+        for number, group in enumerate(self._groups):
+            own = [values[member] for member in group.members]
+            mean = group.mean(own)
+            for place, member in enumerate(group.members):
+                rating = MEAN + POINTS * (own[place] - mean)
+                counts = pool.games[member], pool.draws[member]
+                self.strengths[pool.names[member]] = Strength(rating, group.margin(place), number, *counts)
 
+    def beats(self, one: str, two: str) -> float | None:
+        """Return the probability that the first is stronger than the second. None: there is no interval yet, or they are not
+        comparable."""
+        first, second = self.strengths[one], self.strengths[two]
+        if first.group != second.group or first.margin is None or second.margin is None:
+            return None
+        deviation = self._groups[first.group].deviation(one, two)
+        return (1 + erf((first.rating - second.rating) / (POINTS * deviation * sqrt(2)))) / 2
 
-def strengths(scores: Scores) -> dict[str, Strength]:
-    found: dict[str, Strength] = {}
-    for number, names in enumerate(groups(scores)):
-        places = {name: place for place, name in enumerate(names)}
-        pairs = [(places[one], places[two], score) for (one, two), score in scores.items() if one in places]
-        group = _Group(len(names), pairs)
-        values = group.fitted()
-        margins = group.margins(values) if len(names) <= LARGEST else [None] * len(names)
-        for name, value, margin in zip(names, values, margins, strict=True):
-            found[name] = Strength(MEAN + POINTS * value, margin, number)
-    return found
-
-
-def groups(scores: Scores) -> list[list[str]]:
-    """Return the groups of players that have met, directly or through others, largest first."""
-    group_of: dict[str, list[str]] = {}
-    for one, two in scores:
-        small, large = sorted((group_of.setdefault(one, [one]), group_of.setdefault(two, [two])), key=len)
-        if small is not large:
-            large += small
-            group_of.update(dict.fromkeys(small, large))
-    distinct = {id(group): sorted(group) for group in group_of.values()}
-    return sorted(distinct.values(), key=lambda group: (-len(group), group))
+    def groups(self) -> list[list[str]]:
+        """Return the names of each group, best first; the largest group is the first."""
+        best = sorted(self.strengths, key=lambda name: (-self.strengths[name].rating, name))
+        return [[name for name in best if self.strengths[name].group == number] for number in range(len(self._groups))]
 
 
-def performance(results: Iterable[tuple[float, Score]]) -> Point:
-    """Return the rating of a player from its results against opponents with these ratings."""
-    met = [((rating - MEAN) / POINTS, score) for rating, score in results]
-    value = 0.0
-    for _ in range(STEPS):
-        slope, curve = -PRIOR * value, PRIOR
-        for other, (wins, draws, losses) in met:
-            p, times = expected(value - other), wins + draws + losses
-            slope += wins + draws / 2 - times * p
-            curve += times * p * (1 - p)
-        change = max(-2.0, min(2.0, slope / curve))
-        value += change
-        if abs(change) < PRECISION:
-            break
-    games = sum(sum(score) for _, score in met)
-    spread = sum(_spread(score, expected(value - other)) for other, score in met)
-    return Point(MEAN + POINTS * value, margin(games, spread * _few(games) ** 2 / curve**2, 1 / curve))
+def rate(blocks: Iterable[Block], parents: Mapping[str, str] | None = None) -> Ratings:
+    """Rate players. `parents` names the earlier version of a player, from whose rating it starts."""
+    pool = _Pool(parents or {})
+    for block in blocks:
+        pool.add([tuple(places.items()) for places in block], 1)
+    return Ratings(pool)
 
 
-def margin(games: int, sandwich: float, model: float) -> float | None:
-    """Return half of the interval's width, from both variances."""
-    if games < 2:
-        return None
-    return POINTS * max(student(games - 1) * sqrt(sandwich), Z95 * sqrt(model))
+def rate_matches(matches: Mapping[SingleMatch, int], parents: Mapping[str, str] | None = None) -> Ratings:
+    """Rate players by matches that are each a block of their own, given with the number of times each result occurred."""
+    pool = _Pool(parents or {})
+    for places, times in matches.items():
+        pool.add([places], times)
+    return Ratings(pool)
 
 
-def student(freedom: int) -> float:
-    """Return Student's t at 0.975: exact for 1 and 2 degrees of freedom, else by the Cornish-Fisher series."""
-    if freedom == 1:
-        return tan(pi * 0.475)
-    if freedom == 2:
-        return 0.95 / sqrt(2 * 0.975 * 0.025)
-    z, v = Z95, freedom
-    return (
-        z
-        + (z**3 + z) / (4 * v)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
-        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * v**4)
-    )
+class _Pool:
+    """All results: points and meetings of each pair, and the blocks they come from."""
 
+    def __init__(self, parents: Mapping[str, str]) -> None:
+        self.names: list[str] = []
+        self._places: dict[str, int] = {}
+        self.games, self.draws, self.blocks_of = list[int](), list[int](), list[int]()
+        self.blocks: list[tuple[int, list[_PairResult]]] = []
+        """Each with the number of times it occurred."""
+        self._met: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0])
+        self.parents = [(self._place(child), self._place(parent)) for child, parent in parents.items()]
+        _check_ancestry(parents)
 
-def expected(difference: float) -> float:
-    return 1 / (1 + exp(-difference)) if difference > -700 else 0.0
+    def _place(self, name: str) -> int:
+        place = self._places.setdefault(name, len(self.names))
+        if place == len(self.names):
+            self.names.append(name)
+            for counts in (self.games, self.draws, self.blocks_of):
+                counts.append(0)
+        return place
 
+    def add(self, matches: Sequence[SingleMatch], times: int) -> None:
+        pairs: dict[tuple[int, int], tuple[float, int]] = {}
+        players = set[int]()
+        for match in matches:
+            seats = sorted([(self._place(name), place) for name, place in match])
+            level = sum(place == 1 for _, place in seats) > 1
+            for player, place in seats:
+                self.games[player] += times
+                self.draws[player] += times if level and place == 1 else 0
+                players.add(player)
+            for (one, first), (two, second) in combinations(seats, 2):
+                points, met = pairs.get((one, two), (0.0, 0))
+                pairs[one, two] = points + (1.0 if first < second else 0.5 if first == second else 0.0), met + 1
+        for player in players:
+            self.blocks_of[player] += times
+        for pair, (points, met) in pairs.items():
+            total = self._met[pair]
+            total[0] += times * points
+            total[1] += times * met
+        if pairs:
+            self.blocks.append((times, [(one, two, points, met) for (one, two), (points, met) in pairs.items()]))
 
-def _spread(score: Score, p: float) -> float:
-    """Return the sum of squared deviations of the matches from the expected result."""
-    wins, draws, losses = score
-    return wins * (1 - p) ** 2 + draws * (0.5 - p) ** 2 + losses * p * p
-
-
-def _few(games: int) -> float:
-    """Return the small-sample correction of the spread."""
-    return sqrt(games / (games - 1)) if games > 1 else 1.0
-
-
-class _Group:
-    """Players that have met, directly or through others."""
-
-    def __init__(self, players: int, pairs: Sequence[tuple[int, int, Score]]) -> None:
-        self._players, self._pairs = players, pairs
-        self._games = [0] * players
-        for one, two, score in pairs:
-            self._games[one] += sum(score)
-            self._games[two] += sum(score)
+    def springs(self, values: Sequence[float]) -> tuple[Springs, list[float]]:
+        """Return the second derivative, and the gradient."""
+        own = [PRIOR] * len(values)
+        slopes, weights = [0.0] * len(values), []
+        for (one, two), (points, met) in self._met.items():
+            p = expected(values[one] - values[two])
+            surplus = points - met * p
+            slopes[one] += surplus
+            slopes[two] -= surplus
+            weights.append(met * p * (1 - p))
+        for child, parent in self.parents:
+            own[child] = 0.0
+            pull = VERSION * (values[child] - values[parent])
+            slopes[child] -= pull
+            slopes[parent] += pull
+            weights.append(VERSION)
+        slopes = [slope - prior * value for slope, prior, value in zip(slopes, own, values, strict=True)]
+        pairs = [*self._met, *self.parents]
+        return Springs(own, [one for one, _ in pairs], [two for _, two in pairs], weights), slopes
 
     def fitted(self) -> list[float]:
-        """Return the fitted strengths by Newton's method. Conjugate gradients solve each step, since few pairs have met."""
-        values = [0.0] * self._players
+        """Return the fitted strengths by Newton's method, with steps of at most 2."""
+        values = [0.0] * len(self.names)
         for _ in range(STEPS):
-            slopes, weights = self._slopes(values)
-            change = self._solved(weights, slopes)
-            longest = max(map(abs, change))
+            springs, slopes = self.springs(values)
+            change = springs.solved(slopes)
+            longest = max(map(abs, change), default=0.0)
             shrink = min(1.0, 2.0 / longest) if longest else 1.0
             values = [value + shrink * step for value, step in zip(values, change, strict=True)]
             if longest < PRECISION:
                 break
         return values
 
-    def _slopes(self, values: Sequence[float]) -> tuple[list[float], list[float]]:
-        """Return the gradient, and the weight of each pair in the second derivative."""
-        slopes, weights = [-PRIOR * value for value in values], []
-        for one, two, (wins, draws, losses) in self._pairs:
-            p, times = expected(values[one] - values[two]), wins + draws + losses
-            surplus = wins + draws / 2 - times * p
-            slopes[one] += surplus
-            slopes[two] -= surplus
-            weights.append(times * p * (1 - p))
-        return slopes, weights
-
-    def _solved(self, weights: Sequence[float], right: Sequence[float]) -> list[float]:
-        """Solve H x = right."""
-        x, rest = [0.0] * self._players, list(right)
-        diagonal = self._times(weights, None)
-        ready = [a / b for a, b in zip(rest, diagonal, strict=True)]
-        way, size = ready, _dot(rest, ready)
-        enough = PRECISION**2 * size
-        for _ in range(STEPS):
-            if size <= enough:
-                break
-            turned = self._times(weights, way)
-            far = size / _dot(way, turned)
-            x = [a + far * b for a, b in zip(x, way, strict=True)]
-            rest = [a - far * b for a, b in zip(rest, turned, strict=True)]
-            ready = [a / b for a, b in zip(rest, diagonal, strict=True)]
-            before, size = size, _dot(rest, ready)
-            way = [a + size / before * b for a, b in zip(ready, way, strict=True)]
-        return x
-
-    def _times(self, weights: Sequence[float], x: Sequence[float] | None) -> list[float]:
-        """Return H x; with None, the diagonal of H."""
-        product = [PRIOR] * self._players if x is None else [PRIOR * value for value in x]
-        for (one, two, _), weight in zip(self._pairs, weights, strict=True):
-            difference = 1.0 if x is None else x[one] - x[two]
-            product[one] += weight * difference
-            product[two] += weight if x is None else -weight * difference
-        return product
-
-    def margins(self, values: Sequence[float]) -> list[float | None]:
-        inverse = _inverse(self._matrix(self._slopes(values)[1]))
-        means = [sum(row) / self._players for row in inverse]
-        whole = sum(means) / self._players
-        few = [_few(games) for games in self._games]
-        spreads = [_spread(score, expected(values[one] - values[two])) for one, two, score in self._pairs]
-        ones, twos = [one for one, _, _ in self._pairs], [two for _, two, _ in self._pairs]
-        found = []
-        for player, row in enumerate(inverse):
-            x = [factor * (value - mean) for factor, value, mean in zip(few, row, means, strict=True)]
-            apart = list(map(sub, map(x.__getitem__, ones), map(x.__getitem__, twos)))
-            sandwich = sum(map(mul, spreads, map(mul, apart, apart)))
-            found.append(margin(self._games[player], sandwich, row[player] - 2 * means[player] + whole))
-        return found
-
-    def _matrix(self, weights: Sequence[float]) -> list[list[float]]:
-        matrix = [[0.0] * self._players for _ in range(self._players)]
-        for player, value in enumerate(self._times(weights, None)):
-            matrix[player][player] = value
-        for (one, two, _), weight in zip(self._pairs, weights, strict=True):
-            matrix[one][two] -= weight
-            matrix[two][one] -= weight
-        return matrix
+    def groups(self, values: Sequence[float]) -> list[Variances]:
+        """Return the groups of players that have met, directly or through others, largest first."""
+        pairs = (*self._met, *self.parents)
+        members = _connected(len(self.names), pairs)
+        members.sort(key=lambda group: (-len(group), min(self.names[player] for player in group)))
+        groups = [Variances(group, [self.blocks_of[member] for member in group]) for group in members]
+        local = {member: (group, place) for group in groups for place, member in enumerate(group.members)}
+        springs, _ = self.springs(values)
+        for (one, two), weight in zip(pairs, springs.weights, strict=True):
+            group, place = local[one]
+            group.springs.append((place, local[two][1], weight))
+        for times, block in self.blocks:
+            group, _ = local[block[0][0]]
+            group.add_block(times, [(local[one][1], local[two][1], surplus) for one, two, surplus in _surplus(block, values)])
+        for member, prior in enumerate(springs.own):
+            group, place = local[member]
+            group.names[self.names[member]] = place
+            group.own[place] = prior
+        return groups
 
 
-def _inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Invert a symmetric positive definite matrix, by the columns of its inverted Cholesky factor."""
-    size, rows = len(matrix), _cholesky(matrix)
-    columns = []
-    for at in range(size):
-        column = [1 / rows[at][at]]
-        for row in range(at + 1, size):
-            column.append(-_dot(rows[row][at:row], column) / rows[row][row])
-        columns.append(column)
-    lower = [[_dot(columns[one][two - one :], columns[two]) for two in range(one, size)] for one in range(size)]
-    return [[lower[min(one, two)][abs(one - two)] for two in range(size)] for one in range(size)]
+def _connected(players: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    group_of = {player: [player] for player in range(players)}
+    for one, two in pairs:
+        small, large = sorted((group_of[one], group_of[two]), key=len)
+        if small is not large:
+            large += small
+            group_of.update(dict.fromkeys(small, large))
+    return list({id(group): group for group in group_of.values()}.values())
 
 
-def _cholesky(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
-    rows: list[list[float]] = []
-    for at, given in enumerate(matrix):
-        row: list[float] = []
-        for other in range(at):
-            row.append((given[other] - _dot(row, rows[other])) / rows[other][other])
-        row.append(sqrt(given[at] - _dot(row, row)))
-        rows.append(row)
-    return rows
+def _surplus(block: Sequence[_PairResult], values: Sequence[float]) -> list[tuple[int, int, float]]:
+    """Return the points of each pair above the expectation."""
+    return [(one, two, points - met * expected(values[one] - values[two])) for one, two, points, met in block]
 
 
-def _dot(one: Sequence[float], two: Sequence[float]) -> float:
-    """Return the dot product over the length of the shorter vector."""
-    return float(sum(map(mul, one, two)))
+def _check_ancestry(parents: Mapping[str, str]) -> None:
+    for name in parents:
+        line = {name}
+        while (name := parents.get(name, "")) in parents:
+            if name in line:
+                raise ValueError(f"{name!r} is its own ancestor; a version must have a parent that is older")
+            line.add(name)
+
+
+def expected(difference: float) -> float:
+    return 1 / (1 + exp(-difference)) if difference > -700 else 0.0

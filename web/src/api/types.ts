@@ -418,6 +418,10 @@ export interface Leaderboard {
   matches: number;
   /** When the ratings were computed. */
   rated: string | null;
+  /** The seats at a table; each size has ratings of its own. null: there is no rated match. */
+  players: number | null;
+  /** The table sizes with rated matches, the one with most matches first. */
+  sizes: number[];
   total: number;
   limit: number;
   offset: number;
@@ -441,6 +445,8 @@ export interface LeaderboardLine {
   wins: number;
   draws: number;
   losses: number;
+  /** The probability that it is stronger than the next bot by rating; null: nothing is known. */
+  beatsNext: number | null;
 }
 
 export interface Left {
@@ -628,6 +634,10 @@ export interface Profile {
   history: RatingPoint[];
   /** All of its matches. */
   matches: number;
+  /** The seats at a table; each size has ratings of its own. null: there is no rated match. */
+  players: number | null;
+  /** The table sizes with rated matches, the one with most matches first. */
+  sizes: number[];
   /** Its matches by the cause of their end; all but `complete` are faults. */
   causes: Record<string, number>;
 }

@@ -1,6 +1,7 @@
 /** A bot: its rating over time, results by opponent, recent matches, and faults. */
 import { useEffect } from 'preact/hooks';
 import type { OpponentLine, Opponents, Profile } from '../api/types';
+import { queryOf } from '../api/rest';
 import { useRest } from '../api/use';
 import { DataTable, type Column } from '../parts/data-table';
 import { BotLink, GameLink } from '../parts/links';
@@ -9,7 +10,8 @@ import { Moment } from '../parts/moment';
 import { Problem } from '../parts/problem';
 import { Rating } from '../parts/rating';
 import { RatingChart } from '../parts/rating-chart';
-import type { Params } from '../router';
+import { TableSizes } from '../parts/table-sizes';
+import { query, type Params } from '../router';
 
 const FAULTS: Record<string, string> = {
   'illegal moves': 'Illegal moves',
@@ -24,7 +26,7 @@ const FAULTS: Record<string, string> = {
 
 export default function BotPage({ params }: { params: Params }) {
   const name = params['name'] ?? '';
-  const reading = useRest<Profile>(`/profiles/${encodeURIComponent(name)}`, 30_000);
+  const reading = useRest<Profile>(`/profiles/${encodeURIComponent(name)}${queryOf({ players: query.value.get('players') })}`, 30_000);
   useEffect(() => void (document.title = `${name} · Botdrome`), [name]);
   const profile = reading.value;
   if (!profile) return reading.error ? <Missing words={reading.error} again={reading.again} /> : <p class="quiet" role="status">Loading …</p>;
@@ -65,7 +67,7 @@ function Head({ profile: { name, bot, matches } }: { profile: Profile }) {
   );
 }
 
-function RatingSection({ profile: { rating, history, bot } }: { profile: Profile }) {
+function RatingSection({ profile: { rating, history, bot, players, sizes } }: { profile: Profile }) {
   if (!bot) return null;
   if (!rating || rating.rating === null) return <section><h2>Rating</h2><p>There is no rating yet: it comes with the first match against another registered bot or a bot of the house.</p></section>;
   return (
@@ -73,11 +75,11 @@ function RatingSection({ profile: { rating, history, bot } }: { profile: Profile
       <h2>Rating</h2>
       <p class="figures">
         <span class="figure"><Rating {...rating} /></span>
-        <span>place {rating.place}{rating.group ? ` (group ${rating.group + 1})` : ''}</span>
-        <span>{rating.games.toLocaleString()} rated matches: {rating.wins} won, {rating.draws} drawn, {rating.losses} lost</span>
+        <span>place {rating.place}{rating.group ? ` (group ${rating.group + 1}, not comparable with group 1)` : ''}</span>
+        <span>{rating.games.toLocaleString()} rated matches: {rating.wins} won, {rating.draws} drawn, {rating.losses} lost<TableSizes shown={players} sizes={sizes} name="players" /></span>
       </p>
       {history.length > 1 && <RatingChart points={history} />}
-      {rating.low === null && rating.games > 1 && <p class="quiet">There is no interval: this bot has played at tables of more than two.</p>}
+      {rating.low === null && rating.games > 1 && <p class="quiet">There is no interval: too many bots have met to compute one.</p>}
     </section>
   );
 }

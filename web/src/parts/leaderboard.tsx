@@ -1,9 +1,11 @@
 /** The leaderboard of a game. */
 import type { Leaderboard, LeaderboardLine } from '../api/types';
+import { query } from '../router';
 import { DataTable, type Column } from './data-table';
 import { BotLink } from './links';
 import { Moment } from './moment';
-import { Rating } from './rating';
+import { BeatsNext, Rating } from './rating';
+import { TableSizes } from './table-sizes';
 
 function columns(game: string): Column<LeaderboardLine>[] {
   return [
@@ -11,6 +13,7 @@ function columns(game: string): Column<LeaderboardLine>[] {
     { title: 'Bot', head: true, sort: 'name', cell: (line) => <><BotLink name={line.name} game={game} /><Group line={line} /></> },
     { title: 'Owner', wide: true, sort: 'owner', cell: (line) => <bdi class="quiet">{line.owner}</bdi> },
     { title: 'Rating', number: true, sort: 'rating', falling: true, cell: (line) => <Rating {...line} /> },
+    { title: 'Beats next', number: true, wide: true, cell: (line) => <BeatsNext {...line} /> },
     { title: 'Games', number: true, sort: 'games', falling: true, cell: (line) => line.games.toLocaleString() },
     { title: 'Won', number: true, wide: true, sort: 'wins', falling: true, cell: (line) => line.wins.toLocaleString() },
     { title: 'Drawn', number: true, wide: true, sort: 'draws', falling: true, cell: (line) => line.draws.toLocaleString() },
@@ -21,14 +24,15 @@ function columns(game: string): Column<LeaderboardLine>[] {
 /** Bots of another group have never met those of the first. */
 function Group({ line }: { line: LeaderboardLine }) {
   if (!line.group) return null;
-  return <span class="badge" title="This bot has never met those of the first group, not even through others, so their ratings cannot be compared.">group {line.group + 1}</span>;
+  return <span class="badge" title="This bot has never met those of the first group, not even through others, so their ratings cannot be compared.">group {line.group + 1}, not comparable</span>;
 }
 
 export function LeaderboardTable({ game, limit = 25, prefix = '' }: { game: string; limit?: number; prefix?: string }) {
+  const players = query.value.get(`${prefix}players`);
   return (
-    <DataTable<LeaderboardLine, Leaderboard> caption="Bots by rating" from={`/games/${encodeURIComponent(game)}/leaderboard`} rows={(answer) => answer.bots}
+    <DataTable<LeaderboardLine, Leaderboard> caption="Bots by rating" from={`/games/${encodeURIComponent(game)}/leaderboard`} filters={{ players }} rows={(answer) => answer.bots}
       columns={columns(game)} usual="-rating" limit={limit} prefix={prefix} every={30_000}
       empty={<>No bot is registered for this game yet. <a href="#bring">Bring the first one.</a></>}
-      note={({ matches, rated }) => <>{matches.toLocaleString()} rated {matches === 1 ? 'match' : 'matches'}{rated && <>, rated <Moment at={rated} /></>}</>} />
+      note={({ matches, rated, players: shown, sizes }) => <>{matches.toLocaleString()} rated {matches === 1 ? 'match' : 'matches'}{rated && <>, rated <Moment at={rated} /></>}<TableSizes shown={shown} sizes={sizes} name={`${prefix}players`} /></>} />
   );
 }

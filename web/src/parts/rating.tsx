@@ -11,3 +11,10 @@ export function Rating({ rating, low, high }: Pick<LeaderboardLine, 'rating' | '
     </span>
   );
 }
+
+/** The probability that a bot is stronger than the next one. Nothing is certain, so it is never 100 %. */
+export function BeatsNext({ beatsNext }: Pick<LeaderboardLine, 'beatsNext'>) {
+  if (typeof beatsNext !== 'number') return <span class="quiet">–</span>;
+  const percent = beatsNext > 0.99 ? '>99 %' : `${Math.round(100 * beatsNext)} %`;
+  return <span title="The probability that this bot is stronger than the next one by rating">{percent}</span>;
+}

@@ -59,6 +59,9 @@ PAGING = (
     Parameter("limit", f"How many at most: {SHORT_LIST} if nothing is said, {LONGEST_LIST} at the utmost.", "integer"),
     Parameter("offset", "How many to leave out at the beginning.", "integer"),
 )
+TABLE_SIZE = Parameter(
+    "players", "Ratings at tables with that many seats. If nothing is said, the size with the most matches.", "integer"
+)
 
 
 def sorted_by(*columns: str) -> Parameter:
@@ -133,6 +136,10 @@ class RestRequest:
     @property
     def offset(self) -> int:
         return self._number("offset", 0, 0, 2**31 - 1)
+
+    def table_size(self, usual: Sequence[int]) -> int | None:
+        """The number of seats that is asked for, else the most usual one."""
+        return self._number("players", 2, 2, 1000) if "players" in self._query else next(iter(usual), None)
 
     def _number(self, name: str, default: int, least: int, most: int) -> int:
         text = self._query.get(name)

@@ -212,7 +212,8 @@ def _table(table: LiveTable) -> RestTable:
 
 async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
     entry = await match_entry(context, request)
-    strengths = (await results_of(entry.game, context.store)).strengths()
+    results = await results_of(entry.game, context.store)
+    strengths = results.table(len(entry.players)).ratings().strengths
     protocols = await context.protocols(entry.id) if entry.status == "running" else {}
     found = []
     for name, owner in zip(entry.players, await owners_of(entry, context), strict=True):

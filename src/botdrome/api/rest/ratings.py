@@ -1,5 +1,6 @@
 """Ratings over REST: the leaderboard of a game, and the profile of a bot."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Annotated, Any
@@ -7,12 +8,13 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from botdrome.api.arguments import game_called, iso
-from botdrome.api.leaderboard import HOUSE, GameResults, RatedRecord, rated_name, results_of
+from botdrome.api.leaderboard import HOUSE, GameResults, RatedRecord, TableResults, rated_name, results_of
 from botdrome.api.problems import Problem
 from botdrome.api.rest.bots import RestBot, shown
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
-from botdrome.contest.strength import Score, Strength, performance
+from botdrome.contest.performance import OwnMatch, performance
+from botdrome.contest.strength import Strength
 from botdrome.store.store import BotEntry, Wanted
 from botdrome.store.tallies import Meeting
 from botdrome.wire.battlebot.messages import game_type
@@ -20,6 +22,10 @@ from botdrome.wire.battlebot.messages import game_type
 Rating = Annotated[float, Meta(description="In Elo points; 1500 is the mean of all bots that met, directly or through others.")]
 Low = Annotated[float | None, Meta(description="The lower end of the 95 % interval; null: there is none.")]
 High = Annotated[float | None, Meta(description="The upper end of the 95 % interval; null: there is none.")]
+TableSize = Annotated[
+    int | None, Meta(description="The seats at a table; each size has ratings of its own. null: there is no rated match.")
+]
+TableSizes = Annotated[list[int], Meta(description="The table sizes with rated matches, the one with most matches first.")]
 
 
 class LeaderboardLine(Struct):
@@ -35,6 +41,9 @@ class LeaderboardLine(Struct):
     wins: int
     draws: int
     losses: int
+    beatsNext: Annotated[  # noqa: N815
+        float | None, Meta(description="The probability that it is stronger than the next bot by rating; null: nothing is known.")
+    ] = None
 
 
 class Leaderboard(ListPage):
@@ -43,6 +52,8 @@ class Leaderboard(ListPage):
     bots: list[LeaderboardLine]
     matches: Annotated[int, Meta(description="Rated matches: those between registered bots or house bots.")]
     rated: Annotated[Moment | None, Meta(description="When the ratings were computed.")]
+    players: TableSize
+    sizes: TableSizes
 
 
 class RatingPoint(Struct):
@@ -61,6 +72,8 @@ class Profile(Struct):
         list[RatingPoint], Meta(description="Its results up to then against the present ratings of its opponents; 100 at most.")
     ]
     matches: Annotated[int, Meta(description="All of its matches.")]
+    players: TableSize
+    sizes: TableSizes
     causes: Annotated[dict[str, int], Meta(description="Its matches by the cause of their end; all but `complete` are faults.")]
 
 
@@ -94,28 +107,39 @@ ORDERS: dict[str, Callable[[LeaderboardLine], Any]] = {
 
 async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard:
     results = await results_of(game_called(request.path("game")), context.store)
-    lines = lines_of(results)
+    sizes = results.sizes()
+    size = request.table_size(sizes)
+    table = results.table(size)
+    lines = lines_of(results, table)
+    rated_names = [line.name for line in lines if line.place]
     order, falling = request.order("-rating")
     if (order, falling) != ("rating", True):
         lines.sort(key=ORDERS[order], reverse=falling)
     page = list(request.part(lines))
-    rated = iso(results.rated_at) if results.rated_at else None
+    for line in page:
+        line.beatsNext = _beats_next(table, rated_names, line.place)
+    rated = iso(table.rated_at) if table.rated_at else None
     game = results.game
-    return Leaderboard(game, game_type(game), page, results.matches, rated, **request.page(len(lines)))
+    return Leaderboard(game, game_type(game), page, table.matches, rated, size, sizes, **request.page(len(lines)))
 
 
-def lines_of(results: GameResults) -> list[LeaderboardLine]:
+def _beats_next(table: TableResults, names: Sequence[str], place: int | None) -> float | None:
+    return table.ratings().beats(*names[place - 1 : place + 1]) if place and place < len(names) else None
+
+
+def lines_of(results: GameResults, table: TableResults) -> list[LeaderboardLine]:
     """The best first, group by group; then the bots without a rated match."""
-    found = results.strengths()
-    rated = sorted(found, key=lambda name: (found[name].group, -found[name].rating, name))
-    lines = [_line(results, name, found[name], place) for place, name in enumerate(rated, 1)]
-    return [*lines, *(_line(results, name) for name in results.bots if name not in found)]
+    found = table.ratings().strengths
+    rated = [name for names in table.ratings().groups() for name in names]
+    lines = [_line(results, table, name, found[name], place) for place, name in enumerate(rated, 1)]
+    return [*lines, *(_line(results, table, name) for name in results.bots if name not in found)]
 
 
-def _line(results: GameResults, name: str, found: Strength | None = None, place: int | None = None) -> LeaderboardLine:
-    bot, counts = results.bots.get(name), results.lines.get(name, RatedRecord())
-    margin = None if found is None or counts.crowded else found.margin
-    rating = None if found is None else found.rating
+def _line(
+    results: GameResults, table: TableResults, name: str, found: Strength | None = None, place: int | None = None
+) -> LeaderboardLine:
+    bot, counts = results.bots.get(name), table.lines.get(name, RatedRecord())
+    rating, margin = (None, None) if found is None else (found.rating, found.margin)
     return LeaderboardLine(
         place, name, bot.owner if bot else "", name.startswith(HOUSE), rating, *_interval(rating, margin),
         None if found is None else found.group, counts.games, counts.wins, counts.draws, counts.losses,
@@ -132,9 +156,17 @@ async def profile(context: ReadContext, request: RestRequest) -> Profile:
     matches = await store.count(Wanted(all_of=[name]))
     if bot is None and not matches:
         raise Problem(f"there is no bot {name!r}, and no player of that name", 404)
-    rating, history = (None, []) if bot is None else await _rating(context, bot)
     causes = await store.reports.causes(name, _since(bot))
-    return Profile(name, None if bot is None else shown(bot), rating, history, matches, causes)
+    if bot is None:
+        return Profile(name, None, None, [], matches, None, [], causes)
+    results = await results_of(bot.game, store)
+    sizes = results.sizes(name)
+    size = request.table_size(sizes)
+    table = results.table(size)
+    line = next(line for line in lines_of(results, table) if line.name == name)
+    meetings = await store.reports.meetings_of(name, bot.registered, MOST_MEETINGS)
+    history = list(_history(table, name, size, meetings[::-1]))
+    return Profile(name, shown(bot), line, history, matches, size, sizes, causes)
 
 
 def _since(bot: BotEntry | None) -> int:
@@ -142,30 +174,28 @@ def _since(bot: BotEntry | None) -> int:
     return 0 if bot is None else bot.registered
 
 
-async def _rating(context: ReadContext, bot: BotEntry) -> tuple[LeaderboardLine | None, list[RatingPoint]]:
-    results = await results_of(bot.game, context.store)
-    line = next(line for line in lines_of(results) if line.name == bot.name)
-    meetings = await context.store.reports.meetings_of(bot.name, bot.registered, MOST_MEETINGS)
-    return line, list(_history(results, bot.name, meetings[::-1]))
-
-
-def _history(results: GameResults, name: str, meetings: Sequence[Meeting]) -> Iterator[RatingPoint]:
+def _history(table: TableResults, name: str, size: int | None, meetings: Sequence[Meeting]) -> Iterator[RatingPoint]:
     """At most `POINTS` of them, evenly spread over the matches."""
-    ratings = {other: strength.rating for other, strength in results.strengths().items() if other != name}
-    rated = [meeting for meeting in meetings if rated_name(meeting.opponent) in ratings]
-    matches = [list(group) for _, group in groupby(rated, lambda meeting: meeting.number)]
-    every, crowded = -(-len(matches) // POINTS) or 1, results.lines.get(name, RatedRecord()).crowded
-    scores: dict[str, Score] = {}
-    for played, match in enumerate(matches, 1):
-        for meeting in match:
-            other = rated_name(meeting.opponent)
-            wins, draws, losses = scores.get(other, (0, 0, 0))
-            mine, theirs = meeting.place, meeting.opponents_place
-            scores[other] = wins + (mine < theirs), draws + (mine == theirs), losses + (mine > theirs)
-        if played % every == 0 or played == len(matches):
-            point = performance((ratings[other], score) for other, score in scores.items())
-            interval = _interval(point.rating, None if crowded else point.margin)
-            yield RatingPoint(iso(match[0].started), played, point.rating, *interval)
+    ratings = {other: strength.rating for other, strength in table.ratings().strengths.items() if other != name}
+    played = (list(group) for _, group in groupby(meetings, lambda meeting: meeting.number))
+    of_size = ([one for one in match if rated_name(one.opponent) in ratings] for match in played if len(match) + 1 == size)
+    matches = [match for match in of_size if match]
+    every = -(-len(matches) // POINTS) or 1
+    results: Counter[OwnMatch] = Counter()
+    for number, match in enumerate(matches, 1):
+        results[_points(match, ratings)] += 1
+        if number % every == 0 or number == len(matches):
+            point = performance(results)
+            yield RatingPoint(iso(match[0].started), number, point.rating, *_interval(point.rating, point.margin))
+
+
+def _points(match: Sequence[Meeting], ratings: dict[str, float]) -> OwnMatch:
+    """Copies of a house bot count as one bot, with the place of the best."""
+    mine, places = match[0].place, dict[str, int]()
+    for one in match:
+        other = rated_name(one.opponent)
+        places[other] = min(one.opponents_place, places.get(other, one.opponents_place))
+    return tuple(sorted((ratings[other], (mine < place) + (mine == place) / 2) for other, place in places.items()))
 
 
 async def opponents(context: ReadContext, request: RestRequest) -> Opponents:
