@@ -186,7 +186,7 @@ async def _put_together(
         store, shown(desk.tables), desk.registry, duels, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
     arena.clients, arena.contests = desk.registry.clients, contests
-    operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers)
+    operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, contests)
     rate = RequestRate(settings)
     return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, rate)
 

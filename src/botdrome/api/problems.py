@@ -7,6 +7,7 @@ from botdrome.server.calling.answer import CallFailed
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.workers.jobs import JobFailed
+from botdrome.store.contest_journal import ContestRefusal
 from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
 
 TAKEN = "Bot already registered with that name"
@@ -38,6 +39,8 @@ def known_problem(error: BaseException | None) -> Problem | None:
         return Problem(TAKEN, 409)
     if isinstance(error, TooMany):
         return Problem(str(error), 429)
+    if isinstance(error, ContestRefusal):
+        return Problem(str(error), 409)
     if isinstance(error, CallFailed):
         return Problem(f"The bot cannot be called: {error}", 422)
     if isinstance(error, StoreUnavailable):

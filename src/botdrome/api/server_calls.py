@@ -5,7 +5,7 @@ from botdrome.games.game import View
 from botdrome.server.arena import Arena, LiveTable
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.link import ServerCalls
-from botdrome.store.store import BotEntry, MatchEntry, Store
+from botdrome.store.store import MatchEntry, Store
 
 
 def server_calls(arena: Arena) -> ServerCalls:
@@ -23,11 +23,8 @@ def server_calls(arena: Arena) -> ServerCalls:
     async def contest_games() -> int:
         return arena.queue.contest_games
 
-    async def enter(bot: BotEntry, contest: str) -> None:
-        await arena.outreach.enter(bot, contest)
-
-    async def withdraw(bot: BotEntry, contest: str) -> None:
-        await arena.outreach.withdraw(bot, contest)
+    async def awaited(contest: str) -> list[str]:
+        return [] if arena.contests is None else arena.contests.awaited(contest)
 
     return {
         "live": live,
@@ -40,8 +37,9 @@ def server_calls(arena: Arena) -> ServerCalls:
         "rotate": arena.rotate,
         "revoke": arena.revoke,
         "contest_games": contest_games,
-        "enter": enter,
-        "withdraw": withdraw,
+        "awaited": awaited,
+        "enter": arena.enter,
+        "withdraw": arena.withdraw,
     }
 
 
@@ -61,6 +59,11 @@ class ReadContext:
     async def protocols(self, match_id: str) -> dict[str, str]:
         """Of the connected players of a running match."""
         found: dict[str, str] = await self.server.call("protocols", match_id)
+        return found
+
+    async def awaited(self, contest: str) -> list[str]:
+        """The bots of a contest that have matches to play and are not connected."""
+        found: list[str] = await self.server.call("awaited", contest)
         return found
 
     async def contest_games(self) -> int:

@@ -202,6 +202,22 @@ class Arena:
         bot = await self.holder(entry.players[seat], token)
         return bot is not None and is_bots(entry, seat, bot)
 
+    async def enter(self, bot: BotEntry, contest: str, password: str = "") -> None:
+        """Enter a bot in a contest. Raise ContestRefusal with the rule that it breaks, or CallFailed if it cannot be called.
+
+        A contest without a document takes only bots that the server can call; others name it when they log in.
+        """
+        if self.contests is not None and self.contests.of_game(bot.game, contest) is not None:
+            await self.contests.enter(contest, bot, bot.name, password)
+            if bot.url is None:
+                return
+        await self.outreach.enter(bot, contest)
+
+    async def withdraw(self, bot: BotEntry, contest: str) -> None:
+        if self.contests is not None and self.contests.of_game(bot.game, contest) is not None:
+            await self.contests.withdraw(contest, bot.name, bot.name)
+        await self.outreach.withdraw(bot, contest)
+
     async def rotate(self, bot: BotEntry) -> tuple[BotEntry, str]:
         """Replace the token, and close the sessions of the old one."""
         token = secrets.token_hex(32)

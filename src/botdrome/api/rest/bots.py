@@ -37,8 +37,9 @@ class Address(Struct, forbid_unknown_fields=True):
     url: Annotated[str | None, Meta(description="Where the server calls the bot; null: it connects by itself.")]
 
 
-class Entrant(Struct, forbid_unknown_fields=True):
-    bot: Annotated[str, Meta(description="The name of a bot that the server can call.")]
+class RestEntrant(Struct, forbid_unknown_fields=True):
+    bot: str
+    password: Annotated[str, Meta(description="The contest's password, if it has one.")] = ""
 
 
 class RestEntry(Struct):
@@ -95,11 +96,14 @@ async def withdraw(arena: Arena, request: RestRequest) -> RestEntry:
 async def _entry(arena: Arena, request: RestRequest, entered: bool) -> RestEntry:
     game, contest = game_called(request.path("game")), request.path("name")
     check_contest(contest)
-    entrant: Entrant = await request.body(Entrant)
+    entrant: RestEntrant = await request.body(RestEntrant)
     bot = await _held(arena, request, entrant.bot)
     if bot.game != game:
         raise Problem(f"{bot.name} is registered for {bot.game}")
-    await (arena.outreach.enter if entered else arena.outreach.withdraw)(bot, contest)
+    if entered:
+        await arena.enter(bot, contest, entrant.password)
+    else:
+        await arena.withdraw(bot, contest)
     return RestEntry(contest, bot.name, entered)
 
 

@@ -1,7 +1,9 @@
 """The endpoints of the operator: /api/v1/operator/..."""
 
 from botdrome.api.rest import operator_clients as clients
+from botdrome.api.rest import operator_contests as contests
 from botdrome.api.rest import operator_games as games
+from botdrome.api.rest.contest_documents import DocumentedContest
 from botdrome.api.rest.endpoint import PAGING, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.operator_session import SignedIn, SignIn, session, signin, signout
 from botdrome.server.boats.plan import RoomPlan
@@ -12,6 +14,7 @@ GUESSING = (429, "Too many wrong tokens came from this address.")
 LIMITS = (WRONG, (403, "The request comes from a page of another server."), GUESSING)
 MEDIA = (415, "The body is not JSON.")
 NO_RUN, NO_ROOM = (404, "There is no such run."), (404, "There is no such room.")
+NO_CONTEST = (404, "There is no such contest.")
 NOT_NOW = (409, "That cannot be done now.")
 
 OPERATOR_ENDPOINTS = (
@@ -58,6 +61,25 @@ OPERATOR_ENDPOINTS = (
     RestEndpoint(
         "GET", f"{ROOT}/audit", "The audit log, the latest entry first.", clients.audit, clients.AuditShown, PAGING,
         private=True, problems=LIMITS,
+    ),
+    RestEndpoint(
+        "POST", f"{ROOT}/contests", "Create a contest from its document.", contests.createcontest, DocumentedContest,
+        body=contests.GivenDocument, private=True, status=201, problems=(*LIMITS, NOT_NOW, MEDIA),
+    ),
+    RestEndpoint(
+        "PUT", f"{ROOT}/contests/{{name:path}}", "Change the document of a contest that has not started.",
+        contests.changecontest, DocumentedContest, body=contests.GivenDocument,
+        private=True, problems=(*LIMITS, NO_CONTEST, NOT_NOW, MEDIA),
+    ),
+    RestEndpoint(
+        "POST", f"{ROOT}/contest-actions/{{name:path}}", "Open, start, pause, resume or end a contest.",
+        contests.actoncontest, DocumentedContest, body=contests.ContestAction,
+        private=True, problems=(*LIMITS, NO_CONTEST, NOT_NOW, MEDIA),
+    ),
+    RestEndpoint(
+        "POST", f"{ROOT}/contest-withdrawals/{{name:path}}", "Take a bot out of a contest: it forfeits its open matches.",
+        contests.withdrawbot, DocumentedContest, body=contests.Withdrawal,
+        private=True, problems=(*LIMITS, NO_CONTEST, NOT_NOW, MEDIA),
     ),
     RestEndpoint(
         "GET", f"{ROOT}/cube", "Runs of Battlecube games, the newest first.", games.cuberuns, games.CubeRunsShown,

@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Route
 
 from botdrome.api import duel
 from botdrome.api.pages import page
-from botdrome.api.rest import bots, contests, games, matches, ratings, server
+from botdrome.api.rest import bots, contest_documents, contests, games, matches, ratings, server
 from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, PAGING, TABLE_SIZE, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
@@ -122,6 +122,15 @@ ENDPOINTS = (
         problems=((404, "There is no such contest."),), in_worker=True,
     ),
     RestEndpoint(
+        "GET", "/contest-documents", "The contests with a document, the newest first.",
+        contest_documents.contestdocuments, contest_documents.ListedContests, PAGING, in_worker=True,
+    ),
+    RestEndpoint(
+        "GET", "/contest-documents/{name:path}", "A contest with its document, entrants, rounds, standings and log.",
+        contest_documents.contestdocument, contest_documents.DocumentedContest,
+        problems=((404, "There is no such contest."),), in_worker=True,
+    ),
+    RestEndpoint(
         "GET", "/standings/{game}/{name:path}", "The ranking of a contest, a page at a time.",
         contests.standings, contests.RestStandings, (METHOD, sorted_by(*contests.RestStanding.__struct_fields__), *PAGING),
         problems=((404, "There is no such contest."),), in_worker=True,
@@ -157,12 +166,14 @@ ENDPOINTS = (
         problems=((404, "There is no player of that name."),),
     ),
     RestEndpoint(
-        "POST", "/contests/{game}/{name:path}", "Enter a bot that the server can call.", bots.enter, bots.RestEntry,
-        body=bots.Entrant, private=True, problems=(*PRIVATE, *CALLED),
+        "POST", "/contests/{game}/{name:path}", "Enter a bot; without a document, one that the server can call.",
+        bots.enter, bots.RestEntry,
+        body=bots.RestEntrant, private=True,
+        problems=(*PRIVATE, *CALLED, (409, "A rule of the contest forbids it.")),
     ),
     RestEndpoint(
         "DELETE", "/contests/{game}/{name:path}", "Withdraw a bot that was entered.", bots.withdraw, bots.RestEntry,
-        body=bots.Entrant, private=True, problems=PRIVATE,
+        body=bots.RestEntrant, private=True, problems=PRIVATE,
     ),
     RestEndpoint("GET", "/live", "The running matches, the one that runs longest first.", matches.live, matches.Live, (GAME,)),
 )  # fmt: skip

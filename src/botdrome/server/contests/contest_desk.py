@@ -57,6 +57,7 @@ class ContestDesk:
         if contest is not None and self._desk.client_of(seeker) is client:
             take = partial(self._desk.recruit, seeker)
             contest.arrive(ContestPlayer(seeker.ticket, seeker.name, client.owner, self, take, release))
+            self._desk.announce(seeker)
 
     # Clients of protocols whose logins name no contest.
 

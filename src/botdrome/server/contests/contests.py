@@ -95,6 +95,11 @@ class Contests:
             return running.progress
         return ContestProgress(stored.entry.document, stored.entrants, stored.results)
 
+    def awaited(self, name: str) -> list[str]:
+        """Return the bots that have matches to play and are not here."""
+        running = self._running.get(name)
+        return [] if running is None else running.awaited
+
     def standings(self, name: str) -> list[Standing]:
         return self.progress(name).standings()
 

@@ -205,8 +205,10 @@ class RunningContest:
 
     async def withdraw(self, number: EntrantNumber, author: str, why: str) -> None:
         """Take a bot out: it forfeits its open matches, and is paired no more."""
-        self.progress.withdraw(number)
-        await self._journal.withdraw(self.name, number, self.progress.entrants[number].left or 0, author, why)
+        if self.started:
+            self.progress.withdraw(number)
+        left = self.progress.entrants[number].left if self.started else None
+        await self._journal.withdraw(self.name, number, left or 0, author, why)
         self._replanned()
 
     async def enter(self, entrant: Entrant, author: str) -> None:

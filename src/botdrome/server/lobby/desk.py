@@ -54,8 +54,7 @@ class WaitingClient(Candidate, Protocol):
 class ContestQueue(Protocol):
     """The bots that wait for matches of contests with a document."""
 
-    on_change: list[Callable[[], None]]
-    """Called when a contest has started or is over."""
+    on_change: list[Callable[[], None]]  # called when a contest has started or is over
 
     def seek(self, seeker: Seeker, client: WaitingClient) -> bool:
         """Let a client wait for its next match; False: no such contest has a document."""
@@ -103,7 +102,7 @@ class Desk:
             return client.turn_away({"error": problem})
         seeker = client.seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot)
         self._clients[seeker.ticket] = client
-        if wish.contest is not None and self.contest_queue is not None and self.contest_queue.seek(seeker, client):
+        if wish.contest and self.contest_queue and self.contest_queue.seek(seeker, client):
             return None
         if wish.contest is not None and self._lobby.book(wish) is None:
             return self.tasks.start(self._open_book(wish, seeker, client))
@@ -118,9 +117,7 @@ class Desk:
             return "nobody plays against itself"
         if opponent.startswith("house:"):
             return "" if wish.contest is None else "the house plays in no contest"
-        if known is not None and known.game != wish.game:
-            return f"{opponent} plays {known.game}"
-        return ""
+        return f"{opponent} plays {known.game}" if known is not None and known.game != wish.game else ""
 
     def _name_waits(self, client: WaitingClient, name: str, wish: Wish) -> str:
         """Two players of one name never meet, so the server refuses the guest at once."""
@@ -154,8 +151,12 @@ class Desk:
             self._loop.call_later(settings.house.wait, self._call_the_house, seeker, client)
         if settings.limits.waiting:
             client.wait_at_most(settings.limits.waiting, f"no opponent came within {settings.limits.waiting:g} seconds")
+        self.announce(seeker)
+
+    def announce(self, waiting: Seeker) -> None:
+        """Tell rooms, and bots with a URL."""
         for tell in tuple(self._watchers):
-            tell(seeker)
+            tell(waiting)
 
     def _close_contest_for(self, seeker: Seeker, client: WaitingClient) -> None:
         if self._clients.get(seeker.ticket) is client and self.complete(seeker.wish, seeker.name):
@@ -166,7 +167,7 @@ class Desk:
         seeker, client.seeker = client.seeker, None
         if seeker is not None and self._clients.pop(seeker.ticket, None) is not None:
             self._lobby.leave(seeker)
-            if self.contest_queue is not None:
+            if self.contest_queue:
                 self.contest_queue.leave(seeker)
 
     def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
@@ -281,8 +282,7 @@ class Desk:
         return self._lobby.public()[:most]
 
     def unplayed(self, most: int) -> list[Unplayed]:
-        left = (Unplayed(game, contest, names, times) for (game, contest), names, times in self._lobby.unplayed())
-        return list(islice(left, most))
+        return [Unplayed(*contest, names, times) for contest, names, times in islice(self._lobby.unplayed(), most)]
 
     # The end.
 

@@ -9,6 +9,7 @@ from botdrome.server.boats.plan import make_plan
 from botdrome.server.boats.room import BoatRoom
 from botdrome.server.boats.rooms import BadRoom, BoatRooms
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.contests.contests import Contests
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.lobby.bans import Ban, Kind
 from botdrome.server.lobby.clients import ConnectedClient
@@ -22,8 +23,8 @@ REMOVED = "the operator removed this client"
 
 
 class Operator:
-    def __init__(self, desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost) -> None:
-        self.keys, self.boats, self.runs = keys, boats, CubeRuns(organisers)
+    def __init__(self, desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, contests: Contests) -> None:
+        self.keys, self.boats, self.runs, self.contests = keys, boats, CubeRuns(organisers), contests
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
         """Whether the HTTP port uses TLS."""
@@ -117,12 +118,14 @@ class Operator:
         return done
 
 
-async def open_operator(desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, caller: BotCaller) -> Operator:
+async def open_operator(
+    desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, caller: BotCaller, contests: Contests
+) -> Operator:
     """Load the bans; they hold for bots that are called, too."""
     registry = desk.registry
     await registry.bans.load()
     caller.refuse_banned(registry.bans.covers_address)
-    return Operator(desk, keys, boats, organisers)
+    return Operator(desk, keys, boats, organisers, contests)
 
 
 def _joined(words: str, reason: str) -> str:

@@ -1,0 +1,176 @@
+"""Contests with a document, over REST: their documents, entrants, rounds, standings and logs."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from botdrome.api.arguments import iso
+from botdrome.api.problems import Problem
+from botdrome.api.rest.endpoint import GameName, ListPage, Moment, RestRequest
+from botdrome.api.server_calls import ReadContext
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.fixture_seeds import commitment
+from botdrome.contest.formats.format import FixtureResult
+from botdrome.contest.progress import ContestProgress
+from botdrome.store.contest_journal import ContestEntry, ContestJournal, ContestState, StoredContest, UnknownContest
+
+HIDDEN = "..."
+"""In place of a password."""
+MOST_LINES = 1000
+"""Lines of the log in an answer: the latest."""
+
+
+class ListedContest(Struct):
+    name: str
+    title: str
+    game: GameName
+    format: str
+    state: ContestState
+    entrants: int
+    created: Moment
+    start: str | None
+    end: str | None
+
+
+class ListedContests(ListPage):
+    contests: list[ListedContest]
+
+
+class ContestEntrant(Struct):
+    name: str
+    owner: str
+    version: str
+    left: Annotated[int | None, Meta(description="The first round in which it no longer plays.")]
+
+
+class ContestStanding(Struct):
+    bot: str
+    place: int
+    score: float
+    wins: int
+    draws: int
+    losses: int
+    byes: int
+    noShows: int  # noqa: N815
+    crashes: int
+    tieBreaks: list[float]  # noqa: N815
+    note: str
+
+
+class RestFixture(Struct):
+    key: str
+    bots: Annotated[list[str], Meta(description="By seat.")]
+    result: Annotated[FixtureResult | None, Meta(description="null: it is still to be played.")]
+
+
+class RestRound(Struct):
+    number: int
+    byes: list[str]
+    fixtures: list[RestFixture]
+
+
+class ContestLogLine(Struct):
+    when: Moment
+    author: str
+    action: str
+    detail: str
+
+
+class DocumentedContest(Struct):
+    name: str
+    game: GameName
+    state: ContestState
+    document: Annotated[dict[str, Any], Meta(description="As in TOML. A password is shown as `...`.")]
+    why: Annotated[str, Meta(description="Why it waits for its organiser; empty: it does not.")]
+    awaited: Annotated[list[str], Meta(description="Bots with matches to play that are not connected.")]
+    played: int
+    expected: Annotated[int, Meta(description="About how many matches there will be.")]
+    entrants: list[ContestEntrant]
+    standings: list[ContestStanding]
+    rounds: list[RestRound]
+    log: Annotated[list[ContestLogLine], Meta(description=f"The latest line first; {MOST_LINES} at most.")]
+    seedsHash: Annotated[str, Meta(description="SHA-256 of the secret on which the seeds depend.")]  # noqa: N815
+    seedsSecret: Annotated[str | None, Meta(description="That secret, once the contest is over.")]  # noqa: N815
+
+
+async def contestdocuments(context: ReadContext, request: RestRequest) -> ListedContests:
+    journal = ContestJournal(context.store)
+    found = list((await journal.contests()).values())[::-1]
+    page = [await _summary(journal, entry) for entry in request.part(found)]
+    return ListedContests(page, **request.page(len(found)))
+
+
+async def contestdocument(context: ReadContext, request: RestRequest) -> DocumentedContest:
+    name = request.path("name")
+    try:
+        stored = await ContestJournal(context.store).load(name)
+    except UnknownContest:
+        raise Problem(f"there is no contest {name!r} with a document", 404) from None
+    return contest_shown(stored, await context.awaited(name))
+
+
+async def _summary(journal: ContestJournal, entry: ContestEntry) -> ListedContest:
+    document = entry.document
+    entrants = len(await journal.entrants(document.name))
+    title, created = document.title or document.name, iso(entry.created)
+    return ListedContest(
+        document.name, title, document.game, document.format_, entry.state, entrants, created, document.start, document.end
+    )
+
+
+def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContest:
+    entry = stored.entry
+    progress = ContestProgress(entry.document, stored.entrants, stored.results)
+    began = entry.state not in ("draft", "open")
+    return DocumentedContest(
+        name=entry.document.name,
+        game=entry.document.game,
+        state=entry.state,
+        document=shown_document(entry.document),
+        why=entry.why or (progress.refusal if began else ""),
+        awaited=awaited,
+        played=len(stored.results),
+        expected=progress.expected,
+        entrants=[ContestEntrant(one.name, one.owner, one.version, one.left) for one in stored.entrants],
+        standings=_standings(progress) if began else [],
+        rounds=_rounds(progress) if began else [],
+        log=[ContestLogLine(iso(one.when), one.author, one.action, one.detail) for one in stored.log[: -MOST_LINES - 1 : -1]],
+        seedsHash=commitment(entry.secret),
+        seedsSecret=entry.secret if entry.state == "over" else None,
+    )
+
+
+def shown_document(document: ContestDocument) -> dict[str, Any]:
+    """Return what the organiser has set, without the password."""
+    rules = document.entry
+    shown = replace(document, entry=replace(rules, password=HIDDEN if rules.password else ""))
+    values: dict[str, Any] = msgspec.to_builtins(shown)
+    usual: dict[str, Any] = msgspec.to_builtins(ContestDocument(name=document.name, game=document.game))
+    return {key: value for key, value in values.items() if key in ("name", "game", "format") or value != usual[key]}
+
+
+def _standings(progress: ContestProgress) -> list[ContestStanding]:
+    return [
+        ContestStanding(
+            progress.entrants[one.entrant].name, one.place, one.score, one.wins, one.draws, one.losses, one.byes, one.no_shows,
+            one.crashes, list(one.tie_breaks), one.note,
+        )
+        for one in progress.standings()
+    ]  # fmt: skip
+
+
+def _rounds(progress: ContestProgress) -> list[RestRound]:
+    names = [entrant.name for entrant in progress.entrants]
+    return [
+        RestRound(
+            one.number,
+            [names[number] for number in one.byes],
+            [
+                RestFixture(fixture.key, [names[number] for number in fixture.entrants], progress.results.get(fixture.key))
+                for fixture in one.fixtures
+            ],
+        )
+        for one in progress.rounds
+    ]

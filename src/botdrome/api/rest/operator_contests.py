@@ -1,0 +1,83 @@
+"""Contests of the organiser: create, change, start, pause and end them, and take bots out."""
+
+from collections.abc import Awaitable
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from botdrome.api.problems import Problem
+from botdrome.api.rest.contest_documents import HIDDEN, DocumentedContest, contest_shown
+from botdrome.api.rest.endpoint import RestRequest
+from botdrome.api.rest.operator_session import json_body, private
+from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
+from botdrome.server.contests.contests import Action, Contests
+from botdrome.server.operator.operator import Operator
+from botdrome.store.contest_journal import ContestRefusal, StoredContest, UnknownContest
+
+AUTHOR = "operator"
+
+
+class GivenDocument(Struct, forbid_unknown_fields=True):
+    toml: Annotated[str | None, Meta(description="The document in TOML.")] = None
+    document: Annotated[dict[str, Any] | None, Meta(description="Or the same as JSON.")] = None
+
+
+class ContestAction(Struct, forbid_unknown_fields=True):
+    action: Action
+
+
+class Withdrawal(Struct, forbid_unknown_fields=True):
+    bot: str
+    reason: str = ""
+
+
+@private
+async def createcontest(operator: Operator, request: RestRequest) -> DocumentedContest:
+    document = _document(await json_body(request, GivenDocument))
+    return await _done(operator.contests, document.name, operator.contests.create(document, AUTHOR))
+
+
+@private
+async def changecontest(operator: Operator, request: RestRequest) -> DocumentedContest:
+    given: GivenDocument = await json_body(request, GivenDocument)
+    name = request.path("name")
+    return await _done(operator.contests, name, operator.contests.change(name, _document(given, operator.contests[name]), AUTHOR))
+
+
+@private
+async def actoncontest(operator: Operator, request: RestRequest) -> DocumentedContest:
+    given: ContestAction = await json_body(request, ContestAction)
+    name = request.path("name")
+    return await _done(operator.contests, name, operator.contests.act(name, given.action, AUTHOR))
+
+
+@private
+async def withdrawbot(operator: Operator, request: RestRequest) -> DocumentedContest:
+    given: Withdrawal = await json_body(request, Withdrawal)
+    name = request.path("name")
+    return await _done(operator.contests, name, operator.contests.withdraw(name, given.bot, AUTHOR, given.reason))
+
+
+def _document(given: GivenDocument, before: StoredContest | None = None) -> ContestDocument:
+    """A password that is shown as `...` stays as it was."""
+    if (given.toml is None) == (given.document is None):
+        raise Problem('give the document as {"toml": "..."} or as {"document": {...}}')
+    try:
+        document = read_document(given.toml) if given.toml is not None else document_from(given.document or {})
+    except BadDocument as bad:
+        raise Problem(str(bad)) from None
+    if before is None or document.entry.password != HIDDEN:
+        return document
+    return replace(document, entry=replace(document.entry, password=before.entry.document.entry.password))
+
+
+async def _done(contests: Contests, name: str, change: Awaitable[StoredContest]) -> DocumentedContest:
+    """Return the contest after a change."""
+    try:
+        stored = await change
+    except UnknownContest as problem:
+        raise Problem(str(problem), 404) from None
+    except ContestRefusal as problem:
+        raise Problem(str(problem), 409) from None
+    return contest_shown(stored, contests.awaited(name))

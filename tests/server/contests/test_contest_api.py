@@ -1,0 +1,82 @@
+"""Contests with a document, over REST."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.server.clients import registered, server
+from tests.server.contests.entrants import entered, play_all
+from tests.server.operator.clients import office
+
+pytestmark = pytest.mark.anyio
+
+CUP = """\
+name = "cup"
+game = "noughts-and-crosses"
+
+[entry]
+kind = "password"
+password = "sesame"
+"""
+
+
+async def test_an_organiser_runs_a_contest_over_rest(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, office(house) as operator, httpx.AsyncClient(base_url=f"{house.url}/api/v1") as web:
+        house.desk.workers.start()
+        made = await operator.have("POST", "/contests", {"toml": CUP})
+        assert made["state"] == "draft" and made["document"]["entry"]["password"] == "..."
+        open_now = made["document"] | {"games": 2}
+        assert (await operator.have("PUT", "/contests/cup", {"document": open_now}))["document"]["games"] == 2
+        await operator.have("POST", "/contest-actions/cup", {"action": "open"})
+        logins = [await _enters(house, web, name) for name in ("ada", "bob")]
+        await operator.have("POST", "/contest-actions/cup", {"action": "start"})
+        await play_all(house, logins)
+        shown = (await web.get("/contest-documents/cup")).json()
+        assert (shown["state"], shown["played"], shown["expected"]) == ("over", 2, 2)
+        assert shown["seedsSecret"] and shown["standings"][0]["place"] == 1
+        assert [(line["author"], line["action"]) for line in shown["log"][::-1]] == [
+            ("operator", "created"), ("operator", "changed"), ("operator", "open"), ("ada", "entered"), ("bob", "entered"),
+            ("operator", "running"), ("the document", "over"),
+        ]  # fmt: skip
+        assert [one["name"] for one in (await web.get("/contest-documents")).json()["contests"]] == ["cup"]
+
+
+async def _enters(house: Any, web: httpx.AsyncClient, name: str) -> dict[str, Any]:
+    login = await registered(house, name)
+    token = {"authorization": f"Bearer {login['password']}"}
+    refused = await web.post("/contests/noughts-and-crosses/cup", json={"bot": name}, headers=token)
+    assert (refused.status_code, refused.json()) == (409, {"error": "the contest 'cup' needs its password"})
+    entry = {"bot": name, "password": "sesame"}
+    assert (await web.post("/contests/noughts-and-crosses/cup", json=entry, headers=token)).json()["entered"]
+    return login | {"contest": "cup", "features": ["again"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "words"),
+    [
+        ("/contests", {"toml": 'name = "a"\ngame = "go"'}, 400, "line 2: game: there is no game 'go'"),
+        ("/contests", {}, 400, "give the document"),
+        ("/contests", {"toml": CUP}, 409, "there is a contest 'cup' already"),
+        ("/contest-actions/cup", {"action": "pause"}, 409, "the contest is draft and cannot become paused"),
+        ("/contest-actions/mug", {"action": "start"}, 404, "there is no contest 'mug'"),
+        ("/contest-withdrawals/cup", {"bot": "ada"}, 409, "ada is not in the contest 'cup'"),
+    ],
+)
+async def test_bad_requests_are_refused(tmp_path: Path, path: str, body: dict[str, str], status: int, words: str) -> None:
+    async with server(tmp_path) as house, office(house) as operator:
+        await operator.have("POST", "/contests", {"toml": CUP})
+        code, why = await operator.refused("POST", path, body)
+        assert code == status and words in why
+
+
+async def test_a_bot_withdraws(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, office(house) as operator, httpx.AsyncClient(base_url=f"{house.url}/api/v1") as web:
+        await operator.have("POST", "/contests", {"document": {"name": "cup", "game": "noughts-and-crosses"}})
+        await operator.have("POST", "/contest-actions/cup", {"action": "open"})
+        (login,) = await entered(house, "ada")
+        token = {"authorization": f"Bearer {login['password']}"}
+        gone = await web.request("DELETE", "/contests/noughts-and-crosses/cup", json={"bot": "ada"}, headers=token)
+        assert gone.json() == {"contest": "cup", "bot": "ada", "entered": False}
+        assert "at least 2" in (await operator.refused("POST", "/contest-actions/cup", {"action": "start"}))[1]
