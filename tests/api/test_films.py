@@ -98,8 +98,8 @@ def with_setup(**keys: Any) -> bytes:
     ("data", "words"),
     [
         (b"", "line 1: the file is empty"),
-        (b"\x89PNG\r\n\x1a\n", "line 1: this is not a match file of version 1 or 2: its first line is no JSON object"),
-        (b"{}\n", "line 1: this is not a match file of version 1 or 2"),
+        (b"\x89PNG\r\n\x1a\n", "line 1: this is not a match file of version 1 to 3: its first line is no JSON object"),
+        (b"{}\n", "line 1: this is not a match file of version 1 to 3"),
         (GOMOKU[:-9], f"line {len(LINES)}: the file is cut off in this line"),
         (GOMOKU.replace(LINES[4], b"{}\n"), "line 5: Object missing required field"),
         (GOMOKU.replace(LINES[4], b"[" * 100_000 + b"\n"), "line 5: "),

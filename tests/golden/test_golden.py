@@ -8,13 +8,15 @@ the file of the newest version is deleted and written anew.
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from botdrome.bots.house import house_bots, seated
+from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
-from botdrome.match.record import VERSION, match_file, read, verify
+from botdrome.match.record import TIMED, VERSION, VERSIONS, match_file, read, verify
+from botdrome.match.terms import Bank, Pace
 
 FOLDER = Path(__file__).parent
 SEED = 2026
@@ -29,11 +31,26 @@ def play(name: str) -> bytes:
     return match_file(match, [f"bot {player}" for player in range(players)])
 
 
+def play_timed(name: str) -> bytes:
+    """A match on a chess clock, with credit for the network and the arena."""
+    row = FORMATS[name]
+    match = Match(row.game, 2, replace(row.terms, pace=Pace(1000, bank=Bank(2000, 50, 3))), SEED)
+    bots, now = [seated(list(house_bots(name).values())[-1], SEED + player) for player in range(2)], 0
+    match.start()
+    while match.result is None:
+        player = match.awaited[0]
+        now += 100 * (match.steps % 14)
+        match.credit(player, 10 * (match.steps % 30), match.steps % 5, now)
+        match.submit(player, bots[player](house_view(match.position, match.seat_of(player))), now)
+        match.stall(200, now)
+    return match_file(match, ["bot 0", "bot 1"])
+
+
 def file_of(name: str, version: int) -> Path:
     return FOLDER / f"version_{version}" / f"{name}.jsonl"
 
 
-FILES = [(name, version) for name in FORMATS for version in (1, VERSION) if file_of(name, version).exists()]
+FILES = [(name, version) for name in FORMATS for version in VERSIONS if file_of(name, version).exists()]
 NEWEST = [name for name, version in FILES if version == VERSION]
 every_file = pytest.mark.parametrize(("name", "version"), FILES)
 
@@ -59,3 +76,5 @@ if __name__ == "__main__":
     for name in FORMATS:
         if not file_of(name, VERSION).exists():
             file_of(name, VERSION).write_bytes(play(name))
+    if not file_of("gomoku", TIMED).exists():
+        file_of("gomoku", TIMED).write_bytes(play_timed("gomoku"))

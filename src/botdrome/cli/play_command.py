@@ -8,11 +8,7 @@ import typer
 from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
 
 Bots = Annotated[
-    list[str],
-    typer.Argument(
-        help="house:NAME, FILE.py[:NAME], MODULE:NAME, replay:FILE.jsonl[:PLAYER], "
-        "or a program: 'view:...', 'cmd:...', 'pbrain:...'."
-    ),
+    list[str], typer.Argument(help="house:NAME, FILE.py[:NAME], MODULE:NAME, or a program: 'view:...', 'cmd:...', 'pbrain:...'.")
 ]
 
 

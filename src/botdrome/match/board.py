@@ -42,7 +42,7 @@ class Board:
 class Step:
     """The open step of a board: the seats that may move, and what they sent."""
 
-    __slots__ = ("awaited", "faults", "moves", "opened", "raws", "seats")
+    __slots__ = ("awaited", "faults", "late", "moves", "opened", "raws", "seats")
 
     def __init__(self) -> None:
         self.opened = 0
@@ -52,6 +52,8 @@ class Step:
         self.moves: dict[Seat, Any] = {}
         self.raws: dict[Player, Raw] = {}
         self.faults: dict[Seat, tuple[Cause, str]] = {}
+        self.late: dict[Player, int] = {}
+        """The players whose own time is up while others still have some, and when it was up."""
 
     def withdraw(self, seat: Seat, player: Player) -> None:
         """The seat may not move any more, and its move does not count."""

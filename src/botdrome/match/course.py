@@ -7,6 +7,7 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, Raw, Seat
 from botdrome.match.board import Board, Step
 from botdrome.match.events import Began, BoardEnded, BoardResult, Cause, Ended, Event, Left, Out, Played, Player, Result
+from botdrome.match.player_clocks import PlayerClocks
 from botdrome.match.results import match_result
 from botdrome.match.terms import Milliseconds, Terms
 
@@ -25,13 +26,13 @@ class Course:
 
     __slots__ = (
         "_allowed", "_boards", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_rested", "_turns", "away", "beat",
-        "board", "deadline", "dismissed", "game", "players", "resting", "result", "step", "steps", "terms",
+        "board", "clocks", "deadline", "dismissed", "game", "players", "resting", "result", "step", "steps", "terms",
     )  # fmt: skip
 
     def __init__(self, game: Game[Any], players: int, terms: Terms, chance: Chance) -> None:
         if players not in game.players:
             raise BadOption(f"{game.name} is for {game.players.start} to {game.players.stop - 1} players, not {players}")
-        self.game, self.players, self.terms = game, players, terms
+        self.game, self.players, self.terms, self.clocks = game, players, terms, PlayerClocks(players, terms.pace)
         self.steps = self._turns = 0
         self.deadline: Milliseconds | None = None
         self.result: Result | None = None
@@ -108,7 +109,7 @@ class Course:
             step.awaited = [player for player in step.awaited if self.board.seat_of[player] not in step.moves]
             if not step.awaited and not self.beat:
                 return self._close(now, news)
-        return self._set_deadline(now)
+        return self.set_deadline(now)
 
     def _seats_to_ask(self) -> tuple[Seat, ...]:
         board, silent = self.board, self.away if self.terms.gone == "pass" else ()
@@ -122,7 +123,9 @@ class Course:
         step, board = self.step, self.board
         step.moves[seat], step.raws[player] = move, raw
         self._misses[player] = 0
-        if self._disturbed or step.faults or self.beat or self._pause or step.awaited != [player]:
+        if (clocks := self.clocks).active:
+            clocks.answered(player, 0 if self.resting else now - step.opened)
+        if clocks.active or self._disturbed or step.faults or self.beat or self._pause or step.awaited != [player]:
             return self._answered(player, now, news)
         self._play(news)
         seats, allowed = board.position.to_move, self._allowed
@@ -145,10 +148,13 @@ class Course:
             self._close(now, news)
         elif self.away:
             self._hurry(now)
+        elif self.clocks.active:
+            self.set_deadline(self.step.opened)
 
     def _close(self, now: Milliseconds, news: News) -> None:
         """Put the seats at fault out together, and play the moves of the others."""
         faults = self.step.faults
+        self.clocks.settle(self.step, self.steps)
         if faults:
             self.step.faults = {}
             for seat in sorted(faults):
@@ -175,12 +181,16 @@ class Course:
         if self.resting:
             self.resting = False
             return self._go_on(now, news)
-        for player in self.step.awaited:
+        late = self.clocks.withdraw_late(self.step, self.board, self.away, due, self.steps)
+        for player in late:
             self._miss(player)
+        if late is not self.step.awaited:
+            return self.set_deadline(self.step.opened)
         return self._close(due if self.beat and now - due <= limit else now, news)
 
     def _miss(self, player: Player) -> None:
         self._misses[player] += 1
+        self.clocks.left[player] = 0
         if player in self.away:
             self._given_up.add(player)
         terms = self.terms
@@ -201,10 +211,12 @@ class Course:
             if self.resting:
                 self.deadline = max(now, self._rested + pause)
 
-    def _set_deadline(self, base: Milliseconds) -> None:
+    def set_deadline(self, base: Milliseconds) -> None:
         allowed, awaited = self._allowed if self.steps else self.terms.pace.allowed(0), self.step.awaited
         if self.away and awaited and not self.beat and self.away.issuperset(awaited):
             allowed = self._patience() if allowed is None else min(allowed, self._patience())
+        elif self.clocks.active and awaited:
+            allowed = self.clocks.shortest(awaited, self.steps)
         self.deadline = None if allowed is None else base + allowed
 
     def _patience(self) -> Milliseconds:
@@ -235,9 +247,9 @@ class Course:
         self.away.remove(player)
         self._given_up.discard(player)
         if abandoned:
-            self._set_deadline(now)
+            self.set_deadline(now)
         elif player in self.step.awaited and not self.beat:
-            self._set_deadline(self.step.opened)
+            self.set_deadline(self.step.opened)
 
     def dismiss(self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News) -> None:
         """Put a player out of the whole match."""

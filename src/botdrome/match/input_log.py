@@ -25,13 +25,15 @@ ENCODE, DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder(InputLine).
 
 
 class InputLog:
-    __slots__ = ("_lines", "_room", "moves")
+    __slots__ = ("_lines", "_room", "moves", "timed")
 
     def __init__(self, players: int) -> None:
         self._lines: list[bytes] = []
         self._room = [ROOM // players] * players
         self.moves = 0
         """The number of inputs that are moves."""
+        self.timed = False
+        """Whether there are inputs of the kinds in TIMES."""
 
     def add(self, now: Milliseconds, kind: Kind, player: Player | None, value: Any = None) -> bool:
         """Whether the input was within the player's limit."""
@@ -43,6 +45,11 @@ class InputLog:
             self.moves += 1
         room = self._room[player] = self._room[player] - OVERHEAD - len(line)
         return room >= 0
+
+    def time(self, now: Milliseconds, kind: Kind, player: Player | None, value: Any) -> None:
+        """Add a measurement of the server. It takes no room from the player."""
+        self._lines.append(ENCODE(InputLine(now, kind, player, value)))
+        self.timed = True
 
     def full(self, player: Player) -> bool:
         """Whether the player is over its limit; the match then accepts nothing more from it."""

@@ -7,7 +7,9 @@ from msgspec import Struct
 from botdrome.match.events import Player
 from botdrome.match.terms import Milliseconds
 
-Kind = Literal["move", "wake", "leave", "rejoin", "expel", "amend", "abort", "conclude"]
+Kind = Literal["move", "wake", "leave", "rejoin", "expel", "amend", "abort", "conclude", "credit", "stall"]
+TIMES = ("credit", "stall")
+"""The kinds that came with version 3 of the match file."""
 
 Input = tuple[Milliseconds, Kind, Player | None, Any]
 """The time, the kind, the player (None: all), and the value that came with it."""

@@ -9,6 +9,9 @@ counts. A player that sends more than the log has room for is out. A move after 
 has come; in a beat it counts for the next step. An illegal move does not restart the clock. A beat counts from the last
 deadline, so it never drifts. A move received between two steps counts for the next one.
 
+A player is charged for its thinking only (`PlayerClocks`): `credit` says how much of its time is the network's and the arena's.
+So the players of a step may have different deadlines; `deadline` is the first of them.
+
 Players keep their numbers for the whole match; seats are theirs for one board and move on by one with each.
 """
 
@@ -21,6 +24,7 @@ from botdrome.match.course import Course, News
 from botdrome.match.events import Amended, Cause, Late, Player, Refused, Result, Returned
 from botdrome.match.input_log import TOO_MUCH, InputLog
 from botdrome.match.inputs import Input
+from botdrome.match.player_clocks import MOST_CREDIT
 from botdrome.match.terms import Milliseconds, Terms
 
 
@@ -42,6 +46,12 @@ class Match:
     def deadline(self) -> Milliseconds | None:
         """When the next `wake` is due."""
         return self.course.deadline
+
+    @property
+    def credited(self) -> Milliseconds:
+        """The part of the time until the deadline that is credit, which is not announced to players."""
+        clocks = self.course.clocks
+        return min([clocks.uncharged(player) for player in self.awaited], default=0) if clocks.active else 0
 
     @property
     def result(self) -> Result | None:
@@ -115,6 +125,8 @@ class Match:
         due = course.deadline
         if due is not None and now > due and self._overtaken(player, raw, now, now - due, news):
             return news
+        if course.clocks.active and self._changes_late(player, now, news):
+            return news
         board = course.board
         seat = board.seat_of[player]
         if seat not in course.step.seats:
@@ -136,6 +148,30 @@ class Match:
             self.input_log.add(now, "wake", None)
             course.time_up(now, news)
         return news
+
+    def credit(self, player: Player, network: Milliseconds, arena: Milliseconds, now: Milliseconds) -> News:
+        """Do not charge a player for the network, from now on, and for the time by which the arena is late in the open step.
+
+        Nothing happens in a beat, where all players have the same time.
+        """
+        course = self.course
+        if course.result is not None or course.beat:
+            return []
+        if not (0 <= network <= MOST_CREDIT and arena >= 0):
+            raise ValueError(f"credit is 0 to {MOST_CREDIT} ms for the network, and 0 or more for the arena: {network}, {arena}")
+        self.input_log.time(now, "credit", player, [network, arena])
+        step = course.step
+        thinks = player in step.awaited and not course.resting
+        course.clocks.credit(player, network, min(arena, now - step.opened) if thinks else 0)
+        if thinks and player not in course.away:
+            course.set_deadline(step.opened)
+        return []
+
+    def stall(self, milliseconds: Milliseconds, now: Milliseconds) -> News:
+        """Record that the arena's clock stood still this long. Nobody is charged for that."""
+        if self.course.result is None:
+            self.input_log.time(now, "stall", None, milliseconds)
+        return []
 
     def leave(self, player: Player, now: Milliseconds) -> News:
         """A player is gone."""
@@ -199,11 +235,29 @@ class Match:
         course = self.course
         late = course.beat or player in course.step.awaited
         counts = course.beat or course.resting
+        if course.clocks.active:
+            own = self._due_of(player)
+            counts = counts or (late and own is not None and now <= own)
+            by = now - own if own is not None and not counts else by
         course.time_up(now, news)
+        while course.clocks.active and course.deadline is not None and now > course.deadline:
+            course.time_up(now, news)
         if counts and course.result is None:
             return False
         event = Late(player, by) if late else Refused(player, "it is not your turn", raw, 0)
         news.append((event, course.board.position))
+        return True
+
+    def _due_of(self, player: Player) -> Milliseconds | None:
+        return self.course.clocks.due_of(player, self.course.step, self.course.steps)
+
+    def _changes_late(self, player: Player, now: Milliseconds, news: News) -> bool:
+        """Refuse a move of a player whose own time is up while the step waits for others."""
+        course = self.course
+        due = self._due_of(player) if player in course.step.raws and not course.resting else course.step.late.get(player)
+        if due is None or now <= due:
+            return False
+        news.append((Late(player, now - due), course.board.position))
         return True
 
     def _refuse_hasty(self, player: Player, raw: Raw, now: Milliseconds, news: News) -> None:

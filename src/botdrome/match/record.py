@@ -18,12 +18,14 @@ from botdrome.games.options import options_in
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
 from botdrome.match.events import Result
-from botdrome.match.inputs import Input, InputLine, Kind
+from botdrome.match.inputs import TIMES, Input, InputLine, Kind
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds, Terms
 
-VERSION = 2
-"""Version 1 can still be read: its seed is a number, and its chance comes from an older generator."""
+VERSION, TIMED = 2, 3
+"""Version 1 can still be read: its seed is a number, and its chance comes from an older generator. Version 3 is for matches whose
+players have different times: with a time bank, or with inputs that say what no player is charged for."""
+VERSIONS = (1, VERSION, TIMED)
 Seed = int | str
 """As in a match file: a number in version 1; later 32 hexadecimal digits, since JavaScript cannot hold the number."""
 SEED_DIGITS = SEED_BITS // 4
@@ -32,7 +34,7 @@ MOST_BOARDS = 100
 """Limit for a match in a file, since boards on which nobody plays end in nested calls."""
 UNPLAYABLE = (BadOption, IllegalMove, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 """Raised by a match for an input that it cannot have had."""
-NO_MATCH_FILE = f"this is not a match file of version 1 or {VERSION}"
+NO_MATCH_FILE = f"this is not a match file of version 1 to {TIMED}"
 HEXADECIMAL = frozenset("0123456789abcdef")
 
 
@@ -74,7 +76,8 @@ class Record(Struct, frozen=True):
 
 def setup_of(match: Match, names: Iterable[str]) -> Setup:
     seed = seed_of(match)
-    version = 1 if isinstance(seed, int) else VERSION
+    timed = match.input_log.timed or match.terms.pace.bank is not UNSET
+    version = 1 if isinstance(seed, int) else TIMED if timed else VERSION
     return Setup(version, match.game.name, match.game.rules, options_in(match.game), match.terms, seed, tuple(names))
 
 
@@ -92,12 +95,7 @@ def new_match(setup: Setup, game: Game[Any]) -> Match:
 
 
 def seed_of(match: Match) -> Seed:
-    return match.seed if match.generator is SplitMix else seed_text(match.seed)
-
-
-def seed_text(seed: int) -> str:
-    """The seed as files and stores have it since version 2."""
-    return f"{seed % (1 << SEED_BITS):0{SEED_DIGITS}x}"
+    return match.seed if match.generator is SplitMix else f"{match.seed % (1 << SEED_BITS):0{SEED_DIGITS}x}"
 
 
 def seed_number(setup: Setup) -> int:
@@ -120,6 +118,8 @@ def apply(match: Match, told: Input) -> News:
         return match.submit(player, words, now)
     if kind == "expel":
         return match.expel(player, words[0], now, words[1])
+    if kind == "credit":
+        return match.credit(player, words[0], words[1], now)
     return match.leave(player, now) if kind == "leave" else match.rejoin(player, now)
 
 
@@ -128,6 +128,8 @@ def _apply_to_all(match: Match, kind: Kind, words: Any, now: Milliseconds) -> Ne
         return match.amend(words[0], now, words[1])
     if kind == "conclude":
         return match.conclude(now)
+    if kind == "stall":
+        return match.stall(words, now)
     return match.wake(now) if kind == "wake" else match.abort(now)
 
 
@@ -190,7 +192,10 @@ def read(data: bytes) -> Record:
     for number, text in enumerate(lines[1:], 2):
         if text.startswith(b'{"result":'):
             return Record(setup, tuple(inputs), _result(lines, number))
-        inputs.append(_decoded(text, number, InputLine))
+        line = _decoded(text, number, InputLine)
+        if line.do in TIMES and setup.botdrome != TIMED:
+            raise BadRecord(number, f"{line.do!r} is only in files of version {TIMED}")
+        inputs.append(line)
     return Record(setup, tuple(inputs))
 
 
@@ -207,18 +212,18 @@ def _setup(text: bytes) -> Setup:
     except BadRecord:
         raise BadRecord(1, f"{NO_MATCH_FILE}: its first line is no JSON object") from None
     version = head.get("botdrome")
-    if version not in (1, VERSION) or isinstance(version, bool):
+    if version not in VERSIONS or isinstance(version, bool):
         raise BadRecord(1, NO_MATCH_FILE)
     return checked(_decoded(text, 1, Setup))
 
 
 def checked(setup: Setup) -> Setup:
     """Return the set-up. Raise BadRecord if no match can have it."""
-    if setup.botdrome not in (1, VERSION):
+    if setup.botdrome not in VERSIONS:
         raise BadRecord(1, NO_MATCH_FILE)
     if setup.botdrome == 1 and not isinstance(setup.seed, int):
         raise BadRecord(1, f"the seed of version 1 must be a whole number, not {setup.seed!r}")
-    if setup.botdrome == VERSION and not _is_hexadecimal(setup.seed):
+    if setup.botdrome != 1 and not _is_hexadecimal(setup.seed):
         raise BadRecord(1, f"the seed must be {SEED_DIGITS} hexadecimal digits, not {setup.seed!r}")
     if not 1 <= setup.terms.boards <= MOST_BOARDS:
         raise BadRecord(1, f"a match has 1 to {MOST_BOARDS} boards, not {setup.terms.boards}")

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 Milliseconds = int
@@ -21,6 +21,16 @@ SLOW_PATIENCE = 3
 """The number of moves in a row that a person may miss if a late move is a pass."""
 
 
+class Bank(Struct, frozen=True):
+    """The time of a player for a whole match. A move that exceeds the limit of its step takes the rest from it."""
+
+    time: Milliseconds
+    increment: Milliseconds = 0
+    """The time added after each move."""
+    moves: int = 0
+    """`time` is added again after this many moves; 0: never."""
+
+
 class Pace(Struct, frozen=True):
     """The time limits of a step."""
 
@@ -34,6 +44,8 @@ class Pace(Struct, frozen=True):
     """True: every step lasts exactly its limit and uses the moves received by then. False: it ends with the last answer."""
     pause: Milliseconds = 0
     """The pause after each step."""
+    bank: Bank | UnsetType = UNSET
+    """The time bank of each player, as on a chess clock. With a limit of None all time comes from the bank."""
 
     def allowed(self, step: int) -> Milliseconds | None:
         limit = self.first if step == 0 and self.first is not None else self.limit

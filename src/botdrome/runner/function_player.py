@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from botdrome.bots.house import HOUSE
+from botdrome.bots.simulate import TRIES
 from botdrome.client.server_link import ServerLink
 from botdrome.formats import Format
 from botdrome.games.options import options_in, with_options
@@ -72,7 +73,7 @@ class FunctionPlayer(FramePlayer):
             case Returned() if event.player == self.you:
                 self._awaited = True
             case Refused():
-                self._awaited = self._answers < self._seat.tries
+                self._awaited = self._answers < TRIES
             case Out() if event.player == self.you:
                 self._out = True
             case Ended():

@@ -18,7 +18,7 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
 from botdrome.runner.bot_process import START, BotFault
 from botdrome.runner.scenes import Stage
-from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, ReplaySeat, Seat
+from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, Seat
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.vocabulary import standing
 
@@ -159,11 +159,10 @@ class OfflineTable:
     def _ask_functions(self) -> None:
         """Ask every awaited function; after a refused move it may try again."""
         step = self._match.steps
-        for asked in range(TRIES):
+        for _ in range(TRIES):
             for player in tuple(self._match.awaited):
-                seat = self._functions.get(player)
-                if seat and asked < seat.tries and self._match.steps == step and self._match.result is None:
-                    self._ask(player, seat)
+                if player in self._functions and self._match.steps == step and self._match.result is None:
+                    self._ask(player, self._functions[player])
 
     def _ask(self, player: Player, seat: FunctionSeat | ProcessSeat) -> None:
         match, began = self._match, perf_counter()
@@ -179,8 +178,7 @@ class OfflineTable:
             self._clock.leave_out(perf_counter() - began)
         if spent > seconds and match.deadline is not None:
             self._clock.advance(match.deadline + int((spent - seconds) * 1000) + 1)
-        if not self._take(player, raw) and isinstance(seat, ReplaySeat) and player in self._refusals:
-            self._refusals[player] = f"recorded move {seat.turn} is refused here: {self._refusals[player]}"
+        self._take(player, raw)
 
     # Moves and time.
 

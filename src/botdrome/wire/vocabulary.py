@@ -17,11 +17,12 @@ def standing(match: Match, now: Milliseconds) -> Standing:
 
 
 def _announced(match: Match, left: Milliseconds) -> Milliseconds:
-    """Return the time shown to players: the whole limit before a step begins, and never the grace period."""
+    """Return the time shown to players: the whole limit before a step begins, and never the grace period or a credit."""
     pace = match.terms.pace
     if match.resting:
         left = max(left, 0) + (pace.limit or 0)
         return min(left, pace.limit) if pace.grace and pace.limit is not None else left
+    left -= match.credited
     limit = pace.limit if match.steps or pace.first is None else pace.first
     return max(left - (limit or 0) * pace.grace // 100, 0)
 

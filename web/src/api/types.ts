@@ -43,6 +43,12 @@ export interface BanShown {
   until: string | null;
 }
 
+export interface Bank {
+  time: number;
+  increment: number;
+  moves: number;
+}
+
 export interface BannedSubject {
   kind: "address" | "name";
   subject: string;
@@ -204,6 +210,18 @@ export interface Contest {
   rankings: Rank[];
 }
 
+export interface ContestAction {
+  action: "end" | "open" | "pause" | "resume" | "start";
+}
+
+export interface ContestEntrant {
+  name: string;
+  owner: string;
+  version: string;
+  /** The first round in which it no longer plays. */
+  left: number | null;
+}
+
 export interface ContestLine {
   /** A game. */
   game: string;
@@ -215,6 +233,28 @@ export interface ContestLine {
   first: string;
   /** A moment in UTC, as in ISO 8601. */
   last: string;
+}
+
+export interface ContestLogLine {
+  /** A moment in UTC, as in ISO 8601. */
+  when: string;
+  author: string;
+  action: string;
+  detail: string;
+}
+
+export interface ContestStanding {
+  bot: string;
+  place: number;
+  score: number;
+  wins: number;
+  draws: number;
+  losses: number;
+  byes: number;
+  noShows: number;
+  crashes: number;
+  tieBreaks: number[];
+  note: string;
 }
 
 export interface Contests {
@@ -261,6 +301,31 @@ export interface CubeScores {
   result: string;
   winner: string | null;
   scores: Record<string, number>;
+}
+
+export interface DocumentedContest {
+  name: string;
+  /** A game. */
+  game: string;
+  state: "draft" | "open" | "over" | "paused" | "running";
+  /** As in TOML. A password is shown as `...`. */
+  document: Record<string, unknown>;
+  /** Why it waits for its organiser; empty: it does not. */
+  why: string;
+  /** Bots with matches to play that are not connected. */
+  awaited: string[];
+  played: number;
+  /** About how many matches there will be. */
+  expected: number;
+  entrants: ContestEntrant[];
+  standings: ContestStanding[];
+  rounds: Round[];
+  /** The latest line first; 1000 at most. */
+  log: ContestLogLine[];
+  /** SHA-256 of the secret on which the seeds depend. */
+  seedsHash: string;
+  /** That secret, once the contest is over. */
+  seedsSecret: string | null;
 }
 
 export interface DuelBoards {
@@ -316,8 +381,9 @@ export interface EndedMatch {
 }
 
 export interface Entrant {
-  /** The name of a bot that the server can call. */
   bot: string;
+  /** The contest's password, if it has one. */
+  password: string;
 }
 
 export interface Entry {
@@ -356,6 +422,21 @@ export interface FilmPlayer {
   owner?: string;
   rating?: number;
   protocol?: string;
+}
+
+export interface Fixture {
+  key: string;
+  /** By seat. */
+  bots: string[];
+  /** null: it is still to be played. */
+  result: FixtureResult | null;
+}
+
+export interface FixtureResult {
+  places: number[];
+  absent: number[];
+  crashed: number[];
+  match: string;
 }
 
 export interface FoundContest {
@@ -400,6 +481,13 @@ export interface GameOption {
 
 export interface Games {
   games: Game[];
+}
+
+export interface GivenDocument {
+  /** The document in TOML. */
+  toml: string | null;
+  /** Or the same as JSON. */
+  document: Record<string, unknown> | null;
 }
 
 export interface Late {
@@ -452,6 +540,27 @@ export interface LeaderboardLine {
 export interface Left {
   event: "left";
   player: number;
+}
+
+export interface ListedContest {
+  name: string;
+  title: string;
+  /** A game. */
+  game: string;
+  format: string;
+  state: "draft" | "open" | "over" | "paused" | "running";
+  entrants: number;
+  /** A moment in UTC, as in ISO 8601. */
+  created: string;
+  start: string | null;
+  end: string | null;
+}
+
+export interface ListedContests {
+  contests: ListedContest[];
+  total: number;
+  limit: number;
+  offset: number;
 }
 
 export interface Live {
@@ -600,6 +709,7 @@ export interface Pace {
   first: number | null;
   beat: boolean;
   pause: number;
+  bank?: Bank;
 }
 
 export interface Played {
@@ -719,6 +829,12 @@ export interface RoomPlan {
   absence: number;
 }
 
+export interface Round {
+  number: number;
+  byes: string[];
+  fixtures: Fixture[];
+}
+
 export interface Sample {
   players: string[];
   public: Record<string, unknown>;
@@ -834,4 +950,9 @@ export interface Waiting {
   players: number;
   /** The only opponent that it accepts; null: any. */
   opponent: string | null;
+}
+
+export interface Withdrawal {
+  bot: string;
+  reason: string;
 }
