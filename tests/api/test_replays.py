@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from botdrome.api.problems import Problem
-from botdrome.api.replays import steps_of
+from botdrome.api.replays import headlines_of_match, steps_of
 from botdrome.store.store import Finish, Store
 from tests.api.asking import refused
 from tests.api.tables import NOON, entry_of, played_noughts
@@ -43,6 +43,14 @@ async def test_the_turns_of_a_record(lines: list[bytes]) -> None:
         (500, 4, 0),
     ]
     assert found[0].moves[0] == {"mark": "X", "space": [0, 0]}
+
+
+async def test_headlines_of_a_record(lines: list[bytes]) -> None:
+    record = b"".join(lines)
+    assert headlines_of_match(record) == ("won at step 5", "lost at step 5")
+    assert headlines_of_match(record, seconds=-1) == ()
+    assert headlines_of_match(changed(lines, 0, game="chess")) == ()
+    assert headlines_of_match(changed(lines, 2, say="nonsense")) == ()  # without that move the match has no end
 
 
 async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:

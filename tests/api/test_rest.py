@@ -105,8 +105,8 @@ async def test_a_match_is_read_in_full(http: httpx.AsyncClient, store: Store) ->
         "ended": "2026-11-14T23:46:45.000Z",
         "result": {"victor": "Ann", "reason": "complete"},
         "seats": [
-            {"seat": 0, "bot": "Ann", "place": 1, "score": 1.0, "cause": "complete"},
-            {"seat": 1, "bot": "Bob", "place": 2, "score": 0.0, "cause": "complete"},
+            {"seat": 0, "bot": "Ann", "place": 1, "score": 1.0, "cause": "complete", "headline": "won at step 5"},
+            {"seat": 1, "bot": "Bob", "place": 2, "score": 0.0, "cause": "complete", "headline": "lost at step 5"},
         ],
         "options": {},
         "reason": None,

@@ -12,8 +12,9 @@ from botdrome.api.problems import Problem, no_match
 from botdrome.formats import restored
 from botdrome.games.game import Raw
 from botdrome.match.course import News
-from botdrome.match.events import Played, Player, meant_for
+from botdrome.match.events import Ended, Played, Player, meant_for
 from botdrome.match.film import FilmHeader, FilmPlayer, film_lines, frames, header_of
+from botdrome.match.headline import Headlines
 from botdrome.match.record import BadRecord, replay
 from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.audience import Audience
@@ -97,6 +98,26 @@ def _in_pieces(messages: Iterator[bytes]) -> Iterator[bytes]:
             yield msgspec.msgpack.encode(some)
             some, size = [], 0
     yield msgspec.msgpack.encode(some)
+
+
+HEADLINE_SECONDS = 2.0
+"""Of processor time. Matches of house bots take less than 10 ms."""
+
+
+def headlines_of_match(data: bytes, seconds: float = HEADLINE_SECONDS) -> tuple[str, ...]:
+    """The outcome for each player in one line; empty if the record has no end, or cannot be played again in this time."""
+    until, headlines, ended = process_time() + seconds, Headlines(), False
+    try:
+        record, game = restored(data)
+        for _, news in replay(record, game):
+            if process_time() > until:
+                return ()
+            for event, _ in news:
+                headlines.add(event)
+                ended = ended or isinstance(event, Ended)
+    except BadRecord:
+        return ()
+    return headlines.all(len(record.setup.names)) if ended else ()
 
 
 ELSEWHERE = "`botdrome replay FILE --html film.html` makes it on your machine, without a limit"

@@ -861,6 +861,8 @@ export interface Seat {
   score: number | null;
   /** Why it ended for this bot. */
   cause: string | null;
+  /** The outcome in one line. Only for one match, when it is over and can be replayed. */
+  headline?: string;
 }
 
 export interface ServerAddress {

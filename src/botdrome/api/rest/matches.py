@@ -2,13 +2,13 @@
 
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from botdrome.api.arguments import game_called, iso
 from botdrome.api.leaderboard import HOUSE, rated_name, results_of
 from botdrome.api.live_tables import live_tables
 from botdrome.api.problems import Problem, no_match
-from botdrome.api.replays import film_of_file, film_of_match
+from botdrome.api.replays import film_of_file, film_of_match, headlines_of_match
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, Pace, RestRequest
 from botdrome.api.results import first_view, native_state
 from botdrome.api.server_calls import ReadContext
@@ -25,6 +25,10 @@ class Seat(Struct):
     place: Annotated[int | None, Meta(description="1 for the winner; players that tie share a place.")] = None
     score: float | None = None
     cause: Annotated[str | None, Meta(description="Why it ended for this bot.")] = None
+    headline: (
+        Annotated[str, Meta(description="The outcome in one line. Only for one match, when it is over and can be replayed.")]
+        | UnsetType
+    ) = UNSET
 
 
 class RestOutcome(Struct):
@@ -113,7 +117,11 @@ def _game(name: str | None) -> str | None:
 async def match(context: ReadContext, request: RestRequest) -> MatchInFull:
     entry = await match_entry(context, request)
     view = entry.view if entry.status != "running" else await context.present_view(entry.id)
-    return MatchInFull(**_common(entry), options=entry.options, reason=entry.reason or None, view=view)
+    found = MatchInFull(**_common(entry), options=entry.options, reason=entry.reason or None, view=view)
+    record = None if entry.status == "running" else await context.store.record(entry.id)
+    for seat, headline in zip(found.seats, headlines_of_match(record) if record else (), strict=False):
+        seat.headline = headline
+    return found
 
 
 async def match_entry(context: ReadContext, request: RestRequest) -> MatchEntry:
