@@ -5,13 +5,17 @@ from collections.abc import Iterable
 
 from botdrome.bots.house import HouseBot
 from botdrome.match.events import Player
-from botdrome.server.lobby.desk import WaitingClient
 from botdrome.server.lobby.owners import NOBODY
 from botdrome.server.session import Session
+from botdrome.server.tables.running_tables import Candidate
 from botdrome.wire.boats.commands import Kicked
 from botdrome.wire.boats.lines import joined, left, results, said
 from botdrome.wire.boats.offer import Offer
 from botdrome.wire.boats.writer import Taunts
+
+
+class NameInUse(Exception):
+    """A client cannot join under this name, but may try another one."""
 
 
 class RoomPlayer:
@@ -25,7 +29,7 @@ class RoomPlayer:
         """The name outside of this protocol."""
         self.taunts = Taunts()
         self.session: Session | None = None
-        self.native: WaitingClient | None = None
+        self.native: Candidate | None = None
         self.house: HouseBot | None = None
         self.address = ""
         self.lost_at: float | None = None

@@ -3,8 +3,8 @@
 import asyncio
 from functools import partial
 
-from botdrome.server.boats.players import PlayerGroup, RoomPlayer
-from botdrome.server.boats.room import BoatRoom, CannotJoin, NameInUse
+from botdrome.server.boats.players import NameInUse, PlayerGroup, RoomPlayer
+from botdrome.server.boats.room import BoatRoom, CannotJoin
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.network.connection import Connection

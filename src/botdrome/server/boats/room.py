@@ -7,9 +7,10 @@ from functools import partial
 
 from botdrome.contest.lobby import Seeker
 from botdrome.games.chance import SEED_BITS, Chance
+from botdrome.server.boats.contest_games import ContestGames, ContestWait
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.players import PlayerGroup, RoomPlayer, WaitingGame
+from botdrome.server.boats.players import NameInUse, PlayerGroup, RoomPlayer, WaitingGame
 from botdrome.server.boats.statistics import BoatStatistics, GameStatistics
 from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table
@@ -24,10 +25,6 @@ EXPECTED_BACK = 60.0
 
 class CannotJoin(Exception):
     """A client cannot join; the text is its last message."""
-
-
-class NameInUse(Exception):
-    """A client cannot join under this name, but may try another one."""
 
 
 class BoatRoom:
@@ -45,6 +42,7 @@ class BoatRoom:
         self.on_change: set[Callable[[], None]] = set()
         self._closed = False
         self.chance = Chance(secrets.randbits(SEED_BITS))
+        self.contest_games = ContestGames(self, desk)
         self._gathering, self._filler = Gathering(desk, lambda: self.plan.wish, self._recruit), self._fill
         desk.fillers.append(self._filler)
 
@@ -116,6 +114,9 @@ class BoatRoom:
         if refusal := self._desk.refusal:
             raise CannotJoin(refusal)
         player.session, player.address = session, session.connection.address
+        if (wait := self.contest_games.wait_of(player)) is not None:
+            wait.join(player)
+            return wait
         gathering.join(player)
         if self._desk.settings.house.fill and self.plan.auto_start:
             self._call_the_house_in(self._desk.settings.house.wait, gathering)
@@ -166,12 +167,15 @@ class BoatRoom:
     def joined(self, group: PlayerGroup) -> None:
         """A client has joined and was told so: start the game if it is full."""
         self.changed()
+        if isinstance(group, ContestWait):
+            return self.contest_games.arrive(group)
         gathering = self.gathering
         if group is gathering and gathering is not None and self.plan.auto_start:
             if len(gathering.players) == self.plan.max:
                 self.start()
             else:
                 self._recruit()
+        return None
 
     def _recruit(self) -> None:
         """Fill a game that has players with native bots that wait for a game like this."""
@@ -230,11 +234,15 @@ class BoatRoom:
         self.chance.shuffle(players)
         gathered = [GatheredPlayer(player.text, player.owner, house=player.house) for player in players]
         table = open_table(self._desk, plan.game, plan.terms, plan.options, gathered)
-        game = BoatGame(self.offer, gathering.number, players, table, Chance(secrets.randbits(SEED_BITS)))
-        statistics = GameStatistics(self._statistics, plan, game, self._desk)
+        self.gathering = None
+        return self.begin(players, table, gathering.number)
+
+    def begin(self, players: list[RoomPlayer], table: Table, number: int = 0) -> BoatGame:
+        """Begin a game at a table."""
+        game = BoatGame(self.offer, number, players, table, Chance(secrets.randbits(SEED_BITS)))
+        statistics = GameStatistics(self._statistics, self.plan, game, self._desk)
         over = partial(self._over, game)
         table.subscribe(Subscriber(changed=self.changed, notes=statistics.notes, stored=statistics.stored, over=over))
-        self.gathering = None
         self.games.append(game)
         for player in players:
             self._seats.setdefault(player.name, []).append((game, player))

@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from botdrome.contest.lobby import Seeker
-from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
+from botdrome.formats import FORMATS
+from botdrome.games.game import Game
+from botdrome.games.options import with_options
+from botdrome.server.contests.contest_player import ContestPlayer, ContestTable, TableOpener
 from botdrome.server.contests.contests import Contests
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk, WaitingClient
@@ -64,6 +68,21 @@ class ContestDesk:
     def expecting(self, game: str, bot: str) -> str | None:
         contest = self.contests.expecting(game, bot)
         return None if contest is None else contest.name
+
+    def expects(self, game: Game[Any], sizes: range, bot: str, owner: str) -> bool:
+        """Return True if a registered bot plays in a running contest with these rules, at tables of one of these sizes."""
+        contest = self.contests.expecting(game.name, bot)
+        if contest is None or not is_another_bots(owner, NOBODY):
+            return False
+        document = contest.document
+        return document.seats in sizes and with_options(FORMATS[game.name].game, document.options) == game
+
+    def hold(self, game: str, bot: str, owner: str, opener: TableOpener, release: Callable[[], None]) -> Callable[[], None]:
+        """Let the player of a room wait for its next match. Call what is returned when it waits no longer."""
+        contest, ticket = self.contests.expecting(game, bot), next(self._desk.tickets)
+        assert contest is not None
+        contest.arrive(ContestPlayer(ticket, bot, owner, opener, lambda: None, release))
+        return partial(contest.depart, bot, ticket)
 
     # Tables.
 

@@ -15,6 +15,7 @@ from botdrome.match.events import Player
 from botdrome.match.terms import paced
 from botdrome.server import metrics
 from botdrome.server.arena import Unplayed
+from botdrome.server.contests.contest_queue import ContestQueue
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import Logins
 from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
@@ -49,20 +50,6 @@ class WaitingClient(Candidate, Protocol):
 
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         """Send the message, if the client knows such messages, and close."""
-
-
-class ContestQueue(Protocol):
-    """The bots that wait for matches of contests with a document."""
-
-    on_change: list[Callable[[], None]]  # called when a contest has started or is over
-
-    def seek(self, seeker: Seeker, client: WaitingClient) -> bool:
-        """Let a client wait for its next match; False: no such contest has a document."""
-
-    def leave(self, seeker: Seeker) -> None: ...
-
-    def expecting(self, game: str, bot: str) -> str | None:
-        """Return the running contest of a bot, for protocols whose logins name no contest."""
 
 
 class Desk:

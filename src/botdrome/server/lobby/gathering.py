@@ -49,10 +49,18 @@ class Gathering:
         return [] if found is None else [GatheredPlayer(name, house=found[1]) for name in house_names(found[0], free)]
 
 
-def open_table(desk: Desk, game: Game[Any], terms: Terms, options: Mapping[str, Any], players: Sequence[GatheredPlayer]) -> Table:
+def open_table(
+    desk: Desk,
+    game: Game[Any],
+    terms: Terms,
+    options: Mapping[str, Any],
+    players: Sequence[GatheredPlayer],
+    contest: str | None = None,
+    seed: int | None = None,
+) -> Table:
     """Return a table for these players, with its house bots seated."""
     names, owners = tuple(player.name for player in players), tuple(player.owner for player in players)
-    table = desk.tables.set_table(game, terms, names, owners, options)
+    table = desk.tables.set_table(game, terms, names, owners, options, contest, seed=seed)
     for number, player in enumerate(players):
         if player.house is not None:
             HouseSeat(desk.workers, table, number, player.house).sit_down()

@@ -1,0 +1,83 @@
+"""ContestGames: the matches of contests that have players on lines. A room sets them, since its players know its settings."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from botdrome.server.boats.players import NameInUse, RoomPlayer, WaitingGame
+from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.gathering import GatheredPlayer, open_table
+from botdrome.server.lobby.house import house_bot
+from botdrome.wire.boats.lines import display_name, joined
+
+if TYPE_CHECKING:
+    from botdrome.server.boats.room import BoatRoom
+
+
+class ContestWait(WaitingGame):
+    """One player that waits for its next match in a contest."""
+
+    on_leave: Callable[[], None] | None = None
+    """Leaves the queue of the contest."""
+
+    def depart(self, player: RoomPlayer, reason: bytes) -> None:
+        super().depart(player, reason)
+        if self.on_leave is not None:
+            self.on_leave()
+
+
+class ContestGames:
+    rank = 1
+
+    def __init__(self, room: "BoatRoom", desk: Desk) -> None:
+        self._room, self._desk = room, desk
+        self._waits: dict[str, ContestWait] = {}
+        """By the names of their players."""
+
+    def wait_of(self, player: RoomPlayer) -> ContestWait | None:
+        """Return the wait of a player that is expected in a contest with the settings of this room, or raise NameInUse."""
+        if player.text in self._waits:
+            raise NameInUse("name in use")
+        queue, plan = self._desk.contest_queue, self._room.plan
+        if queue is None or not queue.expects(plan.game, range(plan.min, plan.max + 1), player.text, player.owner):
+            return None
+        return ContestWait(self._room.offer, 0)
+
+    def arrive(self, wait: ContestWait) -> None:
+        """The player has joined and was told so: its match may begin now."""
+        (player,) = wait.players
+        queue = self._desk.contest_queue
+        assert queue is not None
+        self._waits[player.text] = wait
+        leave = queue.hold(self._room.plan.game.name, player.text, player.owner, self, wait.abort)
+        wait.on_leave = partial(self._leave, player.text, leave)
+
+    def _leave(self, name: str, leave: Callable[[], None]) -> None:
+        self._waits.pop(name, None)
+        leave()
+
+    def open_for_contest(self, plan: ContestTable, players: Sequence[ContestPlayer]) -> None:
+        room = self._room
+        sitters: list[RoomPlayer] = []
+        for player in players:
+            sitters.append(self._sitter(player, {one.name for one in sitters}))
+        gathered = [GatheredPlayer(player.text, player.owner, house=player.house) for player in sitters]
+        table = open_table(self._desk, plan.game, plan.terms, plan.options, gathered, plan.contest, plan.seed)
+        plan.prepare(table)
+        for sitter in sitters:
+            sitter.tell([joined(other.name) for other in sitters if other is not sitter])
+        room.begin(sitters, table)
+
+    def _sitter(self, player: ContestPlayer, taken: set[bytes]) -> RoomPlayer:
+        if isinstance(player.opener, ContestGames):
+            return player.opener.release(player.name)
+        sitter = RoomPlayer(display_name(player.name.removeprefix("house:"), self._room.plan.width, taken), player.name)
+        sitter.owner, sitter.native = player.owner, player.take()
+        if player.is_house and (bot := house_bot(self._room.plan.game.name, player.name)) is not None:
+            sitter.house = bot[1]
+        return sitter
+
+    def release(self, name: str) -> RoomPlayer:
+        """Take a player out of its wait."""
+        return self._waits.pop(name).players.pop()

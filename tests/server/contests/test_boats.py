@@ -1,0 +1,51 @@
+"""Contests of battleship with bots on lines, on WebSockets and of the house."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from botdrome.app import RunningServer
+from botdrome.server.boats.plan import RoomPlan
+from tests.server.boats.clients import BOARD, boat_server, line
+from tests.server.boats.test_mix import play_natively, play_on_lines
+from tests.server.clients import PATIENCE, bot
+from tests.server.contests.entrants import entered, open_contest
+
+pytestmark = pytest.mark.anyio
+
+
+async def sail_on(house: RunningServer, login: dict[str, Any]) -> list[str]:
+    """Join again after every game, until the server closes the contest."""
+    while True:
+        async with line(house) as one:
+            await one.receive()
+            one.send(f"J|{login['name']}|{BOARD}|{login['password']}")
+            if house.contests.running("cup") is None:
+                return []
+            await play_on_lines(one, login["name"])
+
+
+async def play_on(house: RunningServer, login: dict[str, Any]) -> None:
+    while house.contests.running("cup") is not None:
+        async with bot(house, login) as one:
+            await play_natively(one)
+
+
+async def test_players_on_lines_meet_the_others(tmp_path: Path) -> None:
+    async with boat_server(tmp_path, RoomPlan(max=2)) as house:
+        house.desk.workers.start()
+        over = asyncio.Event()
+        house.contests.on_change.append(lambda: over.set() if house.contests.running("cup") is None else None)
+        await open_contest(house, game="battleship", games=1, entrants=[{"bot": "house:random"}])
+        ada, bob, cyd = await entered(house, "ada", "bob", "cyd", game="battleship")
+        await house.contests.act("cup", "start", "operator")
+        playing = [
+            asyncio.create_task(one) for one in (sail_on(house, ada), sail_on(house, bob), play_on(house, cyd | {"features": []}))
+        ]
+        await asyncio.wait_for(over.wait(), PATIENCE)
+        for task in playing:
+            task.cancel()
+        results = house.contests.known("cup").results.values()
+        assert len(results) == 6 and all(result.match and not result.absent for result in results)
