@@ -152,7 +152,8 @@ class ContestProgress:
         if not absent:
             return None
         present = len(fixture.entrants) - len(absent)
-        if not present or self.document.penalties.no_show == "skip":
+        skipped = self.document.penalties.no_show == "skip" and self.format.late != "never"  # a knockout needs a winner
+        if not present or skipped:
             return FixtureResult((), absent)
         return FixtureResult(tuple(present + 1 if seat in absent else 1 for seat in range(len(fixture.entrants))), absent)
 

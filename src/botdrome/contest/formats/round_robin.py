@@ -29,13 +29,19 @@ class RoundRobin(PlannedFormat):
     def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
         players = [number for number, entrant in enumerate(entrants) if entrant.left is None or entrant.left > 1]
         self._check(document, len(players))
-        groups, planner, number = all_groups(players, document.seats), MeetingPlanner(document), 1
+        groups, planner, number = self.groups(document, entrants, players), MeetingPlanner(document), 1
         while meetings := list(islice(groups, LARGEST_ROUND)):
             fixtures: list[ContestFixture] = []
             for meeting, group in enumerate(meetings, 1):
                 fixtures += planner.fixtures(number, meeting, seated(document, group))
             yield Round(number, fixtures)
             number += 1
+
+    def groups(
+        self, document: ContestDocument, entrants: Sequence[Entrant], players: Sequence[EntrantNumber]
+    ) -> Iterator[tuple[EntrantNumber, ...]]:
+        """Yield the groups that meet."""
+        return all_groups(players, document.seats)
 
 
 def all_groups(players: Sequence[EntrantNumber], size: int) -> Iterator[tuple[EntrantNumber, ...]]:

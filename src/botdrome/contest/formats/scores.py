@@ -47,6 +47,10 @@ class Scores:
     def score(self, entrant: EntrantNumber) -> float:
         return self.of[entrant].points / self._whole
 
+    def share(self, entrant: EntrantNumber) -> float:
+        """Return the mean score of a match."""
+        return self.score(entrant) / max(1, self.of[entrant].played)
+
     def add(self, fixture: ContestFixture, result: FixtureResult) -> None:
         for seat in result.absent:
             self.of[fixture.entrants[seat]].no_shows += 1
@@ -90,12 +94,17 @@ def scores_of(document: ContestDocument, rounds: Sequence[Round], results: Resul
 
 
 def ranked_by_score(
-    document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+    document: ContestDocument,
+    entrants: Sequence[Entrant],
+    rounds: Sequence[Round],
+    results: Results,
+    *,
+    by_share: bool = False,
 ) -> list[Standing]:
-    """Return the standings by score, then by the document's tie-breaks."""
+    """Return the standings by score, or by the score per match, then by the document's tie-breaks."""
     scores = scores_of(document, rounds, results)
     counting = [(fixture, result) for fixture, result in played_in(rounds, results) if result.places]
-    groups = _split([list(range(len(entrants)))], lambda number: scores.of[number].points)
+    groups = _split([list(range(len(entrants)))], lambda number: scores.share(number) if by_share else scores.of[number].points)
     values: list[Values] = []
     for tie_break in document.tie_breaks:
         found = tie_break_values(tie_break, groups, scores, counting)

@@ -1,0 +1,119 @@
+"""Groups, then knockout: round robins in groups, whose best play a knockout."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import comb
+from typing import Literal
+
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.formats.bracket import Bracket, Exit, bracket_slots
+from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, Results, Round, Standing
+from botdrome.contest.formats.heats import Heats, snake
+from botdrome.contest.formats.knockout import Knockout, play_to_open_round, ranked_by_exit
+from botdrome.contest.formats.meeting import MeetingPlanner
+from botdrome.contest.formats.planned import PlannedFormat, counted, is_open, players_of
+from botdrome.contest.formats.round_robin import all_groups, seated
+from botdrome.contest.formats.scores import ranked_by_score
+
+
+class Groups(PlannedFormat):
+    """Round 1 is the group stage; the knockout follows. Groups are about equally strong by seed."""
+
+    late: Literal["never"] = "never"
+
+    def refusal(self, document: ContestDocument, entrants: int) -> str:
+        groups, least = groups_of(document, entrants), max(document.seats, document.advance)
+        if document.advance * groups < document.seats:
+            return f"{document.advance} from each of {groups} groups cannot fill a table of {document.seats}; let more advance"
+        if entrants < groups * least:
+            return f"{counted(entrants)} cannot fill {groups} groups of at least {least}; {groups * least} are needed"
+        return ""
+
+    def expected(self, document: ContestDocument, entrants: int) -> int:
+        if self.refusal(document, entrants):
+            return 0
+        groups = groups_of(document, entrants)
+        stage = groups * comb(entrants // groups, document.seats) * document.games_per_meeting
+        return stage + Knockout().expected(document, groups * document.advance)
+
+    def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
+        players = players_of(entrants, 1)
+        self._check(document, len(players))
+        groups, stage = self._stage(document, players)
+        yield stage
+        tables = self._tables(document, entrants, groups, stage, results)
+        yield from self._bracket(document, entrants, tables, results).rounds()
+
+    def ranked(
+        self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+    ) -> list[Standing]:
+        players = players_of(entrants, 1)
+        if self.refusal(document, len(players)):
+            return ranked_by_score(document, entrants, rounds, results)
+        groups, stage = self._stage(document, players)
+        exits: dict[EntrantNumber, Exit] = {}
+        tables = self._tables(document, entrants, groups, stage, results)
+        if not is_open(stage, results):
+            bracket = self._bracket(document, entrants, tables, results)
+            play_to_open_round(bracket.rounds(), results)
+            exits = bracket.exits
+        for number, table in enumerate(tables, 1):
+            going_on = 0 if is_open(stage, results) else document.advance
+            for place, entrant in enumerate(table[going_on:], going_on + 1):
+                exits[entrant] = Exit(-place, f"place {place} in group {number}")
+        return ranked_by_exit(document, entrants, rounds, results, exits)
+
+    def _stage(self, document: ContestDocument, players: Sequence[EntrantNumber]) -> tuple[list[list[EntrantNumber]], Round]:
+        groups = snake(players, groups_of(document, len(players)))
+        planner, fixtures, meeting = MeetingPlanner(document), list[ContestFixture](), 0
+        for group in groups:
+            for table in all_groups(group, document.seats):
+                meeting += 1
+                fixtures += planner.fixtures(1, meeting, seated(document, table))
+        return groups, Round(1, fixtures)
+
+    def _tables(
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        groups: Sequence[Sequence[EntrantNumber]],
+        stage: Round,
+        results: Results,
+    ) -> list[list[EntrantNumber]]:
+        """Return the groups, each best first. Each is ranked by itself, since tie-breaks compare entrants that have met."""
+        tables = []
+        for group in map(set, groups):
+            inside = [fixture for fixture in stage.fixtures if fixture.entrants[0] in group]
+            lines = ranked_by_score(document, entrants, [Round(1, inside)], results)
+            tables.append([line.entrant for line in lines if line.entrant in group])
+        return tables
+
+    def _bracket(
+        self, document: ContestDocument, entrants: Sequence[Entrant], tables: Sequence[Sequence[EntrantNumber]], results: Results
+    ) -> Bracket:
+        """Return the knockout: the winners of groups are seeded highest, and nobody meets its own group at first if possible."""
+        seeds = [table[rank] for rank in range(document.advance) for table in tables]
+        if document.seats > 2:
+            return Heats(document, entrants, results, seeds, first_round=2)
+        group_of = {number: index for index, table in enumerate(tables) for number in table}
+        return Bracket(document, entrants, results, parted(seeds, group_of), first_round=2)
+
+
+def groups_of(document: ContestDocument, entrants: int) -> int:
+    """Return the number of groups: by default as many as leave twice a table's players in each."""
+    return document.groups or max(2, entrants // (2 * document.seats))
+
+
+def parted(seeds: Sequence[EntrantNumber], group_of: Mapping[EntrantNumber, int]) -> list[EntrantNumber]:
+    """Swap lower seeds with their neighbours, so that entrants of one group do not meet in the first round."""
+    order = list(seeds)
+    for place in reversed(range(1, len(order))):
+        swapped = [*order[: place - 1], order[place], order[place - 1], *order[place + 1 :]]
+        if _clashes(swapped, group_of) < _clashes(order, group_of):
+            order = swapped
+    return order
+
+
+def _clashes(order: Sequence[EntrantNumber], group_of: Mapping[EntrantNumber, int]) -> int:
+    slots = bracket_slots(order)
+    pairs = zip(slots[::2], slots[1::2], strict=True)
+    return sum(one is not None and two is not None and group_of[one] == group_of[two] for one, two in pairs)

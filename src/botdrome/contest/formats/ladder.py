@@ -1,0 +1,66 @@
+"""Ladder: always open. Neighbours that have met least play each other, and each result moves them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec.structs import replace
+
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, Results, Round, Standing
+from botdrome.contest.formats.meeting import MeetingPlanner
+from botdrome.contest.formats.pairs import SwissHistory
+from botdrome.contest.formats.planned import PlannedFormat, players_of
+from botdrome.contest.formats.scores import played_in, scores_of
+from botdrome.contest.formats.tables import ladder_tables
+from botdrome.contest.live_rating import LiveRating, updated
+
+Ratings = defaultdict[EntrantNumber, LiveRating]
+
+
+class Ladder(PlannedFormat):
+    """Rounds without end: the organiser or the document's `end` closes the contest. An entrant without a table waits a round."""
+
+    late: Literal["next"] = "next"
+
+    def expected(self, document: ContestDocument, entrants: int) -> int:
+        return 0
+
+    def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
+        planner, history, ratings, number = MeetingPlanner(document), SwissHistory(), Ratings(LiveRating), 0
+        level = document.rotate and document.games_per_meeting % document.seats == 0
+        while True:
+            number += 1
+            players = players_of(entrants, number)
+            self._check(document, len(players))
+            ranked = sorted(players, key=lambda player: (-ratings[player].mean, player))
+            tables, waiting = ladder_tables(ranked, document.seats, history)
+            fixtures: list[ContestFixture] = []
+            for meeting, seats in enumerate(tables, 1):
+                fixtures += planner.fixtures(number, meeting, seats)
+                history.add(seats, level=level)
+            history.add_byes(waiting)
+            yield Round(number, fixtures, tuple(waiting))
+            rate([Round(number, fixtures)], results, ratings)
+
+    def ranked(
+        self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+    ) -> list[Standing]:
+        """Return the order by live rating. Byes bring no points."""
+        ratings = rate(rounds, results, Ratings(LiveRating))
+        scores = scores_of(document, [replace(round_, byes=()) for round_ in rounds], results)
+        values = [ratings[number].ordinal for number in range(len(entrants))]
+        order = sorted(range(len(entrants)), key=lambda number: -values[number])
+        return [
+            scores.standing(number, 1 + sum(value > values[number] for value in values), note=f"rating {values[number]:.1f}")
+            for number in order
+        ]
+
+
+def rate(rounds: Sequence[Round], results: Results, ratings: Ratings) -> Ratings:
+    """Update the ratings with the results of these rounds, in the order of the plan."""
+    for fixture, result in played_in(rounds, results):
+        if result.places:
+            after = updated([ratings[number] for number in fixture.entrants], result.places)
+            ratings.update(zip(fixture.entrants, after, strict=True))
+    return ratings

@@ -1,0 +1,38 @@
+"""Double elimination: two defeats, and a second final if the unbeaten entrant loses the first."""
+
+from collections import Counter
+
+import pytest
+
+from botdrome.contest.formats.double_elimination import DoubleElimination
+from botdrome.contest.formats.format import ContestFixture, FixtureResult
+from tests.contest.formats.examples import by_chance, contest, document, order, seeds_win
+
+
+@pytest.mark.parametrize("entrants", range(2, 18))
+def test_everybody_but_the_winner_loses_two_meetings(entrants: int) -> None:
+    progress = contest("double-elimination", entrants, lambda f: by_chance(f) if f.round % 2 else seeds_win(f), best_of=1)
+    meetings = {fixture.meeting: fixture for fixture in progress.fixtures.values()}
+    played = Counter(number for fixture in meetings.values() for number in fixture.entrants)
+    assert all(played[number] >= 2 for number in range(entrants))
+    assert len(meetings) in (2 * entrants - 2, 2 * entrants - 1)
+    assert [line.place for line in progress.standings()[:2]] == [1, 2]
+
+
+def test_the_final_is_played_again_if_the_unbeaten_one_loses() -> None:
+    def upset(fixture: ContestFixture) -> FixtureResult:
+        """Entrant 1 loses to entrant 0 once, in round 2."""
+        return seeds_win(fixture) if 1 not in fixture.entrants or fixture.round == 2 else _won_by_one(fixture)
+
+    def _won_by_one(fixture: ContestFixture) -> FixtureResult:
+        return FixtureResult(tuple(1 if number == 1 else 2 for number in fixture.entrants))
+
+    progress = contest("double-elimination", 4, upset)
+    assert order(progress)[:2] == [1, 0]
+    assert progress.rounds_played == 5
+    assert contest("double-elimination", 4).rounds_played == 4
+
+
+def test_larger_tables_are_refused() -> None:
+    reason = DoubleElimination().refusal(document("double-elimination", players=4), 8)
+    assert reason == "double elimination is played in pairs, not at tables of 4; use knockout, swiss or groups"
