@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from botdrome import __version__
+from botdrome.cli.app import app
 
 MODULE = [sys.executable, "-m", "botdrome"]
 
@@ -30,6 +32,17 @@ def test_a_shell_completes_commands_and_options() -> None:
     words = {"_BOTDROME_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
     assert output(**words, COMP_WORDS="botdrome jo").split() == ["join"]
     assert output(**words | {"COMP_CWORD": "2"}, COMP_WORDS="botdrome join --opp").split() == ["--opponent"]
+
+
+@pytest.mark.parametrize("words", ["play", "new", "games", "check my_bot.py --game", "join my_bot.py --game", "bots --game"])
+def test_a_shell_completes_games(words: str) -> None:
+    asked = {
+        "_BOTDROME_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"botdrome {words} ba",
+        "COMP_CWORD": str(len(words.split()) + 1),
+    }
+    result = CliRunner().invoke(app, [], prog_name="botdrome", env=asked)
+    assert result.stdout.split() == ["battleship", "battlecube"]
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")

@@ -9,6 +9,7 @@ from typer.core import TyperCommand
 
 from botdrome.cli.analysis.front import blunders, check, fork, rerun
 from botdrome.cli.boats.front import LogLevel, boats
+from botdrome.cli.completion import game_names
 from botdrome.cli.doctor_front import doctor
 from botdrome.cli.join_front import bots, challenge, join, register
 from botdrome.cli.mcp_front import mcp
@@ -44,7 +45,7 @@ def options(
 
 @app.command()
 def games(
-    game: Annotated[str | None, typer.Argument(help="Only this game, in full.")] = None,
+    game: Annotated[str | None, typer.Argument(help="Only this game, in full.", autocompletion=game_names)] = None,
 ) -> None:
     """List the games with their options, and examples of views and moves."""
     from botdrome.cli.games import show_games

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from botdrome.cli.completion import game_names
+
 
 def doctor(
     command: Annotated[
@@ -13,7 +15,9 @@ def doctor(
         ),
     ] = None,
     protocol: Annotated[str, typer.Option(help="battlebot, duel, boats, bomber or battlecube.")] = "battlebot",
-    game: Annotated[str, typer.Option(help="The game, for battlebot. The other protocols have one game each.")] = "",
+    game: Annotated[
+        str, typer.Option(help="The game, for battlebot. The other protocols have one game each.", autocompletion=game_names)
+    ] = "",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port for the bot; 0: any free port.")] = 0,
     url: Annotated[str, typer.Option(help="The URL of a running bot, for battlecube.")] = "",
     patience: Annotated[float, typer.Option(min=1, help="Seconds without an answer before the bot has failed.")] = 15.0,

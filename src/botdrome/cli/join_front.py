@@ -4,12 +4,16 @@ from typing import Annotated
 
 import typer
 
+from botdrome.cli.completion import game_names
+
 Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of the server.")]
 Bot = Annotated[
     str,
     typer.Argument(help="FILE.py[:NAME], MODULE:NAME, 'view:PROGRAM', 'cmd:PROGRAM' or house:NAME, as for `botdrome play`."),
 ]
-Game = Annotated[str, typer.Option(help="The game. \\[default: the game that the bot is registered for]")]
+Game = Annotated[
+    str, typer.Option(help="The game. \\[default: the game that the bot is registered for]", autocompletion=game_names)
+]
 Name = Annotated[str, typer.Option(help="The bot's name on the server. \\[default: its file name]")]
 Token = Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one, or a new bot]")]
 Games = Annotated[int | None, typer.Option(min=1, help="Stop after this many matches.")]
@@ -63,7 +67,7 @@ def challenge(
 
 def register(
     name: Annotated[str, typer.Argument(help="The name of the new bot.")],
-    game: Annotated[str, typer.Option(help="The game that it plays; `botdrome games` lists them.")],
+    game: Annotated[str, typer.Option(help="The game that it plays; `botdrome games` lists them.", autocompletion=game_names)],
     server: Server = LOCAL,
     owner: Annotated[str, typer.Option(help="Your name, shown beside the bot.")] = "",
 ) -> None:
@@ -75,7 +79,7 @@ def register(
 
 def bots(
     server: Annotated[str | None, typer.Option(help="List the bots of this server, with their ratings.")] = None,
-    game: Annotated[str | None, typer.Option(help="Only the bots of this game.")] = None,
+    game: Annotated[str | None, typer.Option(help="Only the bots of this game.", autocompletion=game_names)] = None,
 ) -> None:
     """List your bots, whose tokens are kept on this machine; with --server the bots of that server."""
     from botdrome.cli.server_bots import list_bots

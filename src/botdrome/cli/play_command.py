@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from botdrome.cli.completion import game_names
 from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
 
 Bots = Annotated[
@@ -13,7 +14,7 @@ Bots = Annotated[
 
 
 def play(
-    game: Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.")],
+    game: Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.", autocompletion=game_names)],
     bots: Bots,
     matches: Annotated[int, typer.Option("-n", "--matches", min=1, help="Matches for every group of bots at one table.")] = 10,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,

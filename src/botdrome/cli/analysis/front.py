@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from botdrome.cli.completion import game_names
 from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
 
 Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match.")]
@@ -62,10 +63,11 @@ def fork(
 ) -> None:
     """Restore the position of a recorded match at a step, and continue the match with other players.
 
-    `recorded` plays the recorded moves as long as they are legal, and then as a house bot; `human` asks you in the terminal,
-    or in the browser with --browser.
-    Compares the result with the recorded one. Ends with status 0, 1 if a bot could not be started, or 2 if the command is not
-    valid.
+    `recorded` plays the recorded moves as long as they are legal, and then as a house bot. `human` asks you in the terminal, or
+    with --browser in the browser.
+
+    Compares the result with the recorded one. Ends with status 0, 1 if a bot could not be started or you stopped before the end,
+    or 2 if the command is not valid.
     """
     from botdrome.cli.analysis.fork import run_fork
 
@@ -95,7 +97,9 @@ def blunders(
 
 def check(
     bot: Annotated[str, typer.Argument(metavar="BOT", help=f"{BOT_HELP}.")],
-    game: Annotated[str, typer.Option(help="The game. \\[default: that of the puzzles]", show_default=False)] = "",
+    game: Annotated[
+        str, typer.Option(help="The game. \\[default: that of the puzzles]", show_default=False, autocompletion=game_names)
+    ] = "",
     positions: Annotated[int, typer.Option(min=0, help="Positions from matches of house bots.")] = 300,
     matches: Annotated[int, typer.Option(min=0, help="Whole matches against house bots.")] = 10,
     seed: Annotated[int, typer.Option(help="The first seed of these matches.")] = 1,
