@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "server": {"games", "bots", "match", "formats", "contest", "wire", "store"},
     "api": {"games", "bots", "match", "formats", "contest", "wire", "store", "server"},
     "client": {"wire", "games", "bots"},
-    "runner": {"games", "bots", "match", "formats", "contest", "analysis", "wire", "client", "encodings"},
+    "runner": {"games", "bots", "match", "formats", "contest", "analysis", "wire", "client", "encodings", "store"},
     "encodings": {"games", "formats"},
     "rl": {"games", "bots", "match", "formats", "client", "encodings", "runner"},
     "library": {"games", "match", "formats", "contest", "client", "runner"},

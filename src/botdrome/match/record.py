@@ -95,7 +95,12 @@ def new_match(setup: Setup, game: Game[Any]) -> Match:
 
 
 def seed_of(match: Match) -> Seed:
-    return match.seed if match.generator is SplitMix else f"{match.seed % (1 << SEED_BITS):0{SEED_DIGITS}x}"
+    return match.seed if match.generator is SplitMix else seed_text(match.seed)
+
+
+def seed_text(seed: int) -> str:
+    """The seed as files and stores have it since version 2."""
+    return f"{seed % (1 << SEED_BITS):0{SEED_DIGITS}x}"
 
 
 def seed_number(setup: Setup) -> int:

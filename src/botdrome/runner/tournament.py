@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -44,9 +45,7 @@ def in_processes(
 ) -> Generator[R, None, None]:
     """What the work makes of the items, as it comes in; closing the generator ends what still runs. `ready` is called first in
     each process."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(ready,))
-    try:
+    with worker_pool(jobs, ready) as pool:
         waiting = _in_portions(items, jobs, most)
         running = {pool.submit(work, portion) for portion in islice(waiting, 2 * jobs)}
         while running:
@@ -54,6 +53,15 @@ def in_processes(
             running |= {pool.submit(work, portion) for portion in islice(waiting, len(done))}
             for future in done:
                 yield from future.result()
+
+
+@contextmanager
+def worker_pool(jobs: int, ready: Callable[[], None] | None = None) -> Iterator[ProcessPoolExecutor]:
+    """Processes that work; an exception ends what still runs. `ready` is called first in each process."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(ready,))
+    try:
+        yield pool
     except BaseException:
         for worker in multiprocessing.active_children():
             worker.terminate()
@@ -103,6 +111,8 @@ class TournamentPlan(Struct, frozen=True):
     isolation: Isolation = ISOLATED
     limit: Milliseconds | None = None
     """The time limit of a move; None: that of the game."""
+    records: bool = False
+    """Whether outcomes carry the match file and the last view."""
 
     def fixtures(self) -> list[Fixture]:
         return list(fixtures(len(self.entrants), self.seats, self.matches, self.seed))
@@ -124,6 +134,9 @@ class MatchOutcome(Struct, frozen=True):
     logs: dict[int, str]
     """The last lines that bots at fault wrote, with their tracebacks."""
     file: str = ""
+    record: bytes = b""
+    view: dict[str, Any] = field(default_factory=dict)
+    """The public view of the last position."""
 
 
 def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = None) -> MatchOutcome:
@@ -147,7 +160,8 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
     file = _save(plan, fixture, match, names, seats) if plan.save else ""
     headlines = tuple(table.headline(player) for player in range(plan.seats))
     logs = {player: _last_lines(seats[player].log) for player in table.faults if seats[player].log}
-    return MatchOutcome(fixture, match.result, efforts, tuple(table.refused), table.faults, headlines, logs, file)
+    kept = (match_file(match, names), match.view(None)) if plan.records else (b"", {})
+    return MatchOutcome(fixture, match.result, efforts, tuple(table.refused), table.faults, headlines, logs, file, *kept)
 
 
 def _last_lines(log: str) -> str:

@@ -133,13 +133,19 @@ class ContestJournal:
             await self._keep(name, author, "created", detail, _entry_note(name, entry), *enter)
 
     async def change_document(self, name: str, document: ContestDocument, author: str) -> None:
-        """Replace the document of a contest that has not started. Its name stays."""
+        """Replace the document of a contest that has not started. Its name stays.
+
+        After the start, only bots may be exchanged or added, and only if `[entry]` allows new versions or late entrants."""
         async with self._lock:
             entry = await self.entry(name)
-            if entry.state not in BEFORE:
-                raise ContestRefusal(f"the contest is {entry.state}; its document can be changed only before the start")
             if document.name != name:
                 raise ContestRefusal(f"the name of a contest stays {name!r}; it cannot become {document.name!r}")
+            if entry.state not in BEFORE and not _only_bots(entry.document, document):
+                changes = "; ".join(changed_keys(entry.document, document))
+                raise ContestRefusal(
+                    f"the contest is {entry.state}; its document can be changed only before the start: {changes}; "
+                    f"undo the change, or begin another contest under another name"
+                )
             detail = ", ".join(changed_keys(entry.document, document))
             await self._keep(name, author, "changed", detail, _entry_note(name, replace(entry, document=document)))
 
@@ -162,6 +168,16 @@ class ContestJournal:
             number = len(entrants)
             await self._keep(name, author, "entered", entrant.name, _entrant_note(name, number, entrant))
             return number
+
+    async def replace_entrants(self, name: str, entrants: Sequence[Entrant], author: str) -> None:
+        """Replace all entrants before the start."""
+        async with self._lock:
+            entry, old = await self.entry(name), await self.entrants(name)
+            if entry.state not in BEFORE:
+                raise ContestRefusal(f"the contest is {entry.state}; its entrants can be replaced only before the start")
+            await self._store.strike(_entrants(name), [f"{number:06d}" for number in range(len(entrants), len(old))])
+            notes = [_entrant_note(name, number, entrant) for number, entrant in enumerate(entrants)]
+            await self._keep(name, author, "entrants", f"{len(entrants)} entrants", *notes)
 
     async def withdraw(self, name: str, number: EntrantNumber, round_: int, author: str, why: str = "") -> None:
         """The entrant plays no more from this round on."""
@@ -202,6 +218,15 @@ class ContestJournal:
         line = LogLine(self._now(), author, action, detail, dict(old or {}))
         label = f"{line.when:015d} {next(self._lines):06d}"
         await self._store.keep([*notes, Note(_log(name), label, msgspec.to_builtins(line))], retry=True)
+
+
+def _only_bots(old: ContestDocument, new: ContestDocument) -> bool:
+    """Return True if the documents differ only in bots that may be exchanged or added during the contest."""
+    if replace(old, entrants=new.entrants) != new or len(new.entrants) < len(old.entrants):
+        return False
+    kept = zip(old.entrants, new.entrants, strict=False)
+    same = all(before == after or (old.entry.versions and replace(before, bot=after.bot) == after) for before, after in kept)
+    return same and (old.entry.late or len(new.entrants) == len(old.entrants))
 
 
 def changed_keys(old: ContestDocument, new: ContestDocument) -> list[str]:
