@@ -34,7 +34,7 @@ async def open_contest(journal: ContestJournal, document: ContestDocument, autho
         raise ContestRefusal(refusal)
     if name not in await journal.contests():
         _check_bots(document, entrants, isolation)
-        await journal.create(document, author, entrants)
+        await journal.create(document, author, entrants, offline=True)
         return await journal.load(name)
     stored = await journal.load(name)
     try:

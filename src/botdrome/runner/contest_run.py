@@ -9,9 +9,9 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable
 
+from botdrome.contest.fixture_results import fixture_result, unplayed
 from botdrome.contest.formats.format import FixtureResult
 from botdrome.contest.progress import ContestProgress
-from botdrome.match.events import Result
 from botdrome.match.record import seed_text
 from botdrome.runner.contest_players import ContestPlayers, PlayedFixture
 from botdrome.store.contest_journal import ContestJournal, StoredContest, result_note
@@ -26,7 +26,6 @@ AHEAD = 4
 """Portions per worker that may wait for an earlier result, where results are stored in the order of the plan."""
 POLL = 0.5
 """Seconds between two looks at the state of a paused contest."""
-FAULTLESS = ("complete", "resigned", "aborted")
 
 
 class ContestWaits(Exception):
@@ -133,20 +132,16 @@ class ContestRun:
                 batch.append(played)
             del self._ready[key]
             self._taken.discard(key)
-            if self._in_order and (played.absent or _faulty(played.outcome.result if played.outcome else None)):
+            if self._in_order and (played.outcome is None or fixture_result(played.outcome.result, "").crashed):
                 break  # its bot may be withdrawn, which decides later fixtures
         return batch
 
     def _result(self, played: PlayedFixture) -> FixtureResult:
         if played.outcome is not None:
-            result = played.outcome.result
-            return FixtureResult(result.places, crashed=_faulty(result), match=os.urandom(8).hex())
+            return fixture_result(played.outcome.result, os.urandom(8).hex())
         if self.document.penalties.no_show == "wait":
             raise ContestWaits("; ".join(played.absent.values()))
-        seats, absent = len(played.fixture.entrants), tuple(played.absent)
-        if self.document.penalties.no_show == "skip" or len(absent) == seats:
-            return FixtureResult((), absent)
-        return FixtureResult(tuple(seats - len(absent) + 1 if seat in absent else 1 for seat in range(seats)), absent)
+        return unplayed(played.fixture, played.absent, self.document.penalties.no_show)
 
     async def _store_result(self, played: PlayedFixture, result: FixtureResult) -> None:
         name, fixture, outcome = self.document.name, played.fixture, played.outcome
@@ -175,8 +170,3 @@ class ContestRun:
     async def _keep_forfeits(self, forfeits: dict[str, FixtureResult]) -> None:
         if forfeits:
             await self._journal.keep_results(self.document.name, forfeits, ARENA, "forfeits after a withdrawal")
-
-
-def _faulty(result: Result | None) -> tuple[int, ...]:
-    """Return the seats that were put out by a fault."""
-    return tuple(seat for seat, cause in enumerate(result.causes if result else ()) if cause not in FAULTLESS)

@@ -50,6 +50,8 @@ class ContestEntry(Struct, frozen=True):
     """Why it waits for the organiser; empty: it does not."""
     secret: str = ""
     """What the seeds of its matches depend on (see `contest/fixture_seeds.py`); empty: on nothing but the document."""
+    offline: bool = False
+    """Whether `botdrome contest run` plays it; a server only shows it."""
 
 
 class LogLine(Struct, frozen=True, omit_defaults=True):
@@ -121,13 +123,20 @@ class ContestJournal:
 
     # Changes.
 
-    async def create(self, document: ContestDocument, author: str, entrants: Sequence[Entrant] = (), secret: str = "") -> None:
+    async def create(
+        self,
+        document: ContestDocument,
+        author: str,
+        entrants: Sequence[Entrant] = (),
+        secret: str = "",
+        offline: bool = False,
+    ) -> None:
         """Store a new contest as a draft. Raise ContestRefusal if the name is taken."""
         name = document.name
         async with self._lock:
             if name in await self._store.notes(CONTESTS):
                 raise ContestRefusal(f"there is a contest {name!r} already")
-            entry = ContestEntry(document, "draft", self._now(), secret=secret)
+            entry = ContestEntry(document, "draft", self._now(), secret=secret, offline=offline)
             enter = [_entrant_note(name, number, entrant) for number, entrant in enumerate(entrants)]
             detail = f"{len(entrants)} entrants" if entrants else ""
             await self._keep(name, author, "created", detail, _entry_note(name, entry), *enter)
@@ -185,6 +194,12 @@ class ContestJournal:
             entrant = (await self.entrants(name))[number]
             detail = f"{entrant.name}: {why}" if why else entrant.name
             await self._keep(name, author, "withdrawn", detail, _entrant_note(name, number, replace(entrant, left=round_)))
+
+    async def reinstate(self, name: str, number: EntrantNumber, author: str) -> None:
+        """Let a withdrawn entrant play again."""
+        async with self._lock:
+            entrant = (await self.entrants(name))[number]
+            await self._keep(name, author, "reinstated", entrant.name, _entrant_note(name, number, replace(entrant, left=None)))
 
     async def replace_version(self, name: str, number: EntrantNumber, version: str, author: str) -> None:
         """Raise ContestRefusal if the contest has started and its document does not allow new versions."""

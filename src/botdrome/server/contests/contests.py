@@ -52,7 +52,7 @@ class Contests:
         """Load all contests, so that players may wait for them."""
         for name in await self.journal.contests():
             stored = await self._reload(name)
-            if stored.entry.state != "over":
+            if stored.entry.state != "over" and not stored.entry.offline:
                 self._attend_to(stored)
 
     def go_on(self) -> None:
@@ -121,12 +121,13 @@ class Contests:
 
     async def change(self, name: str, document: ContestDocument, author: str) -> StoredContest:
         """Replace the document of a contest that has not started."""
+        self._of_server(name)
         await self.journal.change_document(name, document, author)
         return await self._followed(name)
 
     async def act(self, name: str, action: Action, author: str) -> StoredContest:
         """Open, start, pause, resume or end a contest. Raise ContestRefusal if its state does not allow that."""
-        stored = self.known(name)
+        stored = self._of_server(name)
         if action == "start" and (
             refusal := CONTEST_FORMATS[stored.entry.document.format_].refusal(stored.entry.document, len(stored.entrants))
         ):
@@ -136,7 +137,7 @@ class Contests:
 
     async def withdraw(self, name: str, bot: str, author: str, why: str = "") -> StoredContest:
         """Take a bot out of a contest. It forfeits its matches of this round."""
-        number = number_of(self.known(name), bot)
+        number = number_of(self._of_server(name), bot)
         if number is None:
             raise ContestRefusal(f"{bot} is not in the contest {name!r}")
         running = self._running.get(name)
@@ -149,7 +150,7 @@ class Contests:
 
     async def enter(self, name: str, bot: BotEntry, author: str, password: str = "") -> None:
         """Enter a bot, or raise ContestRefusal with the rule that it breaks. A bot that is in the contest already stays in it."""
-        stored = self.known(name)
+        stored = self._of_server(name)
         if number_of(stored, bot.name) is not None:
             return
         if problem := entry_problem(stored, bot, password):
@@ -167,6 +168,13 @@ class Contests:
         stored = self._stored.get(name)
         if stored is None:
             raise UnknownContest(f"there is no contest {name!r}")
+        return stored
+
+    def _of_server(self, name: str) -> StoredContest:
+        """Raise UnknownContest, or ContestRefusal if it was played offline."""
+        stored = self.known(name)
+        if stored.entry.offline:
+            raise ContestRefusal(f"the contest {name!r} runs offline: continue it with `botdrome contest run`")
         return stored
 
     async def _followed(self, name: str) -> StoredContest:

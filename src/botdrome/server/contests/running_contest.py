@@ -8,12 +8,12 @@ from typing import Any
 
 import structlog
 
+from botdrome.contest.fixture_results import fixture_result, unplayed
 from botdrome.contest.fixture_seeds import match_seed
 from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, FixtureResult
 from botdrome.contest.progress import ContestProgress
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
-from botdrome.match.events import Result
 from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
 from botdrome.server.failures import log_failure
 from botdrome.server.tables.subscriber import Subscriber
@@ -23,8 +23,6 @@ from botdrome.store.store import Note
 
 log = structlog.get_logger()
 
-CRASHES = {"crash", "disconnect", "flood", "unreadable"}
-"""Causes that count as a crash of the bot."""
 RETRY = 1.0
 """Seconds until fixtures are tried again while no match may begin."""
 MOST_AT_ONCE = 50
@@ -282,17 +280,3 @@ class RunningContest:
             self._playing.pop(fixture.key)
             return
         self._count(fixture, result)
-
-
-def fixture_result(result: Result, match: str) -> FixtureResult:
-    crashed = tuple([seat for seat, cause in enumerate(result.causes) if cause in CRASHES])
-    return FixtureResult(result.places, (), crashed, match)
-
-
-def unplayed(fixture: ContestFixture, absent: list[int], rule: str) -> FixtureResult:
-    """Return the result of a fixture with absent players: the others share the first place, or it does not count."""
-    if rule == "skip" or len(absent) == len(fixture.entrants):
-        return FixtureResult((), tuple(absent))
-    present = len(fixture.entrants) - len(absent)
-    places = tuple([present + 1 if seat in absent else 1 for seat in range(len(fixture.entrants))])
-    return FixtureResult(places, tuple(absent))
