@@ -32,7 +32,7 @@ BUSY = {
     "server": ("session",),
     "server/battlebot": ("host",),
     "server/boats": ("game", "players", "port", "room", "statistics"),
-    "server/bomber": ("room", "routes"),
+    "server/bomber": ("judging", "room", "routes"),
     "server/duel": ("hall",),
     "server/network": ("body_budget", "http", "rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket"),
     "server/tables": ("audience", "flight_records", "metronome", "running_tables", "subscriber", "table"),

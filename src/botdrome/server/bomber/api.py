@@ -1,6 +1,7 @@
 """The entry points of the Bomberman API: an HTTP service and a WebSocket."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 from botdrome.server.bomber.registration import register
@@ -93,12 +94,16 @@ class SocketHost:
     def __init__(self, room: BomberRoom, user_id: str | None) -> None:
         """`user_id`: each new state is pushed as this user sees it, or as the last one that the client spoke for."""
         self._room, self._user_id = room, user_id
+        self._followed: BomberRoom | None = None
+        self._pusher: Callable[[], None] | None = None
+        """Sends the present state."""
 
     def act(self, session: Session, command: Command) -> None:
         room = self._room
         room.desk.tables.metronome.catch_up()
         match command:
             case Act() | ReadState():
+                room = room.room_of(command.user_id)
                 user = room.user(command.user_id)
                 if user is not None:
                     self._user_id = user.user_id
@@ -109,18 +114,31 @@ class SocketHost:
             case RefuseMessage(word, sentence):
                 session.answer(RequestRefused(BAD, word, sentence, room.moment()))
             case FollowRoom():
-                push = partial(self._push, session)
-                room.pushes[push] = None
-                session.release = partial(room.pushes.pop, push)
-                push()
+                self._pusher = partial(self._push, session)
+                session.release = self._unfollow
+                self._follow(room)
+                self._pusher()
 
     def _registered(self, session: Session, reply: RoomReply) -> None:
         if isinstance(reply, Registered):
             self._user_id = reply.user_id
+            self._follow(self._room.room_of(reply.user_id))
         session.answer(reply)
 
+    def _follow(self, room: BomberRoom) -> None:
+        """Push the states of this room from now on."""
+        self._unfollow()
+        if self._pusher is not None:
+            room.pushes[self._pusher] = None
+            self._followed = room
+
+    def _unfollow(self) -> None:
+        if self._followed is not None and self._pusher is not None:
+            self._followed.pushes.pop(self._pusher, None)
+
     def _push(self, session: Session) -> None:
-        session.answer(self._room.shown_to(self._room.user(self._user_id)))
+        room = self._room.room_of(self._user_id)
+        session.answer(room.shown_to(room.user(self._user_id)))
 
 
 async def open_bomber(server: ServerParts) -> ServedProtocol:

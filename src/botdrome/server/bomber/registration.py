@@ -1,9 +1,10 @@
 """Registration of users in a Bomberman room. The store checks names and tokens; the rules are in `wire/bomber`."""
 
+from botdrome.server.bomber.contest_rooms import ContestRooms
 from botdrome.server.bomber.room import BomberRoom, SendReply
 from botdrome.server.bomber.users import BomberUser
 from botdrome.server.failures import log_failure
-from botdrome.server.lobby.registry import Banned, Denied
+from botdrome.server.lobby.registry import Admission, Banned, Denied
 from botdrome.store.store import BotEntry
 from botdrome.wire.bomber.conversation import (
     FORBIDDEN,
@@ -34,6 +35,8 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
     except Exception:
         log_failure("a bot could not be looked up")
         return RequestRefused(UNAVAILABLE, "UNAVAILABLE", "names cannot be looked up now")
+    if (contests := room.contest_rooms) is not None and (user := _contest_user(room, contests, command, admission, address)):
+        return contests.registered(user)
     known, closing = room.named(admission.name), room.desk.closing
     enters = known is None and room.registering
     asked = Registration(
@@ -53,6 +56,18 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
     if enters:
         known = room.enter(command.name, admission, command.password, address)
     return room.registered(known)
+
+
+def _contest_user(
+    room: BomberRoom, contests: ContestRooms, command: RegisterUser, admission: Admission, address: str
+) -> BomberUser | None:
+    """Return the user that plays in a contest under this name, or let it wait for its next match there."""
+    known = contests.named(admission.name)
+    if known is not None and known.is_known_by(admission.bot, command.password, address):
+        return known
+    if known is not None or room.desk.refusal or not contests.expects(room.plan, admission):
+        return None
+    return contests.enter(room.plan, command.name, admission, command.password, address)
 
 
 def _returns(room: BomberRoom, command: RegisterUser, address: str, user: BomberUser | None, bot: BotEntry | None = None) -> bool:

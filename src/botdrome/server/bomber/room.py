@@ -5,15 +5,16 @@ import secrets
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_actions import WORDS
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Played, Result
 from botdrome.match.terms import Milliseconds
+from botdrome.server.bomber.judging import MOVES, NOT_TRIED, response_to, round_of
 from botdrome.server.bomber.plan import BomberPlan
 from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.users import BomberUser
@@ -31,33 +32,36 @@ from botdrome.wire.bomber.conversation import (
     Registered,
     RequestRefused,
     RoomReply,
-    Round,
     UserState,
-    accepted,
     refused_before,
 )
-from botdrome.wire.bomber.messages import CAME_LATE, IS_AHEAD, IS_DEAD, IS_OVER, BomberWriter, Response, refusal_in
+from botdrome.wire.bomber.messages import BomberWriter
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
 from botdrome.wire.match_header import MatchHeader
+
+if TYPE_CHECKING:
+    from botdrome.server.bomber.contest_rooms import ContestRooms
 
 Push = Callable[[], None]
 SendReply = Callable[[RoomReply], None]
 Moment = dict[str, int]
 """The number of a state, and the milliseconds left until it ends."""
-MOVES = {word: ({"action": word}, b'{"action":"%s"}' % word.encode()) for word in WORDS}
-"""Each word as a move for the table, and as bytes for the record, without the user_id."""
-
-NOT_TRIED = {
-    IS_DEAD: "not taken: the user is dead",
-    IS_AHEAD: "not taken: too early",
-    CAME_LATE: "not taken: too late",
-}
-"""Reasons as the record has them."""
 
 
 class BomberRoom:
-    def __init__(self, plan: BomberPlan, desk: Desk, by_address: Counter[str]) -> None:
+    def __init__(
+        self,
+        plan: BomberPlan,
+        desk: Desk,
+        by_address: Counter[str],
+        contest_rooms: "ContestRooms | None" = None,
+        private: bool = False,
+    ) -> None:
+        """`private`: it plays one match, which a contest starts."""
         self.plan, self.desk, self.game = plan, desk, plan.game
+        self.contest_rooms, self._private = contest_rooms, private
+        self.on_end: Callable[[], None] = self._open
+        """Called when users have had time to read the result."""
         self.waits = Waits(desk.settings.of(BomberSection).wait, by_address)
         self.pushes: dict[Push, None] = {}
         """Called with every new state."""
@@ -101,15 +105,27 @@ class BomberRoom:
     def named(self, name: str) -> BomberUser | None:
         return self._names.get(name)
 
+    def room_of(self, user_id: object) -> "BomberRoom":
+        """Return the private room of a user that plays in a contest, or this room."""
+        return self if self.contest_rooms is None else self.contest_rooms.room_of(user_id) or self
+
+    def take_over(self, name: str, user: BomberUser, other: "BomberRoom") -> None:
+        """Take a user of another room in; requests that wait there are answered."""
+        if other is not self:
+            self._users[user.user_id] = self._names[name] = user
+            other.waits.wake(None)
+            self.pushes |= other.pushes
+
     def enter(self, user_name: str, admission: Admission, password: str | None, address: str) -> BomberUser:
         """Add a user. The room must be open, and the name free."""
         user = BomberUser(user_name, admission.bot, password, address, self._make_writer)
         self._users[user.user_id] = self._names[admission.name] = user
         self._list(user, admission, address)
         self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
-        if self._timer is None:
-            self._set_timer(self.plan.registration, self._time_is_over)
-        self._start_if_full()
+        if not self._private:
+            if self._timer is None:
+                self._set_timer(self.plan.registration, self._time_is_over)
+            self._start_if_full()
         return user
 
     def _list(self, user: BomberUser, admission: Admission, address: str) -> None:
@@ -190,35 +206,16 @@ class BomberRoom:
         if user is None:
             return RequestRefused(NOT_FOUND, "UNKNOWN_USER", "there is no such user_id in this room", self.moment())
         user.traffic.came()
-        response, number = refused_before(self._round(user), action.number)
-        move, note = MOVES[action.word]
         table = self.table
+        response, number = refused_before(round_of(table, user.player, self.state), action.number)
+        move, note = MOVES[action.word]
         if response is None:
             assert table is not None and user.player is not None
             verdict = table.submit(user.player, move, note)
-            response = self._response(verdict, table, user, action.word, number)
+            response = response_to(verdict, table, user, action.word, number, self.state, self.plan.early)
         elif table is not None and user.player is not None and response in NOT_TRIED:
             table.note(user.player, note, NOT_TRIED[response])
         return ActionJudged(response, number, self.shown_to(user))
-
-    def _round(self, user: BomberUser) -> Round | None:
-        table, player, state = self.table, user.player, self.state
-        if table is None or player is None or state.phase == REGISTRATION:
-            return None
-        match, deadline = table.match, table.match.deadline
-        running = match.steps + (1 if deadline is None or table.now() <= deadline else 2)
-        return Round(state.phase, match.result is not None, state.number, running, state.place(player) is not None)
-
-    def _response(self, verdict: str, table: Table, user: BomberUser, word: str, step: int) -> Response:
-        """Return the response to an action for the round with this number."""
-        match, refused = table.match, refusal_in(verdict)
-        if match.result is not None and (refused is not None or not self.plan.early):
-            return IS_OVER  # the round before was overdue, and ended the game
-        if refused is not None:
-            assert user.player is not None
-            return IS_DEAD if self.state.place(user.player) is None else refused
-        previous, user.acted = user.acted, (step, word)
-        return accepted(previous, step)
 
     def _set_timer(self, seconds: float, work: Callable[[], None]) -> None:
         self._due = self._loop.time() + seconds
@@ -227,7 +224,7 @@ class BomberRoom:
     # The start.
 
     def _client_waits(self) -> None:
-        if self._users and self.registering and not self.desk.refusal:
+        if self._users and self.registering and not self._private and not self.desk.refusal:
             self._start_if_full()
 
     def _can_start(self, players: int) -> bool:
@@ -256,8 +253,11 @@ class BomberRoom:
         ]
         players = [GatheredPlayer(name, client.owner, client) for name, client in clients]
         players += self._gathering.house_bots(self.plan.players - len(players)) if self.plan.house else []
-        self._seated = self._shown(tuple(player.name for player in players))
-        table = self.table = open_table(self.desk, self.game, self.plan.terms, self.plan.options, players)
+        self.begin(players, open_table(self.desk, self.game, self.plan.terms, self.plan.options, players))
+
+    def begin(self, players: list[GatheredPlayer], table: Table) -> None:
+        """Begin the game of these players."""
+        self._seated, self.table = self._shown(tuple(player.name for player in players)), table
         table.subscribe(Subscriber(self._hear, over=self._over))
         delay = secrets.randbelow(min(200, self.plan.round)) / 1000
         self._due = self._loop.time() + delay
@@ -288,4 +288,4 @@ class BomberRoom:
     def _over(self, table: Table) -> None:
         if self.state.phase != FINISHED:  # the result could not be stored, so it was not announced
             self._turn(self._state(table, FINISHED, None))
-        self._set_timer(self.plan.rest, self._open)
+        self._set_timer(self.plan.rest, self.on_end)

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+from botdrome.server.bomber.contest_rooms import ContestRooms
 from botdrome.server.bomber.plan import read_plans
 from botdrome.server.bomber.room import BomberRoom
 from botdrome.server.bomber.settings import BomberSection
@@ -17,7 +18,8 @@ class Rooms:
         self.waiting_from: Counter[str] = Counter()
         """The number of waiting requests per address."""
         plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
-        self._rooms = {plan.name: BomberRoom(plan, desk, self.waiting_from) for plan in plans}
+        contest_rooms = ContestRooms(desk, self.waiting_from)
+        self._rooms = {plan.name: BomberRoom(plan, desk, self.waiting_from, contest_rooms) for plan in plans}
         self.first = next(iter(self._rooms.values()))
 
     def __getitem__(self, name: str) -> BomberRoom | None:

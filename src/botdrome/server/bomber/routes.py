@@ -86,6 +86,7 @@ class RoomRequest:
         command = talk.receive(self.fields)
         if isinstance(command, RegisterUser):
             return room.desk.tasks.start(register(room, command, self.exchange.address, partial(self._reply, talk)))
+        room = self.room = room.room_of(command.user_id)
         if isinstance(command, Act):
             return self._reply(talk, room.act(command))
         if command.after is None or not room.comes_after(command.after):
@@ -107,7 +108,8 @@ class RoomRequest:
         self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN, rest))
 
     def show_state(self, user_id: str) -> None:
-        self._reply(BomberConversation(self.shape), self.room.shown_to(self.room.user(user_id)))
+        room = self.room.room_of(user_id)
+        self._reply(BomberConversation(self.shape), room.shown_to(room.user(user_id)))
 
     def show(self, value: object) -> None:
         self.exchange.answer(HttpResponse(OK, self.shape.spelled(value), self.shape.content_type, OPEN))
