@@ -1,9 +1,11 @@
 """HTTP requests that are badly made, late or too many."""
 
 import asyncio
+import socket
 from collections import Counter
 
 import pytest
+from structlog.testing import capture_logs
 
 from botdrome.server.network.http_exchange import HttpResponse
 from tests.server.clients import PATIENCE
@@ -133,6 +135,17 @@ async def test_a_mistake_of_ours_is_told_without_its_secrets() -> None:
         status, _, body = await line.answer()
         assert (status, body) == (500, b"INTERNAL_ERROR: the server has made a mistake")
         assert (await line.answer())[2] == b"/a?b=c "
+
+
+async def test_a_client_that_is_gone_before_the_close_is_no_mistake_of_ours() -> None:
+    async with shop() as (one, open_line):
+        port = (await open_line()).writer.get_extra_info("peername")[1]
+        with capture_logs() as logged:
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            while not one.seen:
+                await asyncio.sleep(0)
+    assert logged == []
 
 
 async def test_a_full_house_says_so() -> None:

@@ -29,6 +29,7 @@ from botdrome.server.network.http_request import (
 from botdrome.server.network.peer import Peer
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.websocket import end_writing
 
 log = structlog.get_logger()
 
@@ -265,10 +266,7 @@ class HttpConnection:
         self._let_go()
         if not transport.is_reading():
             transport.resume_reading()
-        if transport.can_write_eof():
-            transport.write_eof()
-        else:
-            transport.close()
+        end_writing(transport)
         self._timer = self._loop.call_later(CLOSE_TIMEOUT, transport.abort)
 
     def _hand_over(self) -> None:
