@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from botdrome.bots.house import house_bots, seated
 from botdrome.client.program import CannotStart
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
-from botdrome.match.terms import Pace, Terms
+from botdrome.match.terms import Pace, Terms, offline
 from botdrome.runner.bot_process import BotFault
 from botdrome.runner.in_process import BotLog, guarded
 from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, Seat, check_bot, make_seat
@@ -168,6 +169,34 @@ def test_a_function_that_takes_too_long_is_late() -> None:
     assert match.result is not None
     assert match.result.causes == ("timeout", "complete")
     assert table.refused == [1, 0]
+
+
+class TimedSeat(FunctionSeat):
+    """A house bot that needs a given time for each move."""
+
+    def __init__(self, game: str, spent: float) -> None:
+        super().__init__(seated(house_bots(game)["random"], 5), trusted=True)
+        self.spent = spent
+
+    def ask(self, view: dict[str, Any], limit: float) -> tuple[Any, float]:
+        return super().ask(view, limit)[0], self.spent
+
+
+def timed(game: str, *spent: float) -> Match:
+    row = FORMATS[game]
+    match = Match(row.game, len(spent), offline(row.terms), 1)
+    OfflineTable(match, [TimedSeat(game, each) for each in spent], ("one", "two", "three")[: len(spent)]).play()
+    return match
+
+
+@pytest.mark.parametrize("game", ["bumblebots", "battleship", "gomoku"])
+def test_the_same_seed_gives_the_same_record_however_slow_the_bots_are(game: str) -> None:
+    first, usual = (float(FORMATS[game].terms.pace.allowed(step) or 0) / 1000 for step in (0, 1))
+    assert timed(game, 0, 0).inputs == timed(game, usual, 0).inputs, "within the limit"
+    late = timed(game, first + 0.001, 0)
+    assert late.inputs == timed(game, first + 0.9, 0).inputs, "beyond it"
+    assert late.result is not None
+    assert late.result.causes == ("timeout", "complete"), "the opponent is not late"
 
 
 def test_a_refused_move_without_a_limit_ends_in_expulsion() -> None:

@@ -12,7 +12,7 @@ from botdrome.client.program import FAREWELL, Program, wait_for
 from botdrome.games.options import options_in
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
-from botdrome.match.events import Began, BoardEnded, Cause, Event, Late, Out, Played, Player, Refused
+from botdrome.match.events import Began, BoardEnded, Cause, Event, Out, Played, Player, Refused
 from botdrome.match.headline import Headlines
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
@@ -71,6 +71,8 @@ class OfflineTable:
         self._in_vain = dict.fromkeys(self._programs, 0)
         self._refusals: dict[Player, str] = {}
         """Why the last move of each player in this step was refused."""
+        self._late: set[Player] = set()
+        """The players whose moves in this step came after the limit. Such a move is dropped, however late it was."""
         self._missed = [0] * match.players
         """The steps in a row that each player has missed."""
         self._headlines = Headlines()
@@ -117,13 +119,13 @@ class OfflineTable:
         self._headlines.add(event)
         if isinstance(event, Played | Began):
             self._refusals.clear()
+            self._late.clear()
             self._clock.restart()
         elif isinstance(event, Out):
             self.faults.setdefault(event.player, f"{event.cause}: {event.detail}" if event.detail else event.cause)
-        elif isinstance(event, Refused | Late):
+        elif isinstance(event, Refused):
             self.refused[event.player] += 1
-            if isinstance(event, Refused):
-                self._refusals[event.player] = event.why
+            self._refusals[event.player] = event.why
 
     def _expel(self, player: Player, cause: Cause, why: str) -> None:
         if seat := self._programs.pop(player, None):
@@ -161,13 +163,14 @@ class OfflineTable:
         step = self._match.steps
         for _ in range(TRIES):
             for player in tuple(self._match.awaited):
-                if player in self._functions and self._match.steps == step and self._match.result is None:
+                asked = player in self._functions and player not in self._late
+                if asked and self._match.steps == step and self._match.result is None:
                     self._ask(player, self._functions[player])
 
     def _ask(self, player: Player, seat: FunctionSeat | ProcessSeat) -> None:
         match, began = self._match, perf_counter()
-        limit = match.terms.pace.limit
-        seconds = UNLIMITED if limit is None else limit / 1000
+        due, limit = match.deadline, match.terms.pace.limit
+        seconds = UNLIMITED if due is None else (due - self._clock.now) / 1000
         view = house_view(match.position, match.seat_of(player)) if seat.trusted else match.view(player)
         try:
             raw, spent = seat.ask(view, seconds + BEYOND)
@@ -176,9 +179,12 @@ class OfflineTable:
             return self._expel(player, fault.cause, ", ".join(filter(None, (late, fault.detail))))
         finally:
             self._clock.leave_out(perf_counter() - began)
-        if spent > seconds and match.deadline is not None:
-            self._clock.advance(match.deadline + int((spent - seconds) * 1000) + 1)
-        self._take(player, raw)
+        if spent > seconds and due is not None:
+            self._late.add(player)
+            self.refused[player] += 1
+        else:
+            self._take(player, raw)
+        return None
 
     # Moves and time.
 
