@@ -33,6 +33,7 @@ FURTHER: list[Setup] = [
     (Gomoku(size=5, win_length=3), 2),
     (Gomoku(size=5, win_length=5), 2),
     (Gomoku(size=25, win_length=6), 2),
+    (Gomoku(size=6, win_length=4, opening=((2, 2), (3, 3), (2, 3))), 2),
 ]
 
 

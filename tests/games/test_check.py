@@ -13,6 +13,8 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
     ("noughts-and-crosses", 2, {}),
     ("gomoku", 2, {"size": 5, "win_length": 5}),
     ("gomoku", 2, {"size": 5, "win_length": 6}),
+    ("gomoku", 2, {"opening": [[7, 7], [8, 8]]}),
+    ("gomoku", 2, {"opening": [[7, 7], [7, 7]]}),
     ("battleship", 9, {"width": 5, "height": 5, "boats": "A2"}),
     ("battleship", 2, {"width": 5, "height": 5, "boats": "A8"}),
     ("battleship", 2, {"boats": "A2", "goal": 3}),

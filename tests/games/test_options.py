@@ -14,6 +14,7 @@ class Toy(Game[int], frozen=True):
     size: Annotated[int, Meta(description="how large it is", ge=2, le=9)] = 3
     open: Annotated[bool, Meta(description="whether it is open")] = False
     words: Annotated[str, Meta(description="what is said")] = "hello"
+    more: Annotated[tuple[int, ...] | None, Meta(description="what is added")] = None
     state: tuple[int, ...] = ()
 
 
@@ -22,8 +23,10 @@ def test_fields_with_a_description_are_options() -> None:
         Option("size", "how large it is", 3),
         Option("open", "whether it is open", False),
         Option("words", "what is said", "hello"),
+        Option("more", "what is added", None),
     ]
     assert options_in(Toy(size=4)) == {"size": 4, "open": False, "words": "hello"}
+    assert options_in(Toy(more=(1,)))["more"] == (1,)
 
 
 def test_text_is_read_as_what_the_option_wants() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.gomocup import GomocupError, GomocupManager
+from botdrome.wire.gomocup import BadOpening, GomocupError, GomocupManager, read_openings
 
 EMPTY = "." * 15
 
@@ -95,3 +95,23 @@ def test_remarks_are_passed_over(line: str) -> None:
 def test_errors_name_the_line(line: str, words: str) -> None:
     with pytest.raises(GomocupError, match=words):
         started().read_move(line)
+
+
+def test_openings_count_from_the_centre() -> None:
+    assert read_openings("0,0, 1,-1\r\n\n -7 , +7", 15) == {1: [[7, 7], [8, 6]], 3: [[0, 14]]}
+    assert read_openings("0,0", 20) == {1: [[10, 10]]}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("0,0\n0,0,1", "line 2: 3 numbers are no pairs of x,y: '0,0,1'; an opening is x,y of each stone, "),
+        ("0,1.5", "line 1: '1.5' is no whole number; an opening is x,y of each stone, "),
+        ("0,0,", "line 1: 3 numbers"),
+        ("", "there are no openings; an opening is x,y of each stone, "),
+    ],
+)
+def test_a_bad_opening_is_named(text: str, problem: str) -> None:
+    with pytest.raises(BadOpening) as caught:
+        read_openings(text, 15)
+    assert str(caught.value).startswith(problem)

@@ -18,23 +18,27 @@ from botdrome.cli.tournament_report import TournamentReport, score_table
 from botdrome.client.program import CannotStart
 from botdrome.formats import Format
 from botdrome.games.chance import Chance
-from botdrome.games.game import BadOption
+from botdrome.games.game import BadOption, Game
+from botdrome.games.gomoku import Gomoku
 from botdrome.games.options import with_options
 from botdrome.runner.names import distinct_names
 from botdrome.runner.scenes import SceneQueue
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
+from botdrome.wire.gomocup import EXAMPLE, BadOpening, read_openings
 
 INTERRUPTED = 130
+MATCHES = 10
 
 
 class PlayOptions(Struct, frozen=True, kw_only=True):
     """The options of the command."""
 
-    matches: int = 10
+    matches: int | None = None
     jobs: int = 1
     seed: int = 1
     players: int | None = None
     options: list[str] = []
+    openings: Path | None = None
     save: Path | None = None
     limit: int | None = None
     isolation: IsolationFlags = IsolationFlags()
@@ -55,11 +59,35 @@ def _plan(game: str, bots: list[str], given: PlayOptions) -> TournamentPlan:
     row = format_called(game)
     seats = table_size(row, len(bots), given.players)
     options = read_options(given.options)
-    with_options(row.game, options).start(seats, Chance(given.seed))
+    set_up = with_options(row.game, options)
+    set_up.start(seats, Chance(given.seed))
+    openings = _openings(given.openings, set_up, seats) if given.openings else ()
+    matches = given.matches or (len(openings) * seats if openings else MATCHES)
     return TournamentPlan(
-        game, tuple(bots), distinct_names(bots), seats, given.matches, given.seed, options, str(given.save or ""),
-        given.isolation.isolation(), given.limit,
+        game, tuple(bots), distinct_names(bots), seats, matches, given.seed, options, str(given.save or ""),
+        given.isolation.isolation(), given.limit, openings=openings,
     )  # fmt: skip
+
+
+def _openings(file: Path, game: Game[Any], seats: int) -> tuple[Any, ...]:
+    """Read a file of openings, and check that each of them can be played."""
+    if not isinstance(game, Gomoku):
+        raise CommandError(f"--openings is for gomoku, not for {game.name}")
+    if game.opening is not None:
+        raise CommandError("--openings cannot be combined with --option opening=...")
+    try:
+        openings = read_openings(file.read_text(), game.size)
+        for number, opening in openings.items():
+            with_options(game, {"opening": opening}).check(seats)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"{file} is no text file") from None
+    except BadOpening as problem:
+        raise CommandError(f"{file}: {problem}") from None
+    except BadOption as problem:
+        raise CommandError(f"{file}: line {number}: {str(problem).removeprefix('opening: ')}; {EXAMPLE}") from None
+    return tuple(openings.values())
 
 
 def _shown(plan: TournamentPlan, jobs: int, as_json: bool) -> int:

@@ -16,13 +16,19 @@ Bots = Annotated[
 def play(
     game: Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.", autocompletion=game_names)],
     bots: Bots,
-    matches: Annotated[int, typer.Option("-n", "--matches", min=1, help="Matches for every group of bots at one table.")] = 10,
+    matches: Annotated[
+        int | None,
+        typer.Option("-n", "--matches", min=1, help="Matches for every group of bots at one table. \\[default: 10]"),
+    ] = None,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
     seed: Annotated[int, typer.Option(help="The first seed. Each seed is played once per seating.")] = 1,
     players: Annotated[
         int | None, typer.Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]")
     ] = None,
     option: Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")] = None,
+    openings: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Openings for gomoku, as in Gomocup. Each is played once per seating.")
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]")
     ] = None,
@@ -43,7 +49,7 @@ def play(
     from botdrome.cli.play import PlayOptions, run
 
     given = PlayOptions(
-        matches=matches, jobs=jobs, seed=seed, players=players, options=option or [], limit=limit, save=save,
+        matches=matches, jobs=jobs, seed=seed, players=players, options=option or [], openings=openings, limit=limit, save=save,
         isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, show=show,
     )  # fmt: skip
     raise typer.Exit(run(game, bots, given))

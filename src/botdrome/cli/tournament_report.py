@@ -116,6 +116,7 @@ class TournamentReport:
         data = {
             "number": fixture.number + 1,
             "seed": fixture.seed,
+            **({"opening": self.plan.game_options(fixture)["opening"]} if self.plan.openings else {}),
             "bots": [self.plan.names[entrant] for entrant in fixture.entrants],
             "places": result.places,
             "scores": result.scores,

@@ -1,4 +1,4 @@
-"""Gomoku: five or more in a row, on a board of any size, without openings or forbidden moves."""
+"""Gomoku: five or more in a row, on a board of any size, without forbidden moves. An opening may be given."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -14,10 +14,11 @@ from botdrome.games.reading import an_object, entry, whole_within
 Point = tuple[int, int]
 """Column and row."""
 
+Opening = tuple[Point, ...]
 MARKS = ("X", "O")
 FREE = "."
 TURNS = ((0,), (1,))
-WINS = ((1.0, 0.0), (0.0, 1.0))
+DRAW, WINS = (0.0, 0.0), ((1.0, 0.0), (0.0, 1.0))
 
 
 @cache
@@ -56,17 +57,32 @@ class Gomoku(Game[Point], frozen=True):
     """One character per cell, row by row."""
     history: History[Point] = field(default_factory=History)
     to_move: tuple[Seat, ...] = TURNS[0]
-    scores: tuple[float, ...] = (0.0, 0.0)
+    scores: tuple[float, ...] = DRAW
     line: tuple[Point, ...] | None = None
     """The winning row."""
+    opening: Annotated[Opening | None, Meta(description="the first stones, [x, y], in turns from seat 0; none: no stones")] = None
 
     def check(self, players: int) -> None:
         if self.win_length > self.size:
             raise BadOption(f"win_length: {self.win_length} in a row do not fit on a board of size {self.size}")
+        self._opened()
 
     def start(self, players: int, chance: Chance) -> "Gomoku":
         self.check(players)
-        return Gomoku(self.size, self.win_length, FREE * self.size**2)
+        return self._opened()
+
+    def _opened(self) -> "Gomoku":
+        """Return the position after the opening. Raise BadOption if that cannot be played, or ends the game."""
+        position = Gomoku(self.size, self.win_length, FREE * self.size**2, opening=self.opening)
+        for number, (x, y) in enumerate(self.opening or ()):
+            try:
+                point = position.parse(number % 2, {"x": x, "y": y})
+            except IllegalMove as problem:
+                raise BadOption(f"opening: stone {number + 1}: {problem}") from None
+            position = position._with_stone(number % 2, point)
+            if position.over:
+                raise BadOption(f"opening: stone {number + 1}, [{x}, {y}], ends the game")
+        return position
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -92,7 +108,7 @@ class Gomoku(Game[Point], frozen=True):
         for seat, point in moves.items():
             return self._with_stone(seat, point)
         turn = TURNS[1 - self.to_move[0]]
-        return Gomoku(self.size, self.win_length, self.cells, self.history, turn)
+        return Gomoku(self.size, self.win_length, self.cells, self.history, turn, DRAW, None, self.opening)
 
     def _with_stone(self, seat: Seat, point: Point) -> "Gomoku":
         size, win_length, mark, (x, y) = self.size, self.win_length, MARKS[seat], point
@@ -102,9 +118,9 @@ class Gomoku(Game[Point], frozen=True):
         for stretch in stretches(size, win_length)[cell]:
             if winning in cells[stretch]:
                 line = _line(winning, cells[stretch], points(size)[stretch])
-                return Gomoku(size, win_length, cells, history, (), WINS[seat], line)
+                return Gomoku(size, win_length, cells, history, (), WINS[seat], line, self.opening)
         turn = TURNS[1 - seat] if FREE in cells else ()
-        return Gomoku(size, win_length, cells, history, turn)
+        return Gomoku(size, win_length, cells, history, turn, DRAW, None, self.opening)
 
     def view(self, seat: Seat | None) -> View:
         return {

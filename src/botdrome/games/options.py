@@ -43,8 +43,9 @@ def _description(kind: Any) -> str | None:
 
 
 def options_in(game: Game[Any]) -> dict[str, Any]:
-    """Return the values of the options, ready for JSON."""
-    return {name: msgspec.to_builtins(getattr(game, name)) for name in options_of(game)}
+    """Return the values of the options, ready for JSON. An option that is None is not in use and is left out."""
+    values = {name: getattr(game, name) for name in options_of(game)}
+    return {name: msgspec.to_builtins(value) for name, value in values.items() if value is not None}
 
 
 def unusual(game: Game[Any]) -> dict[str, Any]:

@@ -113,6 +113,13 @@ class TournamentPlan(Struct, frozen=True):
     """The time limit of a move; None: that of the game."""
     records: bool = False
     """Whether outcomes carry the match file and the last view."""
+    openings: tuple[Any, ...] = ()
+    """Values of the option `opening`: each is played with one seed."""
+
+    def game_options(self, fixture: Fixture) -> dict[str, Any]:
+        """Return the options of one match."""
+        openings = self.openings
+        return self.options | ({"opening": openings[(fixture.seed - self.seed) % len(openings)]} if openings else {})
 
     def fixtures(self) -> list[Fixture]:
         return list(fixtures(len(self.entrants), self.seats, self.matches, self.seed))
@@ -140,7 +147,7 @@ class MatchOutcome(Struct, frozen=True):
 
 
 def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = None) -> MatchOutcome:
-    match = Match(with_options(FORMATS[plan.game].game, plan.options), plan.seats, plan.terms(), fixture.seed)
+    match = Match(with_options(FORMATS[plan.game].game, plan.game_options(fixture)), plan.seats, plan.terms(), fixture.seed)
     names = tuple(plan.names[entrant] for entrant in fixture.entrants)
     stage = Stage(match_name(plan, fixture), match, names, show) if show else None
     seats: list[Seat] = []

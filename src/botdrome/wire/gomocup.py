@@ -1,4 +1,4 @@
-"""Gomocup's protocol for gomoku engines, as the manager speaks it: lines on standard input and output. No I/O."""
+"""Gomocup's protocol for gomoku engines, as the manager speaks it: lines on standard input and output. Its openings. No I/O."""
 
 import re
 
@@ -15,11 +15,40 @@ WIN_LENGTH = 5
 REMARKS = ("MESSAGE", "DEBUG", "SUGGEST")
 """Lines that an engine may write at any time."""
 STARTED = re.compile("OK\\b")
+NUMBER = re.compile("[+-]?[0-9]{1,3}")
+EXAMPLE = "an opening is x,y of each stone, counted from the centre of the board, such as 0,0, 1,-1, 2,3"
 POINT = re.compile(r"(\d+)\s*,\s*(\d+)")
 
 
 class GomocupError(Exception):
     """The engine reported an error, or did not keep to the protocol; the text is for its author."""
+
+
+class BadOpening(Exception):
+    """A line that is no opening; the text names the line and gives an example."""
+
+
+def read_openings(text: str, size: int) -> dict[int, list[list[int]]]:
+    """Return the openings of a file, by the number of the line: the points of their stones on a board of this size.
+
+    Each line is an opening: pairs of x,y counted from the centre, with commas in between. Empty lines are passed over.
+    """
+    lines = {number: line.strip() for number, line in enumerate(text.splitlines(), 1)}
+    openings = {number: _points(number, line, size // 2) for number, line in lines.items() if line}
+    if not openings:
+        raise BadOpening(f"there are no openings; {EXAMPLE}")
+    return openings
+
+
+def _points(number: int, line: str, centre: int) -> list[list[int]]:
+    words = [word.strip() for word in line.split(",")]
+    if len(words) % 2:
+        raise BadOpening(f"line {number}: {len(words)} numbers are no pairs of x,y: {line[:80]!r}; {EXAMPLE}")
+    for word in words:
+        if not NUMBER.fullmatch(word):
+            raise BadOpening(f"line {number}: {word[:80]!r} is no whole number; {EXAMPLE}")
+    steps = [centre + int(word) for word in words]
+    return [list(pair) for pair in zip(steps[::2], steps[1::2], strict=True)]
 
 
 class GomocupManager:

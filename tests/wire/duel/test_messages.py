@@ -39,6 +39,13 @@ class Play:
         return [[message.decode("ascii") for message in told.get(player, [])] for player in BOTH]
 
 
+def test_the_stones_of_an_opening_are_told_with_the_first_question() -> None:
+    play = Play()
+    play.match = Match(Gomoku(opening=((7, 7), (8, 8), (6, 6))), 2, FORMATS["gomoku"].terms, 7)
+    assert '"_moves": [[7, 7], [8, 8], [6, 6]]}' in play.start()[1][1]
+    assert '"_moves": [[7, 7], [8, 8], [6, 6], [0, 1]]}' in play.move(1, 0, 1)[0][0]
+
+
 def test_a_board_as_the_manual_shows_it() -> None:
     play = Play()
     assert play.start() == [

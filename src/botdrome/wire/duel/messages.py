@@ -64,7 +64,7 @@ class Duel:
         for event, position in news:
             match event:
                 case Played():
-                    self._add_stone(event, position)
+                    self._add_move(event, position)
                     goes_on = True
                 case Began():
                     self._lay_board(event, position, told)
@@ -95,15 +95,20 @@ class Duel:
         self._order = event.order
         board = {"_id": self.first_board + event.board, "_size": position.size, "_win_length": position.win_length}
         self._board = json.dumps(board).encode()[:-1] + b', "_moves": ['
+        for point in position.history.listed():
+            self._add_stone(point)
         if event.board == 0:
             for player, messages in told.items():
                 messages.append(starting_game(self._names[1 - player]))
 
-    def _add_stone(self, event: Played, position: Any) -> None:
+    def _add_move(self, event: Played, position: Any) -> None:
         if event.moves:
-            stone, lengths = _stone(position.history.last), self.lengths
-            self._board += stone if lengths[-1] else stone[2:]
-            lengths[-1] += 1
+            self._add_stone(position.history.last)
+
+    def _add_stone(self, point: Point) -> None:
+        stone, lengths = _stone(point), self.lengths
+        self._board += stone if lengths[-1] else stone[2:]
+        lengths[-1] += 1
 
     def _say_result(self, result: BoardResult, told: dict[Player, list[bytes]]) -> None:
         self._asked = None
