@@ -48,6 +48,7 @@ async def test_a_new_bot_is_registered_and_plays_again_with_the_kept_token(tmp_p
         assert all(re.fullmatch(r"[0-9a-f]{16}  house:random  (won|lost|drew) at step \d", line) for line in lines)
         assert summary.startswith("my_bot.py: 2 matches, ")
         assert "my_bot.py is registered on" in result.stderr
+        assert "thinking\nthinking\n" in result.stderr, "what a bot prints is shown to its author"
         token = kept_bots()[house.url]["my_bot.py"].token
         again = await run_beside(*words)
         assert again.exit_code == 0 and "is registered" not in again.stderr
@@ -70,7 +71,13 @@ async def test_a_bot_that_fails_is_shown_with_its_line(tmp_path: Path) -> None:
         words = ("join", "bad.py", "--server", house.url, "--opponent", "house:random")
         result = await run_beside(*words, *GAME)
         assert result.exit_code == 1
-        assert result.stderr.count("bad.py failed: crash: KeyError: 'nothing' (line 2 of bad.py)") == 3
+        fault = "crash: KeyError: 'nothing' (line 2 of bad.py)"
+        assert result.stderr.count(f"bad.py failed: {fault}") == result.stderr.count("Traceback (most recent call last):") == 3
+        match, _, headline = result.stdout.splitlines()[0].split("  ")
+        assert re.fullmatch(rf"lost at step [01]: resigned: {re.escape(fault)}", headline)
+        token = kept_bots()[house.url]["bad.py"].token
+        why = await run_beside("why", match, "--server", house.url, "--token", token)
+        assert headline in why.stdout, "the server knows the reason"
         assert "botdrome: the bot failed in 3 matches in a row" in result.stderr
         assert result.stdout.splitlines()[-1] == "bad.py: 3 matches, 3 lost; the bot failed in 3"
 

@@ -154,7 +154,9 @@ async def test_bad_input_is_a_tool_error_with_a_reason(tmp_path: Path) -> None:
         await registered(house, "eve-gomoku", "gomoku")
         for tool in ("games", "join"):
             assert (await one.error(tool, game="chess")).startswith("there is no game 'chess'; there are noughts-and-crosses, ")
-        assert "Input should be 'stepped', 'slow' or 'usual'" in await one.error("join", game="gomoku", pace="fast")
+        wrong = "pace: Input should be 'stepped', 'slow' or 'usual', not 'fast'; wait: Input should be less than or equal to 55"
+        assert await one.error("join", game="gomoku", pace="fast", wait=99) == f"{wrong}, not 99"
+        assert await one.error("act") == "move is missing"
         assert "size" in await one.error("join", game="gomoku", options={"size": 1})
         taken = "Bot already registered with that name (eve-gomoku); start `botdrome mcp` with another --name"
         assert await one.error("join", game="gomoku") == taken

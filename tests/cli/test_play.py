@@ -68,14 +68,6 @@ def test_a_bad_opening_is_named_with_its_line_and_an_example(tmp_path: Path, tex
             ["gomoku", *TWO, "--openings", "x", "-o", "opening=[[7,7]]"],
             "--openings cannot be combined with --option opening=...",
         ),
-        (
-            ["gomoku", *TWO, "--in-process", "--sandbox"],
-            "--in-process cannot be combined with --sandbox and --memory, which need processes",
-        ),
-        (
-            ["gomoku", *TWO, "--in-process", "--memory", "100"],
-            "--in-process cannot be combined with --sandbox and --memory, which need processes",
-        ),
     ],
 )
 def test_options_that_exclude_each_other_are_refused(words: list[str], problem: str) -> None:

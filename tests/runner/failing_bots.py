@@ -60,6 +60,20 @@ def bot(view):
     return play(view)
 """
 )
+THIEF = """
+import gc
+FLEET = ["AAAAA.....", "BBBB......", "CCC.......", "DDD.......", "EE........"] + ["." * 10] * 5
+def bot(view):
+    if view["phase"] == "placement":
+        return {"board": FLEET}
+    for found in gc.get_objects():
+        if type(found).__name__ == "Match":
+            fleet = found.position.fleets[1 - view["you"]]
+            at = next(number for number, square in enumerate(fleet) if square in "ABCDE")
+            return {"target": 1 - view["you"], "x": at % 10, "y": at // 10}
+    raise LookupError("there is no match in memory")
+"""
+"""A battleship bot that reads the fleet of its opponent in the memory of its process."""
 DAEMON = (
     PLAY
     + """

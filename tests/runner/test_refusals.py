@@ -29,6 +29,32 @@ def test_a_step_into_a_crate_is_an_illegal_move(tmp_path: Path) -> None:
     verify(read(match_file(match, ("one", "two"))), FORMATS["bomberman"].game)
 
 
+CRATE = """
+def bot(view):
+    return {"action": "MOVE_UP" if view["you"] == 0 else "WAIT"}
+"""
+SHOT = """
+FLEET = ["AAAAA.....", "BBBB......", "CCC.......", "DDD.......", "EE........"] + ["." * 10] * 5
+def bot(view):
+    return {"board": FLEET} if view["phase"] == "placement" else {"target": 1, "x": "A", "y": 3}
+"""
+
+
+@pytest.mark.parametrize(
+    ("game", "code", "headline"),
+    [
+        ("bomberman", CRATE, "lost at step 4: CANNOT_MOVE: there is a crate on [7, 12], third illegal move"),
+        ("battleship", SHOT, "lost at step 1: x is a whole number, not 'A', third illegal move"),
+    ],
+)
+def test_the_refusal_is_the_headline(tmp_path: Path, game: str, code: str, headline: str) -> None:
+    terms = Terms(Pace(3_600_000), late="pass", patience=1)
+    bot = bot_of(tmp_path, code)
+    match, table, _ = played_by(bot, terms, IN_PROCESS, bot, game)
+    assert table.headline(0) == headline
+    assert match.result.causes == ("illegal moves", "complete")
+
+
 @pytest.mark.parametrize("game", ["bomberman", "bumblebots", "battleship"])
 def test_nonsense_in_time_is_no_timeout(tmp_path: Path, game: str) -> None:
     bot = bot_of(tmp_path, "def bot(view):\n    return 'nonsense'")

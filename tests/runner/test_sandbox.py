@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tools import bubblewrap
@@ -12,8 +13,10 @@ from tools import bubblewrap
 from botdrome.client import sandbox
 from botdrome.client.program import CannotStart
 from botdrome.client.sandbox import SANDBOXED
+from botdrome.match.terms import Pace, Terms
 from botdrome.runner.bot_process import Isolation, close_idle
 from botdrome.runner.seats import check_bot
+from botdrome.runner.table import OfflineTable
 from tests.runner import failing_bots, programs
 from tests.runner.failing_bots import GAME, NEVER, played, played_by
 from tests.runner.programs import program
@@ -42,19 +45,43 @@ def answer(folder: Path, code: str, isolation: Isolation = IN_SANDBOX) -> str:
     return table.faults[0].removeprefix("crash: ValueError: ").rpartition(" (line ")[0]
 
 
-FLEET = """
-frame, said = sys._getframe(), "nothing"
-while frame:
-    if "match" in frame.f_locals:
-        said = type(frame.f_locals["match"].position).__name__
-    frame = frame.f_back
+def steals(folder: Path, isolation: Isolation) -> tuple[Any, OfflineTable]:
+    """A match of the thief against the best house bot."""
+    path = folder / "thief.py"
+    path.write_text(failing_bots.THIEF)
+    match, table, _ = played_by(str(path), Terms(Pace(None)), isolation, "house:hunter", "battleship")
+    return match, table
+
+
+def test_an_in_process_bot_can_read_the_fleet_of_its_opponent_and_others_cannot(tmp_path: Path) -> None:
+    match, table = steals(tmp_path, Isolation(in_process=True))
+    assert (match.result.places, table.faults) == ((1, 2), {})
+    assert match.position.scores[0] == match.position.turns[0] == 17, "every shot hits"
+    _, table = steals(tmp_path, Isolation())
+    assert table.faults[0].startswith("crash: LookupError: there is no match in memory")
+    close_idle()
+
+
+@pytest.mark.usefixtures("bwrap")
+def test_a_bot_in_the_sandbox_cannot_read_the_fleet_of_its_opponent(tmp_path: Path) -> None:
+    _, table = steals(tmp_path, IN_SANDBOX)
+    assert table.faults[0].startswith("crash: LookupError: there is no match in memory")
+
+
+ATTACH = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+attached = libc.ptrace(16, RUNNER, 0, 0)
+said = "attached" if attached == 0 else os.strerror(ctypes.get_errno())
 """
-"""An in-process bot can find the position of the match, and with it the fleet of its opponent."""
+"""PTRACE_ATTACH."""
 
 
-def test_a_bot_in_its_own_process_finds_no_position(tmp_path: Path) -> None:
-    assert answer(tmp_path, FLEET, Isolation(in_process=True)) == "NoughtsAndCrosses"
-    assert answer(tmp_path, FLEET, Isolation()) == "nothing"
+@pytest.mark.usefixtures("bwrap")
+def test_a_bot_in_the_sandbox_cannot_reach_the_memory_of_the_runner(tmp_path: Path) -> None:
+    runner = str(os.getpid())
+    assert answer(tmp_path, f"said = open('/proc/{runner}/mem', 'rb')").startswith("crash: FileNotFoundError: ")
+    assert answer(tmp_path, ATTACH.replace("RUNNER", runner)) in ("No such process", "Operation not permitted")
 
 
 PROCESSES = """

@@ -31,6 +31,8 @@ class Results:
         self._notes.print(Text(shown(words), "dim"), soft_wrap=True)
 
     async def show_match(self, player: RemotePlayer) -> None:
+        if player.log:
+            self._notes.print(Text(player.log.rstrip("\n"), "dim"), soft_wrap=True)
         ending = player.ending or await asyncio.to_thread(self._looked_up, player.match) or Ending((), GONE)
         outcome = self._outcome(ending, player.players)
         self._counts[outcome] += 1

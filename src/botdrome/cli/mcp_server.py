@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from botdrome import __version__
 from botdrome.cli.games import examples
@@ -23,6 +23,7 @@ from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.games.reading import shown
 from botdrome.runner.tool_player import NotNow
 
 WAIT = 20.0
@@ -46,6 +47,24 @@ Options = Annotated[dict[str, Any] | None, Field(description="Options of the gam
 Wait = Annotated[float, Field(ge=0, le=MOST_WAIT, description="The most seconds to wait.")]
 Move = Annotated[Any, Field(description="The move in JSON, in the form of the examples and of legal_moves.")]
 Answer = dict[str, Any]
+
+
+class ToolServer(MCPServer):
+    """The SDK's server, with one line about wrong arguments in place of pydantic's many."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as problem:
+            if not isinstance(problem.__cause__, ValidationError):
+                raise
+            raise ToolError("; ".join(_words(error) for error in problem.__cause__.errors())) from None
+
+
+def _words(error: Any) -> str:
+    """Describe a wrong argument: `wait: Input should be a valid number, not 'long'`."""
+    place = ".".join(map(str, error["loc"]))
+    return f"{place} is missing" if error["type"] == "missing" else f"{place}: {error['msg']}, not {shown(error['input'])}"
 
 
 class ModelTools:
@@ -157,7 +176,7 @@ def run_mcp(server: str, name: str) -> int:
     except ValueError as problem:
         complain(problem)
         return REFUSED
-    host = MCPServer("botdrome", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING", lifespan=tools.lifespan)
+    host = ToolServer("botdrome", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING", lifespan=tools.lifespan)
     for tool in (tools.games, tools.join, tools.observe, tools.legal_moves, tools.act, tools.leave):
         host.add_tool(tool, description=inspect.getdoc(tool))
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK reads in a thread, for which Python would wait

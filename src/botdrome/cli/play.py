@@ -77,16 +77,17 @@ def _openings(file: Path, game: Game[Any], seats: int) -> tuple[Any, ...]:
         raise CommandError("--openings cannot be combined with --option opening=...")
     try:
         openings = read_openings(file.read_text(), game.size)
-        for number, opening in openings.items():
-            with_options(game, {"opening": opening}).check(seats)
     except OSError as error:
         raise CommandError(f"{file} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise CommandError(f"{file} is no text file") from None
     except BadOpening as problem:
         raise CommandError(f"{file}: {problem}") from None
-    except BadOption as problem:
-        raise CommandError(f"{file}: line {number}: {str(problem).removeprefix('opening: ')}; {EXAMPLE}") from None
+    for number, opening in openings.items():
+        try:
+            with_options(game, {"opening": opening}).check(seats)
+        except BadOption as problem:
+            raise CommandError(f"{file}: line {number}: {str(problem).removeprefix('opening: ')}; {EXAMPLE}") from None
     return tuple(openings.values())
 
 

@@ -65,6 +65,10 @@ class RemotePlayer(Protocol):
     """The names of all players in the match."""
 
     @property
+    def log(self) -> str:
+        """What the bot wrote for its author in this match, as far as it was kept. It is whole after `close`."""
+
+    @property
     def ending(self) -> Ending | None:
         """None: the messages of the match do not tell it."""
 

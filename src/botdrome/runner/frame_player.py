@@ -12,7 +12,7 @@ class FramePlayer:
     def __init__(self, name: str) -> None:
         self._name = name
         self._headlines = Headlines()
-        self.match = self.fault = ""
+        self.match = self.fault = self.log = ""
         self.players: tuple[str, ...] = ()
         self.result: Result | None = None
 

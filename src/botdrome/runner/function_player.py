@@ -18,9 +18,10 @@ from botdrome.runner.bot_process import START, BotFault
 from botdrome.runner.frame_player import FramePlayer
 from botdrome.runner.seats import FunctionSeat, ProcessSeat
 from botdrome.runner.table import BEYOND, SEED_SIZE, UNLIMITED
+from botdrome.wire.battlebot.player_frames import reason_of
+from botdrome.wire.features import VIEWS
 
 T = TypeVar("T")
-RESIGN = {"resign": True}
 
 
 class FunctionPlayer(FramePlayer):
@@ -29,6 +30,8 @@ class FunctionPlayer(FramePlayer):
     def __init__(self, seat: FunctionSeat | ProcessSeat, row: Format, name: str, options: dict[str, Any]) -> None:
         super().__init__(name)
         self._seat, self._row, self._options = seat, row, options
+        if not self._reads_legal_moves:
+            self.features = (VIEWS,)
         self._thread = ThreadPoolExecutor(1)
         """The bot thinks in a thread, so that the connection stays alive."""
         self._begun = self._out = False
@@ -51,6 +54,7 @@ class FunctionPlayer(FramePlayer):
 
     async def close(self) -> None:
         await self._in_thread(self._seat.close)
+        self.log = self._seat.log
         self._thread.shutdown(wait=False)
 
     # Frames.
@@ -81,11 +85,16 @@ class FunctionPlayer(FramePlayer):
 
     # The bot.
 
+    @property
+    def _reads_legal_moves(self) -> bool:
+        """True for the random bot that plays any game without bots of its own."""
+        return self._seat.trusted and self._row.name not in HOUSE
+
     async def _answer(self, link: ServerLink) -> None:
         frame, self._frame, self._awaited = self._frame, {}, False
         self._answers += 1
         view, limit = frame["view"], self._row.terms.pace.limit
-        if self._seat.trusted and self._row.name not in HOUSE:
+        if self._reads_legal_moves:
             view |= {"legal": frame.get("legal", [])}
         seconds = UNLIMITED if limit is None else limit / 1000
         answer = await self._ask_bot(link, partial(self._seat.ask, view, seconds + BEYOND))
@@ -104,7 +113,7 @@ class FunctionPlayer(FramePlayer):
         except BotFault as fault:
             self.fault = self.fault or (str(fault) if link else f"after the match, in `end`: {fault}")
         if link is not None:
-            await link.send(RESIGN)
+            await link.send({"resign": reason_of(self.fault)})
         return None
 
     async def _in_thread(self, call: Callable[[], T]) -> T:

@@ -10,9 +10,8 @@ from botdrome.client.program import FAREWELL
 from botdrome.client.server_link import ServerLink, ServerMessage
 from botdrome.games.reading import UNREADABLE
 from botdrome.runner.seats import ProgramSeat
+from botdrome.wire.battlebot.player_frames import reason_of
 from botdrome.wire.features import EXTRAS, NOTICES
-
-RESIGN = {"resign": True}
 
 
 class ProgramPlayer:
@@ -25,6 +24,10 @@ class ProgramPlayer:
         """Lines of the program that came before the match began."""
         self.match = self.fault = ""
         self.players: tuple[str, ...] = ()
+
+    @property
+    def log(self) -> str:
+        return self._seat.log
 
     @property
     def ending(self) -> None:
@@ -91,7 +94,7 @@ class ProgramPlayer:
         if not self.fault:
             self.fault = words
             await self.close()
-            await link.send(RESIGN)
+            await link.send({"resign": reason_of(words)})
 
 
 class WatchedPipes:

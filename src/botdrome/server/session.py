@@ -136,7 +136,7 @@ class Session:
         elif isinstance(command, Resign):
             if (table := self.table) is not None and table.open:
                 table.note(self.player, command.message, "resigned")
-                table.expel(self.player, "resigned", "")
+                table.expel(self.player, "resigned", command.reason)
         elif isinstance(command, Authenticate | Admit | AdmitGuest):
             self._log_in(command)
         elif isinstance(command, Redeliver):

@@ -45,6 +45,7 @@ class RecordMessage(Struct, Command, frozen=True):
 
 class Resign(Struct, Command, frozen=True):
     message: bytes
+    reason: str = ""
 
 
 class Close(Struct, Command, frozen=True):

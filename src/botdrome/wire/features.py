@@ -18,6 +18,8 @@ FRAMES = "frames"
 """Battlebot: the frames of a spectator, with the player's own view and its legal moves, in place of Battlebot's messages."""
 NOTICES = "notices"
 """Battlebot: messages that say why a wait or a connection ends."""
+VIEWS = "views"
+"""Battlebot: as `frames`, without the legal moves, which cost the server far more than the views in some games."""
 
 
 class BadFeatures(Exception):

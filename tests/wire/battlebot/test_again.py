@@ -91,6 +91,24 @@ def test_a_client_resigns_and_stays() -> None:
     assert ada.say(RESIGN) == ([], [Resign(b'{"resign": true}')])
 
 
+@pytest.mark.parametrize("features", [[], ["frames"], ["views"]])
+def test_a_resignation_may_have_a_reason(features: list[str]) -> None:
+    ada, table = seated(LOGIN | {"features": ["again", *features]})
+    ada.hear(Seated(0, table.writers))
+    table.start()
+    _, (resign,) = ada.say({"resign": "ValueError:\n no idea" + "a" * 200})
+    assert isinstance(resign, Resign)
+    assert resign.reason == "ValueError: no idea" + "a" * 181
+
+
+@pytest.mark.parametrize(("feature", "listed"), [("frames", True), ("views", False)])
+def test_legal_moves_come_with_frames_alone(feature: str, listed: bool) -> None:
+    ada, table = seated(LOGIN | {"features": ["again", feature]})
+    ada.hear(Seated(0, table.writers))
+    (_, began), _ = table.start()
+    assert ("legal" in began) == listed and "timeLeft" in began
+
+
 def test_a_client_with_frames_plays_match_after_match() -> None:
     ada, table = seated(FRAMES)
     assert ada.hear(Seated(0, table.writers)) == ([], []), "the snapshot names the match"

@@ -10,7 +10,7 @@ from botdrome.wire.battlebot.login import LONGEST_CONTEST, BadLogin, read_login
 LOGIN = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": "x"}
 BOATS = LOGIN | {"gameType": "BATTLESHIP"}
 GUEST = {"gameType": "GOMOKU", "name": "eve", "guest": True, "secret": "s" * 16}
-KNOWN = '"again", "extras", "frames" and "notices"'
+KNOWN = '"again", "extras", "frames", "notices" and "views"'
 
 
 def test_a_plain_login_is_for_two_and_nothing_else() -> None:
@@ -49,6 +49,7 @@ def test_further_keys_are_read() -> None:
         ({"pace": "usual"}, False),
         ({"pace": "slow"}, True),
         ({"features": ["frames"]}, True),
+        ({"features": ["views"]}, True),
         ({"guest": True, "secret": "s" * 16}, True),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 from botdrome.formats import FORMATS
 from botdrome.games.battlecube import Battlecube
 from botdrome.match.course import News
+from botdrome.match.events import Began
 from botdrome.match.match import Match
 from botdrome.match.terms import Terms, paced
 from botdrome.wire.battlebot.player_frames import BadPlayerMessage, PlayerFrames, read_action
@@ -46,6 +47,15 @@ def test_a_match_begins_with_a_snapshot_and_the_event() -> None:
     }  # fmt: skip
     assert ann[1]["event"] == {"event": "began", "board": 0, "order": [0, 1]} and ann[1]["timeLeft"] == 300_000
     assert len(ann[1]["legal"]) == 9 and "legal" not in bob[1] and bob[1]["view"]["you"] == 1
+
+
+def test_views_come_without_the_legal_moves() -> None:
+    play = noughts()
+    with_them = play.tell(play.match.start())[0]
+    play.dialect = PlayerFrames(HEADER, legal=False)
+    without = play.tell([(Began(0, (0, 1)), play.match.position)])[0]
+    assert with_them[1].pop("legal")
+    assert without == with_them
 
 
 def test_a_turn_is_one_frame_with_the_moves_of_the_next_player() -> None:
@@ -114,6 +124,7 @@ def test_moves_that_cannot_be_listed_are_left_out(game: Battlecube) -> None:
 def test_actions_are_read() -> None:
     assert read_action({"move": {"x": 1}}) == ("move", {"x": 1})
     assert read_action({"resign": True}) == ("resign", True)
+    assert read_action({"resign": "no idea"}) == ("resign", "no idea")
     assert read_action({"ping": None}) == ("ping", None)
 
 

@@ -9,7 +9,7 @@ from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.wire.battlebot.login import FAILED, BadLogin, Login, Seek, read_login
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.battlebot.player_frames import BadPlayerMessage, PlayerFrames, read_action
+from botdrome.wire.battlebot.player_frames import BadPlayerMessage, PlayerFrames, read_action, reason_of
 from botdrome.wire.conversation import (
     AdmitGuest,
     Admitted,
@@ -44,7 +44,6 @@ NOT_STORED = "the result could not be stored"
 ONCE_MORE = {"again": True}
 """The message of a client that wants the next match, after a match with the feature `again`."""
 NOT_ASKED = "you did not ask for the next match in time"
-GIVES_UP = {"resign": True}
 
 
 def battlebot(header: MatchHeader) -> Battlebot:
@@ -57,6 +56,16 @@ def battlebot_with_extras(header: MatchHeader) -> Battlebot:
 
 def player_frames(header: MatchHeader) -> PlayerFrames:
     return PlayerFrames(msgspec.to_builtins(header))
+
+
+def player_views(header: MatchHeader) -> PlayerFrames:
+    return PlayerFrames(msgspec.to_builtins(header), legal=False)
+
+
+def _is_resignation(value: Any) -> bool:
+    return (
+        isinstance(value, dict) and value.keys() == {"resign"} and (value["resign"] is True or isinstance(value["resign"], str))
+    )
 
 
 class BattlebotConversation:
@@ -89,10 +98,12 @@ class BattlebotConversation:
         login = self._login
         if login is None:
             return self._read_login(value)
-        if AGAIN in login.features and value in (ONCE_MORE, GIVES_UP):
-            return self._seek_again(login) if value == ONCE_MORE else self._resign(message)
-        if FRAMES in login.features:
+        if AGAIN in login.features and value == ONCE_MORE:
+            return self._seek_again(login)
+        if login.frames:
             return self._act(value, message)
+        if AGAIN in login.features and _is_resignation(value):
+            return self._resign(value["resign"], message)
         return () if self._player is None else (Submit(value, message),)
 
     def _seek_again(self, login: Login) -> Outs:
@@ -102,8 +113,8 @@ class BattlebotConversation:
         self._between, self.deadline = False, None
         return (Seek(msgspec.structs.replace(login, match=None)),)
 
-    def _resign(self, message: bytes) -> Outs:
-        return () if self._player is None else (Resign(message),)
+    def _resign(self, value: Any, message: bytes) -> Outs:
+        return () if self._player is None else (Resign(message, reason_of(value)),)
 
     def _act(self, value: Any, message: bytes) -> Outs:
         """A client with frames names its moves, so that it can send other messages too."""
@@ -114,7 +125,7 @@ class BattlebotConversation:
         if action == "ping":
             return self._explain({"pong": raw})
         if action == "resign":
-            return self._resign(message)
+            return self._resign(raw, message)
         return () if self._player is None else (Submit(raw, message),)
 
     def _read_login(self, value: Any) -> Outs:
@@ -178,13 +189,13 @@ class BattlebotConversation:
         """A client that plays several matches is told which one begins; frames tell it by themselves."""
         login = self._login
         assert login is not None
-        return [msgspec.json.encode(header)] if AGAIN in login.features and FRAMES not in login.features else ()
+        return [msgspec.json.encode(header)] if AGAIN in login.features and not login.frames else ()
 
     def _make_writer(self) -> MakeWriter:
         login = self._login
         assert login is not None
-        if FRAMES in login.features:
-            return player_frames
+        if login.frames:
+            return player_frames if FRAMES in login.features else player_views
         return battlebot_with_extras if EXTRAS in login.features else battlebot
 
     def _dismissed(self, reply: Dismissed, now: Seconds) -> Outs:

@@ -12,7 +12,7 @@ from botdrome.games.reading import shown
 from botdrome.match.terms import PACES, PaceName
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import Command
-from botdrome.wire.features import AGAIN, EXTRAS, FRAMES, NOTICES, BadFeatures, read_features
+from botdrome.wire.features import AGAIN, EXTRAS, FRAMES, NOTICES, VIEWS, BadFeatures, read_features
 
 ENCODER = msgspec.json.Encoder()
 LONGEST_CONTEST = 1000
@@ -43,9 +43,14 @@ class Login(Struct, frozen=True):
     """True: the client is no registered bot, and `password` is a secret of its choice."""
 
     @property
+    def frames(self) -> bool:
+        """Whether the client gets frames in place of Battlebot's messages."""
+        return not self.features.isdisjoint((FRAMES, VIEWS))
+
+    @property
     def notices(self) -> bool:
         """Whether the client knows messages that the original never sends: it asked for them, or used a new key."""
-        asked = not self.features.isdisjoint((AGAIN, FRAMES, NOTICES))
+        asked = not self.features.isdisjoint((AGAIN, FRAMES, NOTICES, VIEWS))
         return asked or self.guest or self.pace != "usual" or any((self.opponent, self.match, self.invite))
 
     def answer(self) -> bytes:
@@ -146,7 +151,7 @@ def _secret(message: dict[str, Any]) -> str:
 
 def _features(message: dict[str, Any]) -> frozenset[str]:
     try:
-        return read_features(message, (AGAIN, EXTRAS, FRAMES, NOTICES))
+        return read_features(message, (AGAIN, EXTRAS, FRAMES, NOTICES, VIEWS))
     except BadFeatures as problem:
         raise BadLogin(str(problem)) from None
 

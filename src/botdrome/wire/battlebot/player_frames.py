@@ -15,6 +15,8 @@ from botdrome.wire.vocabulary import boards_of, seat_on
 
 MOST_LEGAL = 1000
 """Legal moves in one frame. If there are more, none are listed."""
+LONGEST_REASON = 200
+"""Characters of the reason for a resignation. The rest is cut off."""
 ENCODER = msgspec.json.Encoder()
 Frame = dict[str, Any]
 Action = Literal["move", "resign", "ping"]
@@ -29,19 +31,24 @@ def read_action(message: Any) -> tuple[Action, Raw]:
     match message:
         case {"move": raw} if len(message) == 1:
             return "move", raw
-        case {"resign": True} if len(message) == 1:
-            return "resign", True
+        case {"resign": True | str() as raw} if len(message) == 1:
+            return "resign", raw
         case {"ping": raw} if len(message) == 1:
             return "ping", raw
     raise BadPlayerMessage(f'send {{"move": ...}}, {{"resign": true}} or {{"ping": ...}}, not {shown(message)}')
 
 
+def reason_of(resignation: Raw) -> str:
+    """Return the reason in the value of `resign`, in one line; empty: none was given."""
+    return " ".join(resignation.split())[:LONGEST_REASON] if isinstance(resignation, str) else ""
+
+
 class PlayerFrames:
     """Writes to the players of one match that asked for frames."""
 
-    def __init__(self, header: Mapping[str, Any]) -> None:
-        """`header` begins each snapshot: match, game, players and so on."""
-        self._header = dict(header)
+    def __init__(self, header: Mapping[str, Any], legal: bool = True) -> None:
+        """`header` begins each snapshot: match, game, players and so on. `legal`: frames list the legal moves."""
+        self._header, self._legal = dict(header), legal
         self._greeted: set[Player] = set()
 
     def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
@@ -61,7 +68,9 @@ class PlayerFrames:
             frames.append({"match": self._header["match"], "t": standing.now, "event": event, "view": view})
         last, position = news[-1]
         if frames and not isinstance(last, Ended):
-            frames[-1] |= _turn(position, seat_on(standing.board, player, standing.players), standing)
+            frames[-1]["timeLeft"] = standing.time_left
+            if self._legal:
+                frames[-1] |= _legal(position, seat_on(standing.board, player, standing.players))
         return [ENCODER.encode(frame) for frame in frames]
 
     def _snapshot(self, board: int, standing: Standing, view: Frame) -> Frame:
@@ -70,11 +79,7 @@ class PlayerFrames:
         return self._header | {"snapshot": True, "t": standing.now, "bots": bots, "view": view}
 
 
-def _turn(position: Game[Any], seat: Seat, standing: Standing) -> Frame:
-    """Return the time left and, for a player to move, its legal moves if they can be listed."""
-    turn: Frame = {"timeLeft": standing.time_left}
-    if seat in position.to_move:
-        legal = list(islice(position.moves(seat), MOST_LEGAL + 1))
-        if 0 < len(legal) <= MOST_LEGAL:
-            turn["legal"] = legal
-    return turn
+def _legal(position: Game[Any], seat: Seat) -> Frame:
+    """Return the legal moves of a player to move, if they can be listed."""
+    legal = list(islice(position.moves(seat), MOST_LEGAL + 1)) if seat in position.to_move else []
+    return {"legal": legal} if 0 < len(legal) <= MOST_LEGAL else {}
