@@ -9,11 +9,11 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from botdrome.contest.document_checks import problems_of
+from botdrome.contest.document_keys import line_of, plainly
 from botdrome.formats import FORMATS
-from botdrome.games.chance import Chance
-from botdrome.games.game import BadOption
-from botdrome.games.options import with_options
-from botdrome.match.terms import Terms
+from botdrome.match.terms import Bank, Terms
+from botdrome.match.time_control import read_time_control
 
 FormatName = Literal["round-robin", "gauntlet", "knockout", "double-elimination", "swiss", "ladder", "groups"]
 TieBreak = Literal["direct", "opponents", "sonneborn-berger", "wins", "games"]
@@ -102,12 +102,13 @@ class ContestDocument(DocumentPart, frozen=True):
         Annotated[int, Meta(ge=2)] | None, Meta(description="seats at a table; by default two, or the fewest the game allows")
     ] = None
     format_: FormatName = "round-robin"
-    rounds: Annotated[Positive | None, Meta(description="rounds of a Swiss; by default enough to find a winner")] = None
+    rounds: Annotated[Positive | None, Meta(description="rounds of a Swiss; by default the logarithm of the entrants")] = None
     games: Annotated[Positive | None, Meta(description="matches of a meeting; by default one for each seat")] = None
     rotate: Annotated[bool, Meta(description="the seats rotate from match to match of a meeting")] = True
     best_of: Annotated[Positive | None, Meta(description="knockout: matches of a meeting, which ends once it is decided")] = None
     groups: Annotated[
-        Annotated[int, Meta(ge=2)] | None, Meta(description="groups: how many; by default groups of about four tables")
+        Annotated[int, Meta(ge=2)] | None,
+        Meta(description="groups: how many; by default as many as leave twice a table's players in each"),
     ] = None
     advance: Annotated[int, Meta(ge=1, description="groups: entrants of each group that go on to the knockout")] = 2
     champion: Annotated[str, Meta(description="gauntlet: the bot that meets all others; by default the first entrant")] = ""
@@ -128,9 +129,16 @@ class ContestDocument(DocumentPart, frozen=True):
     @property
     def terms(self) -> Terms:
         """The terms of the game, with the time control of the document."""
-        terms = FORMATS[self.game].terms
-        limit = self.clock.limit
-        return terms if limit is None else replace(terms, pace=replace(terms.pace, limit=limit, first=None))
+        terms, clock = FORMATS[self.game].terms, self.clock
+        pace = terms.pace
+        if clock.control:
+            control = read_time_control(clock.control)
+            pace = replace(pace, limit=control.limit, first=None, grace=0, bank=control.bank)
+        if clock.limit is not None:
+            pace = replace(pace, limit=clock.limit, first=None)
+        if clock.bank:
+            pace = replace(pace, bank=Bank(clock.bank))
+        return terms if pace == terms.pace else replace(terms, pace=pace)
 
     @property
     def games_per_meeting(self) -> int:
@@ -143,11 +151,12 @@ def read_document(text: str) -> ContestDocument:
         data = _with_moments(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
-        raise BadDocument(f"this is not TOML: {error}", int(found[1]) if found else None) from None
+        last = max(1, len(text.splitlines()))
+        raise BadDocument(f"this is not TOML: {error}", int(found[1]) if found else last) from None
     try:
         return document_from(data)
     except BadDocument as bad:
-        raise BadDocument(bad.problem, _line_of(bad, text)) from None
+        raise BadDocument(bad.problem, line_of(bad.problem, text)) from None
 
 
 def document_from(data: Mapping[str, Any]) -> ContestDocument:
@@ -155,20 +164,15 @@ def document_from(data: Mapping[str, Any]) -> ContestDocument:
     try:
         document = msgspec.convert(dict(data), ContestDocument)
     except msgspec.ValidationError as error:
-        raise BadDocument(str(error)) from None
+        raise BadDocument(plainly(str(error), data)) from None
     check_document(document)
     return document
 
 
 def check_document(document: ContestDocument) -> None:
     """Raise BadDocument if its parts do not fit together. The problem begins with the key, as in `rounds: ...`."""
-    row = FORMATS.get(document.game)
-    if row is None:
-        raise BadDocument(f"game: there is no game {document.game!r}; there are {', '.join(FORMATS)}")
-    try:
-        with_options(row.game, document.options).start(document.seats, Chance(document.seed))
-    except BadOption as problem:
-        raise BadDocument(f"options: {problem}") from None
+    for problem in problems_of(document):
+        raise BadDocument(problem)
 
 
 def _with_moments(data: Any) -> Any:
@@ -176,11 +180,3 @@ def _with_moments(data: Any) -> Any:
     if isinstance(data, dict):
         return {key: _with_moments(value) for key, value in data.items()}
     return data.isoformat() if hasattr(data, "isoformat") else data
-
-
-def _line_of(bad: BadDocument, text: str) -> int | None:
-    """Return the line of the key that the problem names."""
-    found = re.search(r"\$\.([\w.-]+)|^(\w+):", bad.problem)
-    key = (found[1] or found[2]).split(".")[-1] if found else ""
-    lines = (number for number, line in enumerate(text.splitlines(), 1) if key and re.match(rf"\s*\[*{key}\b", line))
-    return next(lines, None)
