@@ -9,7 +9,11 @@ from botdrome.cli.completion import game_names
 from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
 
 Bots = Annotated[
-    list[str], typer.Argument(help="house:NAME, FILE.py[:NAME], MODULE:NAME, or a program: 'view:...', 'cmd:...', 'pbrain:...'.")
+    list[str],
+    typer.Argument(
+        help="house:NAME, FILE.py[:NAME], MODULE:NAME, replay:FILE.jsonl[:PLAYER], "
+        "or a program: 'view:...', 'cmd:...', 'pbrain:...'."
+    ),
 ]
 
 

@@ -16,8 +16,8 @@ from botdrome.games.options import options_in
 from botdrome.match.events import Player
 from botdrome.match.record import match_file
 from botdrome.rl.episode import Episode, TrainingSetup, as_json
-from botdrome.rl.recorded import PREFIX, recorded_bot
 from botdrome.runner.bot import BotInstance
+from botdrome.runner.recorded import PREFIX, recorded_turns
 from botdrome.runner.seats import FunctionSeat, Seat, check_bot, make_seat
 from botdrome.runner.table import OfflineTable
 from botdrome.runner.tournament import seed_of_bot
@@ -43,7 +43,7 @@ def check_opponent(entrant: Entrant, game: str, player: Player) -> None:
     """Raise CannotStart if a bot cannot be started."""
     if isinstance(entrant, str):
         if entrant.startswith(PREFIX):
-            recorded_bot(entrant, game, player)
+            recorded_turns(entrant, game, player)
         else:
             check_bot(entrant, game)
 
@@ -57,6 +57,12 @@ def learner_table(setup: TrainingSetup, seed: int, learner: Player, opponents: M
 def names_of(setup: TrainingSetup, opponents: Mapping[Player, Entrant]) -> list[str]:
     names = {player: entrant if isinstance(entrant, str) else "opponent" for player, entrant in opponents.items()}
     return [f"{names.get(player, LEARNER)}" for player in range(setup.players)]
+
+
+def recorded_bot(entrant: str, game: str, player: Player) -> Callable[[View], Raw]:
+    """Return a bot that plays the moves of a match file, then none."""
+    moves = iter(recorded_turns(entrant, game, player))
+    return lambda _: next(moves, None)
 
 
 class DirectTable:

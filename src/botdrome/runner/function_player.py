@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from botdrome.bots.house import HOUSE
-from botdrome.bots.simulate import TRIES
 from botdrome.client.server_link import ServerLink
 from botdrome.formats import Format
 from botdrome.games.options import options_in, with_options
@@ -77,7 +76,7 @@ class FunctionPlayer(FramePlayer):
             case Returned() if event.player == self.you:
                 self._awaited = True
             case Refused():
-                self._awaited = self._answers < TRIES
+                self._awaited = self._answers < self._seat.tries
             case Out() if event.player == self.you:
                 self._out = True
             case Ended():

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.bots.house import house_bots, seated
+from botdrome.bots.simulate import TRIES
 from botdrome.client.program import CannotStart, Program
 from botdrome.client.sandbox import NoSandbox, check_sandbox
 from botdrome.games.game import Raw, View
@@ -15,6 +16,7 @@ from botdrome.runner.bot import BotInstance, CannotLoad, load
 from botdrome.runner.bot_process import ISOLATED, START, BotFault, BotProcess, Isolation, borrow, give_back
 from botdrome.runner.in_process import BotLog, guarded
 from botdrome.runner.program_bots import PROGRAM_KINDS, GomocupEngine, program_command, started
+from botdrome.runner.recorded import PREFIX, recorded_turns
 from botdrome.wire.battlebot.messages import greeting
 
 
@@ -31,6 +33,9 @@ class Effort(Struct):
 
 class FunctionSeat:
     """A bot that plays in this process. `trusted` bots, those of the house, are neither stopped nor checked for JSON."""
+
+    tries = TRIES
+    """How often it is asked in one step, if its moves are refused."""
 
     def __init__(self, bot: Any, trusted: bool, seed: int = 0) -> None:
         """`bot` is a function, a class or an object; of bots that are not trusted it may also be the entrant."""
@@ -81,9 +86,36 @@ def _as_json(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
+class ReplaySeat(FunctionSeat):
+    """A bot that repeats the moves of a match file, turn by turn. It resigns when there are no more."""
+
+    tries = 1
+
+    def __init__(self, entrant: str, game: str) -> None:
+        super().__init__(None, trusted=True)
+        self._entrant, self._game = entrant, game
+        self._turns: list[Raw] = []
+        self.turn = 0
+        """The number of moves that it was asked for."""
+
+    def begin(self, match: dict[str, Any], limit: float) -> None:
+        try:
+            self._turns = recorded_turns(self._entrant, self._game, match["you"])
+        except CannotStart as problem:
+            raise BotFault("crash", str(problem)) from None
+
+    def ask(self, view: View, limit: float) -> tuple[Raw, float]:
+        self.turn += 1
+        if self.turn > len(self._turns):
+            raise BotFault("resigned", f"all {len(self._turns)} recorded moves are played")
+        self.effort.add(0.0)
+        return self._turns[self.turn - 1], 0.0
+
+
 class ProcessSeat:
     """A bot that plays from views in a process of its own: in Python, or a program of another kind."""
 
+    tries = TRIES
     trusted = False
 
     def __init__(self, entrant: str, seed: int, isolation: Isolation) -> None:
@@ -181,6 +213,8 @@ def check_bot(entrant: str, game: str, isolation: Isolation = ISOLATED) -> None:
             _check_game(entrant, game)
         elif entrant.startswith("house:"):
             _house(entrant, game)
+        elif entrant.startswith(PREFIX):
+            recorded_turns(entrant, game, 0)
         elif isolation.in_process:
             with guarded(START, BotLog()):
                 _loaded(entrant)
@@ -200,6 +234,8 @@ def make_seat(entrant: str, game: str, name: str, seed: int, isolation: Isolatio
         return ProgramSeat(started(program_command(entrant), isolation), greeting(game, name))
     if entrant.startswith("house:"):
         return FunctionSeat(seated(_house(entrant, game), seed), trusted=True)
+    if entrant.startswith(PREFIX):
+        return ReplaySeat(entrant, game)
     if isolation.in_process and prefix_of(entrant) not in PROGRAM_KINDS:
         return FunctionSeat(entrant, trusted=False, seed=seed)
     return ProcessSeat(entrant, seed, isolation)

@@ -18,7 +18,7 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
 from botdrome.runner.bot_process import START, BotFault
 from botdrome.runner.scenes import Stage
-from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, Seat
+from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, ReplaySeat, Seat
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.vocabulary import standing
 
@@ -161,11 +161,11 @@ class OfflineTable:
     def _ask_functions(self) -> None:
         """Ask every awaited function; after a refused move it may try again."""
         step = self._match.steps
-        for _ in range(TRIES):
+        for asked in range(TRIES):
             for player in tuple(self._match.awaited):
-                asked = player in self._functions and player not in self._late
-                if asked and self._match.steps == step and self._match.result is None:
-                    self._ask(player, self._functions[player])
+                seat = self._functions.get(player) if player not in self._late else None
+                if seat and asked < seat.tries and self._match.steps == step and self._match.result is None:
+                    self._ask(player, seat)
 
     def _ask(self, player: Player, seat: FunctionSeat | ProcessSeat) -> None:
         match, began = self._match, perf_counter()
@@ -182,8 +182,8 @@ class OfflineTable:
         if spent > seconds and due is not None:
             self._late.add(player)
             self.refused[player] += 1
-        else:
-            self._take(player, raw)
+        elif not self._take(player, raw) and isinstance(seat, ReplaySeat) and player in self._refusals:
+            self._refusals[player] = f"recorded move {seat.turn} is refused here: {self._refusals[player]}"
         return None
 
     # Moves and time.
