@@ -185,7 +185,7 @@ async def _put_together(
     arena = Arena(
         store, shown(desk.tables), desk.registry, duels, url_bots, registrations, desk.registry.guesses, desk.workers, desk
     )
-    arena.clients, arena.contests = desk.registry.clients, contests
+    arena.clients, arena.contests, arena.keys = desk.registry.clients, contests, keys
     operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, contests)
     rate = RequestRate(settings)
     return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, rate)

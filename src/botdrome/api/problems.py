@@ -7,9 +7,13 @@ from botdrome.server.calling.answer import CallFailed
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.workers.jobs import JobFailed
-from botdrome.store.contest_journal import ContestRefusal
+from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
 
+IN_THEIR_WORDS: dict[type[Exception], int] = {
+    BadName: 400, PermissionError: 403, UnknownContest: 404, ContestRefusal: 409, TooMany: 429, JobFailed: 503,
+}  # fmt: skip
+"""Errors whose words are for the client, and their status."""
 TAKEN = "Bot already registered with that name"
 
 
@@ -37,14 +41,9 @@ def known_problem(error: BaseException | None) -> Problem | None:
         return Problem(f"{TAKEN}, or one that looks like it: {error}", 409)
     if isinstance(error, NameTaken):
         return Problem(TAKEN, 409)
-    if isinstance(error, TooMany):
-        return Problem(str(error), 429)
-    if isinstance(error, ContestRefusal):
-        return Problem(str(error), 409)
     if isinstance(error, CallFailed):
         return Problem(f"The bot cannot be called: {error}", 422)
     if isinstance(error, StoreUnavailable):
         return Problem(STORE_AWAY, 503)
-    if isinstance(error, JobFailed):
-        return Problem(str(error), 503)
-    return Problem(str(error)) if isinstance(error, BadName) else None
+    status = next((status for kind, status in IN_THEIR_WORDS.items() if isinstance(error, kind)), None)
+    return None if status is None else Problem(str(error), status)

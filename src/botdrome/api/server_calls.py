@@ -1,11 +1,16 @@
 """Calls from worker processes to the server, for what a job cannot read from the store: both ends of them."""
 
 from botdrome.api.live_tables import glance, live_tables
+from botdrome.contest.document import ContestDocument
 from botdrome.games.game import View
 from botdrome.server.arena import Arena, LiveTable
+from botdrome.server.contests.contests import ORGANISER, Action, Contests
+from botdrome.server.operator.keys import NotOperator
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.link import ServerCalls
 from botdrome.store.store import MatchEntry, Store
+
+OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"
 
 
 def server_calls(arena: Arena) -> ServerCalls:
@@ -27,6 +32,7 @@ def server_calls(arena: Arena) -> ServerCalls:
         return [] if arena.contests is None else arena.contests.awaited(contest)
 
     return {
+        **contest_calls(arena),
         "live": live,
         "view": view,
         "protocols": protocols,
@@ -40,6 +46,39 @@ def server_calls(arena: Arena) -> ServerCalls:
         "awaited": awaited,
         "enter": arena.enter,
         "withdraw": arena.withdraw,
+    }
+
+
+def contest_calls(arena: Arena) -> ServerCalls:
+    """The functions of contests, which are for the operator."""
+
+    async def contests(token: object) -> Contests:
+        """Return the contests to the operator alone."""
+        if arena.contests is None or arena.keys is None or not isinstance(token, str):
+            raise PermissionError(OPERATOR_NEEDED)
+        try:
+            await arena.keys.check(token)
+        except NotOperator:
+            raise PermissionError(OPERATOR_NEEDED) from None
+        return arena.contests
+
+    async def create_contest(token: object, document: ContestDocument) -> None:
+        await (await contests(token)).create(document, ORGANISER)
+
+    async def change_contest(token: object, name: str, document: ContestDocument) -> None:
+        await (await contests(token)).change(name, document, ORGANISER)
+
+    async def act_on_contest(token: object, name: str, action: Action) -> None:
+        await (await contests(token)).act(name, action, ORGANISER)
+
+    async def withdraw_bot(token: object, name: str, bot: str, why: str) -> None:
+        await (await contests(token)).withdraw(name, bot, ORGANISER, why)
+
+    return {
+        "create_contest": create_contest,
+        "change_contest": change_contest,
+        "act_on_contest": act_on_contest,
+        "withdraw_bot": withdraw_bot,
     }
 
 

@@ -27,6 +27,7 @@ from botdrome.wire.names import can_be_shown, unseen
 
 if TYPE_CHECKING:
     from botdrome.server.contests.contests import Contests
+    from botdrome.server.operator.keys import OperatorKeys
 
 LONGEST_NAME = 64
 GUEST = " (guest)"
@@ -166,6 +167,7 @@ class Arena:
         self.addresses = ServerAddresses()
         self.clients = ConnectedClients()
         self.contests: Contests | None = None
+        self.keys: OperatorKeys | None = None
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """Register a bot and return its token, which is shown once. Raise BadName, TooMany, NameTaken or CallFailed."""

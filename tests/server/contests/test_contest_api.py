@@ -80,3 +80,31 @@ async def test_a_bot_withdraws(tmp_path: Path) -> None:
         gone = await web.request("DELETE", "/contests/noughts-and-crosses/cup", json={"bot": "ada"}, headers=token)
         assert gone.json() == {"contest": "cup", "bot": "ada", "entered": False}
         assert "at least 2" in (await operator.refused("POST", "/contest-actions/cup", {"action": "start"}))[1]
+
+
+CREATE = "mutation($toml: String) { createContest(toml: $toml) { name state document awaited standings { bot noShows } } }"
+START = 'mutation { actOnContest(name: "cup", action: OPEN) { state log { action author } } }'
+
+
+async def test_an_organiser_runs_a_contest_over_graphql(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url) as web:
+        house.desk.workers.start()
+        token = {"authorization": f"Bearer {house.new_operator_token}"}
+        question = {"query": CREATE, "variables": {"toml": CUP}}
+        refused = (await web.post("/graphql", json=question)).json()
+        assert "The operator's token is needed" in refused["errors"][0]["message"]
+        made = (await web.post("/graphql", json=question, headers=token)).json()["data"]["createContest"]
+        assert (made["state"], made["document"]["entry"]["password"], made["standings"]) == ("draft", "...", [])
+        opened = (await web.post("/graphql", json={"query": START}, headers=token)).json()["data"]["actOnContest"]
+        assert opened == {
+            "state": "open",
+            "log": [{"action": "open", "author": "operator"}, {"action": "created", "author": "operator"}],
+        }
+        login = await registered(house, "ada")
+        enter = 'mutation { enterContest(contest: "cup", bot: "ada", password: "sesame") { name } }'
+        token = {"authorization": f"Bearer {login['password']}"}
+        assert (await web.post("/graphql", json={"query": enter}, headers=token)).json() == {
+            "data": {"enterContest": {"name": "cup"}}
+        }
+        listed = (await web.post("/graphql", json={"query": "{ documentedContests { entrants { name owner } } }"})).json()
+        assert listed["data"]["documentedContests"] == [{"entrants": [{"name": "ada", "owner": "somebody"}]}]

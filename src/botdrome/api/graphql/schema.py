@@ -22,8 +22,12 @@ from botdrome.api.graphql.nodes import (
     match_node,
 )
 from botdrome.api.graphql.query import SubscriptionPlan
+from botdrome.api.rest.contest_documents import DocumentedContest, contest_called, given_document
 from botdrome.api.results import RankingMethod
+from botdrome.store.contest_journal import ContestJournal
 
+MOST_CONTESTS = 20
+"""Contests with a document in one answer, since each is computed from all its results."""
 CreatedBot = dict[str, str | BotNode]
 
 
@@ -60,6 +64,16 @@ class Root:
         self._context.truncate(info, names[:LONGEST_LIST], len(names))
         return [ContestNode(self._context, game_type, name) for name in names[:LONGEST_LIST]]
 
+    async def documented_contest(self, info: Info, name: str) -> DocumentedContest:
+        return await contest_called(self._context, storable(name))
+
+    async def documented_contests(
+        self, info: Info, limit: int | None = None, offset: int | None = None
+    ) -> list[DocumentedContest]:
+        names = list(await ContestJournal(self._store).contests())[::-1][original_offset(offset) :][: original_limit(limit)]
+        self._context.truncate(info, names[:MOST_CONTESTS], len(names))
+        return [await contest_called(self._context, name) for name in names[:MOST_CONTESTS]]
+
     async def games(self, info: Info, game_type: str, filters: Filters | None = None) -> list[MatchNode]:
         return await games(self._context, info, game_type, filters)
 
@@ -87,10 +101,10 @@ class Root:
         call, bot = self._call if url is None else self._call_bot, await self._context.holder(name)
         return bot_node(self._context, await call("move", bot, url))
 
-    async def enter_contest(self, info: Info, contest: str, bot: str) -> ContestNode:
+    async def enter_contest(self, info: Info, contest: str, bot: str, password: str = "") -> ContestNode:
         check_contest(contest)
         entrant = await self._context.holder(bot)
-        await self._call_bot("enter", entrant, contest)
+        await self._call_bot("enter", entrant, contest, password)
         return ContestNode(self._context, entrant.game, contest)
 
     async def withdraw_from_contest(self, info: Info, contest: str, bot: str) -> ContestNode:
@@ -98,6 +112,27 @@ class Root:
         entrant = await self._context.holder(bot)
         await self._call("withdraw", entrant, contest)
         return ContestNode(self._context, entrant.game, contest)
+
+    async def create_contest(
+        self, info: Info, toml: str | None = None, document: dict[str, Any] | None = None
+    ) -> DocumentedContest:
+        given = given_document(toml, document)
+        await self._call("create_contest", self._context.token, given)
+        return await contest_called(self._context, given.name)
+
+    async def change_contest(
+        self, info: Info, name: str, toml: str | None = None, document: dict[str, Any] | None = None
+    ) -> DocumentedContest:
+        await self._call("change_contest", self._context.token, name, given_document(toml, document))
+        return await contest_called(self._context, name)
+
+    async def act_on_contest(self, info: Info, name: str, action: str) -> DocumentedContest:
+        await self._call("act_on_contest", self._context.token, name, action.lower())
+        return await contest_called(self._context, name)
+
+    async def withdraw_bot(self, info: Info, contest: str, bot: str, reason: str = "") -> DocumentedContest:
+        await self._call("withdraw_bot", self._context.token, contest, bot, reason)
+        return await contest_called(self._context, contest)
 
     async def rotate_token(self, info: Info, name: str) -> CreatedBot:
         bot, token = await self._call("rotate", await self._context.holder(name))

@@ -10,7 +10,7 @@ from botdrome.api.arguments import iso
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import GameName, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
-from botdrome.contest.document import ContestDocument
+from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
 from botdrome.contest.fixture_seeds import commitment
 from botdrome.contest.formats.format import FixtureResult
 from botdrome.contest.progress import ContestProgress
@@ -45,7 +45,7 @@ class ContestEntrant(Struct):
     left: Annotated[int | None, Meta(description="The first round in which it no longer plays.")]
 
 
-class ContestStanding(Struct):
+class ContestStanding(Struct, rename="camel"):
     bot: str
     place: int
     score: float
@@ -53,9 +53,9 @@ class ContestStanding(Struct):
     draws: int
     losses: int
     byes: int
-    noShows: int  # noqa: N815
+    no_shows: int
     crashes: int
-    tieBreaks: list[float]  # noqa: N815
+    tie_breaks: list[float]
     note: str
 
 
@@ -78,7 +78,7 @@ class ContestLogLine(Struct):
     detail: str
 
 
-class DocumentedContest(Struct):
+class DocumentedContest(Struct, rename="camel"):
     name: str
     game: GameName
     state: ContestState
@@ -91,8 +91,8 @@ class DocumentedContest(Struct):
     standings: list[ContestStanding]
     rounds: list[RestRound]
     log: Annotated[list[ContestLogLine], Meta(description=f"The latest line first; {MOST_LINES} at most.")]
-    seedsHash: Annotated[str, Meta(description="SHA-256 of the secret on which the seeds depend.")]  # noqa: N815
-    seedsSecret: Annotated[str | None, Meta(description="That secret, once the contest is over.")]  # noqa: N815
+    seeds_hash: Annotated[str, Meta(description="SHA-256 of the secret on which the seeds depend.")]
+    seeds_secret: Annotated[str | None, Meta(description="That secret, once the contest is over.")]
 
 
 async def contestdocuments(context: ReadContext, request: RestRequest) -> ListedContests:
@@ -103,7 +103,10 @@ async def contestdocuments(context: ReadContext, request: RestRequest) -> Listed
 
 
 async def contestdocument(context: ReadContext, request: RestRequest) -> DocumentedContest:
-    name = request.path("name")
+    return await contest_called(context, request.path("name"))
+
+
+async def contest_called(context: ReadContext, name: str) -> DocumentedContest:
     try:
         stored = await ContestJournal(context.store).load(name)
     except UnknownContest:
@@ -137,9 +140,19 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         standings=_standings(progress) if began else [],
         rounds=_rounds(progress) if began else [],
         log=[ContestLogLine(iso(one.when), one.author, one.action, one.detail) for one in stored.log[: -MOST_LINES - 1 : -1]],
-        seedsHash=commitment(entry.secret),
-        seedsSecret=entry.secret if entry.state == "over" else None,
+        seeds_hash=commitment(entry.secret),
+        seeds_secret=entry.secret if entry.state == "over" else None,
     )
+
+
+def given_document(toml: str | None, document: dict[str, Any] | None) -> ContestDocument:
+    """Return the document of a request, as TOML or as JSON."""
+    if (toml is None) == (document is None):
+        raise Problem('give the document as "toml" or as "document"')
+    try:
+        return read_document(toml) if toml is not None else document_from(document or {})
+    except BadDocument as bad:
+        raise Problem(str(bad)) from None
 
 
 def shown_document(document: ContestDocument) -> dict[str, Any]:

@@ -6,16 +6,13 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from botdrome.api.problems import Problem
-from botdrome.api.rest.contest_documents import HIDDEN, DocumentedContest, contest_shown
+from botdrome.api.rest.contest_documents import HIDDEN, DocumentedContest, contest_shown, given_document
 from botdrome.api.rest.endpoint import RestRequest
 from botdrome.api.rest.operator_session import json_body, private
-from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
-from botdrome.server.contests.contests import Action, Contests
+from botdrome.contest.document import ContestDocument
+from botdrome.server.contests.contests import ORGANISER, Action, Contests
 from botdrome.server.operator.operator import Operator
-from botdrome.store.contest_journal import ContestRefusal, StoredContest, UnknownContest
-
-AUTHOR = "operator"
+from botdrome.store.contest_journal import StoredContest
 
 
 class GivenDocument(Struct, forbid_unknown_fields=True):
@@ -35,38 +32,35 @@ class Withdrawal(Struct, forbid_unknown_fields=True):
 @private
 async def createcontest(operator: Operator, request: RestRequest) -> DocumentedContest:
     document = _document(await json_body(request, GivenDocument))
-    return await _done(operator.contests, document.name, operator.contests.create(document, AUTHOR))
+    return await _done(operator.contests, document.name, operator.contests.create(document, ORGANISER))
 
 
 @private
 async def changecontest(operator: Operator, request: RestRequest) -> DocumentedContest:
     given: GivenDocument = await json_body(request, GivenDocument)
     name = request.path("name")
-    return await _done(operator.contests, name, operator.contests.change(name, _document(given, operator.contests[name]), AUTHOR))
+    return await _done(
+        operator.contests, name, operator.contests.change(name, _document(given, operator.contests[name]), ORGANISER)
+    )
 
 
 @private
 async def actoncontest(operator: Operator, request: RestRequest) -> DocumentedContest:
     given: ContestAction = await json_body(request, ContestAction)
     name = request.path("name")
-    return await _done(operator.contests, name, operator.contests.act(name, given.action, AUTHOR))
+    return await _done(operator.contests, name, operator.contests.act(name, given.action, ORGANISER))
 
 
 @private
 async def withdrawbot(operator: Operator, request: RestRequest) -> DocumentedContest:
     given: Withdrawal = await json_body(request, Withdrawal)
     name = request.path("name")
-    return await _done(operator.contests, name, operator.contests.withdraw(name, given.bot, AUTHOR, given.reason))
+    return await _done(operator.contests, name, operator.contests.withdraw(name, given.bot, ORGANISER, given.reason))
 
 
 def _document(given: GivenDocument, before: StoredContest | None = None) -> ContestDocument:
     """A password that is shown as `...` stays as it was."""
-    if (given.toml is None) == (given.document is None):
-        raise Problem('give the document as {"toml": "..."} or as {"document": {...}}')
-    try:
-        document = read_document(given.toml) if given.toml is not None else document_from(given.document or {})
-    except BadDocument as bad:
-        raise Problem(str(bad)) from None
+    document = given_document(given.toml, given.document)
     if before is None or document.entry.password != HIDDEN:
         return document
     return replace(document, entry=replace(document.entry, password=before.entry.document.entry.password))
@@ -74,10 +68,4 @@ def _document(given: GivenDocument, before: StoredContest | None = None) -> Cont
 
 async def _done(contests: Contests, name: str, change: Awaitable[StoredContest]) -> DocumentedContest:
     """Return the contest after a change."""
-    try:
-        stored = await change
-    except UnknownContest as problem:
-        raise Problem(str(problem), 404) from None
-    except ContestRefusal as problem:
-        raise Problem(str(problem), 409) from None
-    return contest_shown(stored, contests.awaited(name))
+    return contest_shown(await change, contests.awaited(name))

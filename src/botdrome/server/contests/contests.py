@@ -29,6 +29,8 @@ Action = Literal["open", "start", "pause", "resume", "end"]
 STATES_AFTER: dict[Action, ContestState] = {
     "open": "open", "start": "running", "pause": "paused", "resume": "running", "end": "over",
 }  # fmt: skip
+ORGANISER = "operator"
+"""The author of changes that the operator orders."""
 RULES, HOUSE = "the document", "house"
 """The author of changes that nobody ordered, and the owner of house bots."""
 LONGEST_TIMER = 86_400.0
