@@ -12,9 +12,12 @@ from statistics import NormalDist
 
 from msgspec import Struct
 
+from botdrome.contest.rating import elo_points
 from botdrome.contest.schedule import meetings, moved_on
+from botdrome.contest.sequential import block_score, seatings
 from botdrome.contest.strength import Block, expected
 from botdrome.contest.variance import POINTS
+from botdrome.games.chance import Chance
 
 
 class World(Struct, frozen=True):
@@ -103,3 +106,24 @@ def true_ratings(world: World, strengths: Sequence[float], seats: int) -> list[f
         values = [value + 2 * extra / len(values) for value, extra in zip(values, surplus, strict=True)]
     mean = sum(values) / len(values)
     return [POINTS * (value - mean) for value in values]
+
+
+def duel_blocks(world: World, seats: int, advantage: float, blocks: int, random: Random) -> list[list[float]]:
+    """Return the scores of the two games of each block, in which the new bot is stronger by this advantage."""
+    found = []
+    for _ in range(blocks):
+        seed, scores = Seed(world, seats, random), []
+        for seating in seatings(seats, None, Chance(random.getrandbits(64))):
+            levels = seed.levels([int(new) for new in seating], (0.0, advantage))
+            scores.append(block_score([(seating, [int(-level) for level in levels])]))
+        found.append(scores)
+    return found
+
+
+def advantage_at(world: World, seats: int, elo: float) -> float:
+    """Return the strength that gives this Elo difference in the scores, which seats and seeds shrink."""
+    low, high = 0.0, 500.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if elo_points(world.score(middle, seats)) < elo else (low, middle)
+    return low

@@ -11,6 +11,7 @@ from botdrome.cli.analysis.front import blunders, check, fork, rerun
 from botdrome.cli.boats.front import LogLevel, boats
 from botdrome.cli.completion import game_names
 from botdrome.cli.doctor_front import doctor
+from botdrome.cli.duel_command import duel
 from botdrome.cli.join_front import bots, challenge, join, register
 from botdrome.cli.mcp_front import mcp
 from botdrome.cli.new_front import new
@@ -54,6 +55,7 @@ def games(
 
 
 app.command()(play)
+app.command()(duel)
 app.command()(new)
 
 

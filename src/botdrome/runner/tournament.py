@@ -195,22 +195,25 @@ def _save(plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str
     return str(path)
 
 
-def play_all(plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None) -> Generator[MatchOutcome, None, None]:
+def play_all(
+    plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None, most: int = 50
+) -> Generator[MatchOutcome, None, None]:
     """The outcomes as they come in; closing the generator ends what still runs. Bots that cannot start are named at once.
 
     `scenes`: where the matches are shown as they are played. For that they have processes of their own.
+    `most`: matches that a process plays before it tells their outcomes.
     """
     if plan.save:
         Path(plan.save).mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=plan.save).close()
-    for entrant in plan.entrants:
+    for entrant in dict.fromkeys(plan.entrants):
         check_bot(entrant, plan.game, plan.isolation)
     if scenes is None and jobs == 1:
         return _play_here(plan)
     close_idle()
     if scenes is not None:
         return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most=1, ready=partial(_show_on, scenes))
-    return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs)
+    return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most)
 
 
 def _play_here(plan: TournamentPlan) -> Generator[MatchOutcome, None, None]:

@@ -1,0 +1,195 @@
+"""`botdrome duel`: blocks of games until a sequential test decides, and their summary."""
+
+import sys
+from collections import Counter
+from contextlib import closing
+from math import isinf
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from botdrome.cli.isolation import IsolationFlags
+from botdrome.cli.play import INTERRUPTED
+from botdrome.cli.terminal import CommandError, Terminal, complain, format_called, read_options
+from botdrome.client.program import CannotStart
+from botdrome.contest.sequential import BlockScores, Decision, SequentialTest
+from botdrome.games.chance import Chance
+from botdrome.games.game import BadOption
+from botdrome.games.options import with_options
+from botdrome.runner.duel import DuelPlan, PlayedBlock, play_blocks
+from botdrome.runner.names import distinct_names
+
+STATUS: dict[Decision | None, int] = {"better": 0, "not better": 1, None: 2}
+UNUSABLE = 3
+"""The exit status if a bot or an option cannot be used; 1 and 2 are answers."""
+EVERY = 100
+"""Blocks between two lines of progress where there is no terminal."""
+
+
+class DuelOptions(Struct, frozen=True, kw_only=True):
+    """The options of the command."""
+
+    game: str
+    players: int | None = None
+    sprt: str = "0,20"
+    alpha: float = 0.05
+    beta: float = 0.05
+    max_blocks: int = 5000
+    copies: int | None = None
+    jobs: int = 1
+    seed: int = 1
+    options: list[str] = []
+    limit: int | None = None
+    isolation: IsolationFlags = IsolationFlags()
+    as_json: bool = False
+    summary: Path | None = None
+
+
+class DuelReport:
+    """The blocks so far, and the decision."""
+
+    def __init__(self, plan: DuelPlan, names: tuple[str, ...], test: SequentialTest) -> None:
+        self.plan, self.names, self.test = plan, names, test
+        self.scores, self.games = BlockScores(), 0
+        self.faults: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+        """The causes of losses by fault, of the new bot and of the old one."""
+
+    def add(self, block: PlayedBlock) -> None:
+        self.scores.add(block.score)
+        self.games += len(block.outcomes)
+        for outcome in block.outcomes:
+            for entrant, cause in zip(outcome.fixture.entrants, outcome.result.causes, strict=True):
+                if cause != "complete":
+                    self.faults[not self.plan.is_new(entrant)][cause] += 1
+
+    @property
+    def decision(self) -> Decision | None:
+        return self.scores.decision(self.test)
+
+    def progress(self) -> str:
+        test, scores = self.test, self.scores
+        ratio = f"LLR {scores.llr(test):+.2f} [{test.lower:.2f}, {test.upper:.2f}]"
+        return f"blocks {scores.blocks}  {ratio}  score {scores.mean:.1%}"
+
+    def as_data(self) -> dict[str, Any]:
+        test, scores, plan = self.test, self.scores, self.plan
+        return {
+            "decision": self.decision or "undecided",
+            "new": self.names[0],
+            "old": self.names[1],
+            "game": plan.game,
+            "options": plan.options,
+            "players": plan.seats,
+            "copies": plan.copies,
+            "seed": plan.seed,
+            "sprt": [test.elo0, test.elo1],
+            "alpha": test.alpha,
+            "beta": test.beta,
+            "blocks": scores.blocks,
+            "games": self.games,
+            "score": scores.mean,
+            "elo": [None if isinf(value) else round(value, 1) for value in scores.elo()],
+            "llr": scores.llr(test),
+            "bounds": [test.lower, test.upper],
+            "faults": {"new": dict(self.faults[0]), "old": dict(self.faults[1])},
+        }
+
+    def lines(self) -> list[str]:
+        """The summary as sentences."""
+        (new, old), test, scores = self.names, self.test, self.scores
+        elo, low, high = scores.elo()
+        found = {
+            "better": f"{new} is better than {old}.",
+            "not better": f"{new} is not better than {old} by {test.elo1:g} Elo.",
+            None: f"Undecided after {scores.blocks} blocks: whether {new} is better than {old} by {test.elo1:g} Elo.",
+        }[self.decision]
+        lines = [
+            found,
+            f"{self.games} games of {self.plan.game} with {self.plan.seats} players: {self.progress()}",
+            f"Elo difference {elo:+.0f} (95 % interval {low:+.0f} .. {high:+.0f})",
+        ]
+        if self.decision is not None:
+            far, looks = ("high", "good") if self.decision == "better" else ("low", "bad")
+            lines.append(f"On average this estimate is too {far}, since the test stops when results look {looks}.")
+            lines.append("After a stop such an interval contains the truth in 86 to 91 of 100 cases, not in 95.")
+        for name, faults in zip(self.names, self.faults, strict=True):
+            if faults:
+                lines.append(f"Faults of {name}: {', '.join(f'{cause} {count}' for cause, count in faults.items())}")
+        return lines
+
+    def markdown(self) -> str:
+        found, *rest = self.lines()
+        return f"### {found}\n\n" + "".join(f"- {line}\n" for line in rest) + "\n"
+
+
+def run(new: str, old: str, given: DuelOptions) -> int:
+    try:
+        test = sequential_test(given)
+        plan = _plan(new, old, given)
+        report = DuelReport(plan, distinct_names([new, old]), test)
+        status = _played(report, given.jobs)
+        if given.summary is not None:
+            with given.summary.open("a") as file:
+                file.write(report.markdown())
+    except (BadOption, CommandError, CannotStart) as problem:
+        complain(problem)
+        return UNUSABLE
+    except OSError as error:
+        complain(f"{error.filename}: {error.strerror}")
+        return UNUSABLE
+    if given.as_json:
+        sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
+    else:
+        for line in report.lines():
+            Terminal().print(line, soft_wrap=True)
+    return status
+
+
+def sequential_test(given: DuelOptions) -> SequentialTest:
+    try:
+        elo0, elo1 = map(float, given.sprt.split(","))
+    except ValueError:
+        raise CommandError(f"--sprt takes two Elo differences such as 0,20, not {given.sprt!r}") from None
+    if not -1000 <= elo0 < elo1 <= 1000:
+        raise CommandError(f"--sprt takes two rising Elo differences from -1000 to 1000 such as 0,20, not {given.sprt!r}")
+    return SequentialTest(elo0, elo1, given.alpha, given.beta)
+
+
+def _plan(new: str, old: str, given: DuelOptions) -> DuelPlan:
+    row = format_called(given.game)
+    allowed = [count for count in row.game.players if count > 1]
+    seats = given.players or allowed[0]
+    if seats not in allowed:
+        raise CommandError(f"{row.name} is for {allowed[0]} to {allowed[-1]} players, not {seats}")
+    if given.copies is not None and given.copies >= seats:
+        raise CommandError(f"--copies is a number from 1 to {seats - 1} at a table of {seats}, not {given.copies}")
+    options = read_options(given.options)
+    with_options(row.game, options).start(seats, Chance(given.seed))
+    entrants = (new,) * seats + (old,) * seats
+    return DuelPlan(
+        given.game, entrants, distinct_names(entrants), seats, given.max_blocks, given.seed, options,
+        isolation=given.isolation.isolation(), limit=given.limit, copies=given.copies,
+    )  # fmt: skip
+
+
+def _played(report: DuelReport, jobs: int) -> int:
+    """Play until the test decides. Ctrl-C ends it early and keeps the results so far."""
+    console = Terminal(stderr=True)
+    blocks = play_blocks(report.plan, jobs)
+    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(report.progress())
+        try:
+            with closing(blocks):
+                for block in blocks:
+                    report.add(block)
+                    bar.update(task, description=report.progress())
+                    if not console.is_terminal and report.scores.blocks % EVERY == 0:
+                        console.print(report.progress(), soft_wrap=True)
+                    if report.decision is not None:
+                        break
+        except KeyboardInterrupt:
+            return INTERRUPTED
+    return STATUS[report.decision]

@@ -1,0 +1,106 @@
+"""Sequential test: whether a new bot is better than an old one, decided as soon as the results allow it.
+
+The unit is a block: one seed with balanced seats. Its score is the mean over all pairs of a new and an old bot in its games,
+since games on one seed are not independent. The test is a generalised likelihood ratio of two Elo differences.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import log, sqrt
+from typing import Literal
+
+from msgspec import Struct
+
+from botdrome.contest.rating import Z95, elo_points, expected
+from botdrome.games.chance import Chance
+
+LEAST_BLOCKS = 16
+LEAST_VARIANCE = 1e-6
+
+Decision = Literal["better", "not better"]
+Seating = tuple[bool, ...]
+"""Whether the new bot has the seat, by seat."""
+
+
+class SequentialTest(Struct, frozen=True):
+    """The question: is the new bot better by `elo1`, or only by `elo0`?"""
+
+    elo0: float = 0.0
+    elo1: float = 20.0
+    alpha: float = 0.05
+    """The probability to accept a bot that is only `elo0` better."""
+    beta: float = 0.05
+    """The probability to reject a bot that is `elo1` better."""
+
+    @property
+    def lower(self) -> float:
+        return log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper(self) -> float:
+        return log((1 - self.beta) / self.alpha)
+
+
+class BlockScores(Struct):
+    """The scores of the blocks so far."""
+
+    blocks: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, score: float) -> None:
+        self.blocks += 1
+        self.total += score
+        self.squares += score * score
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.blocks if self.blocks else 0.5
+
+    @property
+    def variance(self) -> float:
+        return max(self.squares / self.blocks - self.mean**2, LEAST_VARIANCE) if self.blocks else LEAST_VARIANCE
+
+    def llr(self, test: SequentialTest) -> float:
+        """Return the logarithm of the likelihood ratio."""
+        mean, variance = self.mean, self.variance
+        far0, far1 = mean - expected(test.elo0, 0), mean - expected(test.elo1, 0)
+        return self.blocks / 2 * log((variance + far0 * far0) / (variance + far1 * far1))
+
+    def decision(self, test: SequentialTest) -> Decision | None:
+        if self.blocks < LEAST_BLOCKS:
+            return None
+        llr = self.llr(test)
+        return "better" if llr >= test.upper else "not better" if llr <= test.lower else None
+
+    def elo(self) -> tuple[float, float, float]:
+        """Return the Elo difference, and the ends of an ordinary 95 % interval, which holds less often after a decision."""
+        reach = Z95 * sqrt(self.variance / self.blocks) if self.blocks else 1.0
+        low, high = max(0.0, self.mean - reach), min(1.0, self.mean + reach)
+        return elo_points(self.mean), elo_points(low), elo_points(high)
+
+
+def seatings(seats: int, copies: int | None, chance: Chance) -> list[Seating]:
+    """Return the seatings of one block, in which both bots have every seat as often.
+
+    By default the new bot has a random half of the seats, then the others. With a number of copies, that many random seats
+    rotate around the table.
+    """
+    new = set(chance.sample(range(seats), seats // 2 if copies is None else copies))
+    first = tuple(seat in new for seat in range(seats))
+    if copies is None:
+        return [first, tuple(not taken for taken in first)]
+    return [first[turn:] + first[:turn] for turn in range(seats)]
+
+
+def block_score(games: Iterable[tuple[Seating, Sequence[int]]]) -> float:
+    """Return the share of the points of the new bot, over all its pairs with the old one. A game has its places by seat."""
+    points = list(_points(games))
+    return sum(points) / len(points)
+
+
+def _points(games: Iterable[tuple[Seating, Sequence[int]]]) -> Iterator[float]:
+    for seating, places in games:
+        old = [place for place, new in zip(places, seating, strict=True) if not new]
+        for place, new in zip(places, seating, strict=True):
+            if new:
+                yield from ((place < other) + (place == other) / 2 for other in old)

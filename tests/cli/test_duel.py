@@ -1,0 +1,90 @@
+"""`botdrome duel`: its answers, exit statuses and summaries."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from botdrome.cli.duel import DuelReport
+from botdrome.contest.sequential import SequentialTest
+from botdrome.runner.duel import DuelPlan, play_blocks
+from tests.cli.commands import run
+
+NOUGHTS = ("--game", "noughts-and-crosses")
+
+
+def test_a_better_bot_is_accepted_and_the_estimate_is_doubted(tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("# Before\n")
+    result = run("duel", "house:perfect", "house:random", *NOUGHTS, "--summary", str(summary))
+    assert result.exit_code == 0
+    assert "house:perfect is better than house:random." in result.stdout
+    assert "On average this estimate is too high" in result.stdout
+    assert summary.read_text().startswith("# Before\n### house:perfect is better than house:random.\n\n- ")
+
+
+def test_a_worse_bot_is_not_better() -> None:
+    result = run("duel", "house:random", "house:perfect", *NOUGHTS, "--json")
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["decision"]) == (1, "not better")
+    assert data["llr"] <= data["bounds"][0] and data["games"] == 2 * data["blocks"] and data["score"] < 0.5
+
+
+def test_the_cap_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
+    result = run("duel", "house:perfect", "house:random", *NOUGHTS, "--max-blocks", "16")
+    assert result.exit_code == 2
+    assert "Undecided after 16 blocks: whether house:perfect is better than house:random by 20 Elo." in result.stdout
+    assert "Undecided" in (tmp_path / "step.md").read_text()
+    assert "estimate" not in result.stdout
+
+
+def test_faults_of_both_bots_are_told(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def bot(view):\n    raise KeyError('nothing')\n")
+    result = run("duel", str(tmp_path / "broken.py"), "house:random", *NOUGHTS, "--max-blocks", "16", "--in-process")
+    assert "Faults of broken.py: crash 32" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--sprt", "20"), "--sprt takes two Elo differences such as 0,20, not '20'"),
+        (("--sprt", "20,0"), "--sprt takes two rising Elo differences from -1000 to 1000 such as 0,20, not '20,0'"),
+        (("--players", "3"), "noughts-and-crosses is for 2 to 2 players, not 3"),
+        (("--copies", "2"), "--copies is a number from 1 to 1 at a table of 2, not 2"),
+        (("--option", "size=3"), "no option"),
+        (("--summary", "/dev/null/nowhere"), "/dev/null/nowhere: Not a directory"),
+    ],
+)
+def test_what_cannot_be_used_is_named(words: tuple[str, ...], complaint: str) -> None:
+    result = run("duel", "house:random", "house:perfect", *NOUGHTS, *words)
+    assert result.exit_code == 3 and complaint in result.output
+
+
+def test_a_bot_that_cannot_start_is_no_answer() -> None:
+    result = run("duel", "house:random", "house:nobody", *NOUGHTS)
+    assert result.exit_code == 3 and "house:nobody: for noughts-and-crosses the house has" in result.output
+
+
+def test_blocks_come_in_order_with_any_number_of_processes() -> None:
+    bots = ("house:random", "house:random", "house:perfect", "house:perfect")
+    plan = DuelPlan("noughts-and-crosses", bots, tuple("abcd"), 2, 40, seed=5)
+    alone, together = list(play_blocks(plan, 1)), list(play_blocks(plan, 2))
+    assert [block.outcomes[0].fixture.seed for block in together] == list(range(5, 45))
+    assert [block.score for block in alone] == [block.score for block in together]
+
+
+def test_a_half_of_the_seats_is_followed_by_the_other() -> None:
+    fixtures = DuelPlan("bomberman", ("a",) * 8, tuple("abcdefgh"), 4, 6, seed=5).fixtures()
+    assert [fixture.seed for fixture in fixtures] == [5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10]
+    for one, two in zip(fixtures[::2], fixtures[1::2], strict=True):
+        new = [entrant < 4 for entrant in one.entrants]
+        assert sum(new) == 2 and [entrant >= 4 for entrant in two.entrants] == new
+
+
+def test_one_copy_goes_round_the_table() -> None:
+    plan = DuelPlan("bomberman", ("a",) * 6, tuple("abcdef"), 3, 2, seed=1, copies=1)
+    tables = [fixture.entrants for fixture in plan.fixtures()]
+    assert len(tables) == 6 and sorted(tables[:3]) == [(0, 4, 5), (3, 1, 5), (3, 4, 2)]
+    report = DuelReport(plan, ("new", "old"), SequentialTest())
+    assert report.as_data()["elo"] == [0.0, None, None] and report.decision is None
