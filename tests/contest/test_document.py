@@ -10,6 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import fields
 
 from botdrome.contest.document import EXAMPLE, BadDocument, ContestDocument, document_from, read_document
+from botdrome.contest.document_checks import problems_of
 from botdrome.contest.document_keys import KEYS
 from botdrome.contest.document_text import to_toml
 from botdrome.formats import FORMATS
@@ -107,6 +108,18 @@ def test_a_mistake_is_named_with_its_line_and_what_would_be_right(text: str, mes
 )
 def test_the_game_decides_too(text: str, message: str) -> None:
     assert problem(text, head="")[: len(message)] == message
+
+
+def test_all_problems_of_a_document_can_be_listed() -> None:
+    def keys(**changes: Any) -> list[str]:
+        document = ContestDocument(**({"name": "a", "game": "gomoku"} | changes))
+        return [problem.partition(":")[0] for problem in problems_of(document)]
+
+    assert keys() == []
+    assert keys(game="chess") == ["game"]
+    assert keys(players=4) == ["players"]
+    assert keys(rounds=3, best_of=2, games=1, options={"size": 1}) == ["options", "rounds", "best_of", "best_of", "games"]
+    assert keys(format_="groups", best_of=3, games=1) == []
 
 
 def test_moments_are_compared_across_zones_and_leap_years() -> None:

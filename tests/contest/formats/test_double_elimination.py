@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 
+from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.double_elimination import DoubleElimination
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
-from tests.contest.formats.examples import by_chance, contest, document, order, seeds_win
+from tests.contest.formats.examples import by_chance, contest, order, seeds_win
 
 
 @pytest.mark.parametrize("entrants", range(2, 18))
@@ -34,5 +35,5 @@ def test_the_final_is_played_again_if_the_unbeaten_one_loses() -> None:
 
 
 def test_larger_tables_are_refused() -> None:
-    reason = DoubleElimination().refusal(document("double-elimination", players=4), 8)
+    reason = DoubleElimination().refusal(ContestDocument(name="cup", game="bomberman", players=4), 8)
     assert reason == "double elimination is played in pairs, not at tables of 4; use knockout, swiss or groups"

@@ -34,6 +34,7 @@ def referees(draw: st.DrawFn) -> Referee:
 @st.composite
 def contests(draw: st.DrawFn) -> tuple[dict[str, Any], int]:
     format_, seats = draw(st.sampled_from(sorted(CONTEST_FORMATS))), draw(st.sampled_from([2, 2, 2, 3, 4]))
+    seats = 2 if format_ == "double-elimination" else seats
     keys: dict[str, Any] = {"format": format_, "players": seats, "games": draw(st.sampled_from([1, seats]))}
     if format_ in ("knockout", "double-elimination") and seats == 2:
         keys |= {"best_of": draw(st.sampled_from([1, 3, 5]))}
@@ -113,6 +114,12 @@ def test_nobody_enters_an_empty_contest_in_vain(format_: str) -> None:
         chosen.next_round(document(format_), bots(1), {})
     assert [line.place for line in chosen.standings(document(format_), bots(1), {})] == [1]
     assert chosen.next_round(document(format_), bots(4), {}) is not None
+
+
+@pytest.mark.parametrize("format_", sorted(set(CONTEST_FORMATS) - {"ladder"}))
+def test_a_contest_that_is_over_has_no_next_round(format_: str) -> None:
+    progress = played(ContestProgress(document(format_), bots(5), {}))
+    assert progress.format.next_round(progress.document, progress.entrants, progress.results) is None
 
 
 @pytest.mark.parametrize("format_", sorted(set(CONTEST_FORMATS) - {"ladder"}))

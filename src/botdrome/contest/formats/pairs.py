@@ -52,15 +52,20 @@ def swiss_pairs(players: Sequence[EntrantNumber], history: SwissHistory) -> tupl
     First of all the seats stay balanced, then nobody meets an opponent again, if any pairing allows it. Among such pairings the
     highest player gets its best opponent, then the highest one that is left, and so on.
     """
-    for balanced in (True, False):
-        for most in range(max(history.met.values(), default=0) + 1):
-            graph = _Graph(history, balanced, most)
-            for bye in _bye_candidates(players, history):
-                rest = [number for number in players if number != bye]
-                matching = Matching(rest, graph.joined)
-                if matching.complete():
-                    return [_seated(pair, history) for pair in _best(rest, matching, graph)], bye
-    raise AssertionError("any two entrants may meet in the last graph")
+    most = max(history.met.values(), default=0)
+    graphs = (_Graph(history, balanced, times) for balanced in (True, False) for times in range(most + 1))
+    tries = ((graph, bye) for graph in graphs for bye in _bye_candidates(players, history))
+    return next(found for graph, bye in tries if (found := _paired(players, bye, graph)))
+
+
+def _paired(
+    players: Sequence[EntrantNumber], bye: EntrantNumber | None, graph: "_Graph"
+) -> tuple[list[Pair], EntrantNumber | None] | None:
+    rest = [number for number in players if number != bye]
+    matching = Matching(rest, graph.joined)
+    if not matching.complete():
+        return None
+    return [_seated(pair, graph.history) for pair in _best(rest, matching, graph)], bye
 
 
 class _Graph(Struct, frozen=True):
@@ -82,28 +87,24 @@ def _bye_candidates(players: Sequence[EntrantNumber], history: SwissHistory) -> 
     return [number for number in reversed(players) if history.byes.get(number, 0) == fewest]
 
 
-def _best(players: list[EntrantNumber], matching: Matching, graph: _Graph) -> Iterator[Pair]:
+def _best(players: Sequence[EntrantNumber], matching: Matching, graph: _Graph) -> Iterator[Pair]:
     rest = list(players)
     while rest:
         first = rest.pop(0)
-        for other in _wishes(first, rest, graph):
-            if matching.take(first, other):
-                rest.remove(other)
-                yield first, other
-                break
+        other = next(other for other in _wishes(first, rest, graph) if matching.take(first, other))
+        rest.remove(other)
+        yield first, other
 
 
 def _wishes(first: EntrantNumber, rest: Sequence[EntrantNumber], graph: _Graph) -> Iterator[EntrantNumber]:
-    """Yield the possible opponents, best first: the one half a score group below, those below it, those above it, the rest."""
+    """Return the possible opponents, best first: the one half a score group below, those below it, those above it, the rest."""
     points: Mapping[EntrantNumber, int] = graph.history.points
     own = points.get(first, 0)
     group = next((place for place, number in enumerate(rest) if points.get(number, 0) != own), len(rest))
     half = group // 2
     order = [*rest[half:group], *reversed(rest[:half]), *rest[group:]]
-    for times in range(graph.most + 1):
-        for other in order:
-            if graph.history.times_met(first, other) == times and graph.joined(first, other):
-                yield other
+    met, joined = graph.history.times_met, graph.joined
+    return (other for times in range(graph.most + 1) for other in order if met(first, other) == times and joined(first, other))
 
 
 def _seated(pair: Pair, history: SwissHistory) -> Pair:

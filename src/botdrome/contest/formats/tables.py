@@ -1,12 +1,14 @@
 """Swiss tables of more than two: filled from the top, with as few rematches as possible."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
 from botdrome.contest.formats.format import EntrantNumber
 from botdrome.contest.formats.pairs import SwissHistory
 
 Table = list[EntrantNumber]
+STEPS, REST, NEAR = 100, 5, 20
+"""The largest number of swaps, the steps for which a swapped player stays, and how many tables away a partner may sit."""
 Seatings = tuple[list[tuple[EntrantNumber, ...]], list[EntrantNumber]]
 
 
@@ -48,28 +50,44 @@ def _rematches(table: Sequence[EntrantNumber], history: SwissHistory) -> int:
 
 
 def _part_rematches(tables: list[Table], history: SwissHistory) -> None:
-    """Swap players of different tables, nearest tables first, as long as that saves rematches."""
-    for index in reversed(range(len(tables))):
-        while _rematches(tables[index], history) and _swapped(tables, index, history):
-            pass
+    """Swap players of near tables until nobody meets again, or for a while; keep the best tables found.
+
+    Each step makes the best swap for the lowest table with a rematch, even if it saves none; swapped players then stay a while.
+    """
+    counts = [_rematches(table, history) for table in tables]
+    fewest, best, moved = sum(counts), [table.copy() for table in tables], dict[EntrantNumber, int]()
+    for step in range(STEPS):
+        here = next((index for index in reversed(range(len(tables))) if counts[index]), None)
+        settled = {number for number, when in moved.items() if step - when < REST}
+        swap = None if here is None else min(_swaps(tables, here, history, settled), default=None)
+        if here is None or swap is None:
+            break
+        _, _, there, one, two = swap
+        tables[here][one], tables[there][two] = tables[there][two], tables[here][one]
+        moved[tables[here][one]] = moved[tables[there][two]] = step
+        counts[here], counts[there] = _rematches(tables[here], history), _rematches(tables[there], history)
+        if sum(counts) < fewest:
+            fewest, best = sum(counts), [table.copy() for table in tables]
+    tables[:] = best
 
 
-def _swapped(tables: list[Table], index: int, history: SwissHistory) -> bool:
-    here = tables[index]
-    for there in _nearest(tables, index):
-        before = _rematches(here, history) + _rematches(there, history)
-        for one in range(len(here)):
-            for two in range(len(there)):
-                here[one], there[two] = there[two], here[one]
-                if _rematches(here, history) + _rematches(there, history) < before:
-                    return True
-                here[one], there[two] = there[two], here[one]
-    return False
+def _swaps(
+    tables: list[Table], here: int, history: SwissHistory, settled: Collection[EntrantNumber]
+) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield what each swap costs, how far it goes, the other table and both places."""
 
+    def cost(number: EntrantNumber, table: Table, without: int) -> int:
+        return sum(history.times_met(number, other) for place, other in enumerate(table) if place != without)
 
-def _nearest(tables: list[Table], index: int) -> Iterator[Table]:
-    for far in range(1, len(tables)):
-        yield from (tables[other] for other in (index - far, index + far) if 0 <= other < len(tables))
+    for there in range(max(0, here - NEAR), min(len(tables), here + NEAR + 1)):
+        if there == here:
+            continue
+        for one, mine in enumerate(tables[here]):
+            for two, theirs in enumerate(tables[there]):
+                if mine not in settled and theirs not in settled and cost(mine, tables[here], one):
+                    before = cost(mine, tables[here], one) + cost(theirs, tables[there], two)
+                    after = cost(theirs, tables[here], one) + cost(mine, tables[there], two)
+                    yield after - before, abs(there - here), there, one, two
 
 
 def _seated(table: Sequence[EntrantNumber], history: SwissHistory) -> tuple[EntrantNumber, ...]:

@@ -1,0 +1,182 @@
+"""Swiss: no avoidable rematch, one bye at most, balanced seats, in pairs and at larger tables."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import log2
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from botdrome.contest.formats.format import ContestFixture, Entrant, FixtureResult
+from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs
+from botdrome.contest.formats.scores import points_of
+from botdrome.contest.progress import ContestProgress
+from botdrome.games.chance import Chance
+from tests.contest.formats.examples import bots, by_chance, contest, document, order, played
+
+Meetings = list[list[tuple[int, ...]]]
+
+
+def meetings(progress: ContestProgress) -> Meetings:
+    """Return the meetings by round, each with the seats of its first match."""
+    return [[f.entrants for f in round_.fixtures if f.key.endswith(".1")] for round_ in progress.rounds]
+
+
+def times_met(progress: ContestProgress) -> Counter[frozenset[int]]:
+    return Counter(frozenset(pair) for tables in meetings(progress) for table in tables for pair in combinations(table, 2))
+
+
+def pairings(players: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    if not players:
+        yield []
+    for other in players[1:]:
+        for rest in pairings([player for player in players[1:] if player != other]):
+            yield [(players[0], other), *rest]
+
+
+def drawn_history(chance: Chance, players: int, rounds: int) -> SwissHistory:
+    """Return the history of a Swiss in which chance decided everything, also who met whom."""
+    history = SwissHistory(points={player: 2 * chance.below(rounds + 1) for player in range(players)})
+    for _ in range(rounds):
+        order = chance.sample(range(players), players)
+        for one, two in zip(order[::2], order[1::2], strict=False):
+            history.add((one, two), level=chance.below(2) == 0)
+    return history
+
+
+@given(st.integers(2, 8), st.integers(0, 7), st.integers(0, 10_000))
+@settings(max_examples=150, deadline=None)
+def test_rematches_and_unbalanced_seats_occur_only_where_every_pairing_has_them(size: int, rounds: int, seed: int) -> None:
+    history = drawn_history(Chance(seed), size, rounds)
+    ranked = sorted(range(size), key=lambda player: (-history.points[player], player))
+    pairs, bye = swiss_pairs(ranked, history)
+    assert sorted(sum(pairs, ()) + (() if bye is None else (bye,))) == list(range(size))
+
+    def most(pairing: Sequence[tuple[int, int]]) -> tuple[bool, int]:
+        return any(history.clash(*pair) for pair in pairing), max((history.times_met(*pair) for pair in pairing), default=0)
+
+    byes = [None] if size % 2 == 0 else ranked
+    best = min(most(pairing) for one in byes for pairing in pairings([player for player in ranked if player != one]))
+    assert most(pairs) == best
+
+
+@given(st.integers(4, 12), st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None)
+def test_a_whole_swiss_has_no_rematch_one_bye_each_and_balanced_seats(size: int, salt: int) -> None:
+    def referee(fixture: ContestFixture) -> FixtureResult:
+        return by_chance(ContestFixture(fixture.key, fixture.entrants, fixture.seed + salt))
+
+    rounds = max(2, round(log2(size)))
+    progress = contest("swiss", size, referee, games=1, rounds=rounds)
+    met = Counter(frozenset(pair) for pairs in meetings(progress) for pair in pairs)
+    assert size < 2 * rounds or max(met.values()) == 1
+    byes = Counter(number for round_ in progress.rounds for number in round_.byes)
+    assert max(byes.values(), default=0) <= 1
+    lean: Counter[int] = Counter()
+    for pairs in meetings(progress):
+        for first, second in pairs:
+            lean[first] += 1
+            lean[second] -= 1
+        assert all(abs(value) <= 1 for value in lean.values())
+
+
+def test_the_first_round_pairs_the_halves_and_equal_scores_meet_afterwards() -> None:
+    progress = contest("swiss", 8)
+    first, second, third = ([set(pair) for pair in pairs] for pairs in meetings(progress))
+    assert first == [{0, 4}, {1, 5}, {2, 6}, {3, 7}]
+    assert second == [{0, 2}, {1, 3}, {4, 6}, {5, 7}]
+    assert third[0] == {0, 1}
+    assert order(progress)[:2] == [0, 1]
+
+
+def test_a_bye_counts_as_a_meeting_won_and_goes_to_the_last() -> None:
+    progress = contest("swiss", 5)
+    assert progress.rounds[0].byes == (4,)
+    line = next(line for line in progress.standings() if line.entrant == 4)
+    assert (line.byes, line.score >= 2) == (1, True)
+
+
+def test_more_rounds_than_opponents_bring_rematches_as_late_as_possible() -> None:
+    progress = contest("swiss", 4, rounds=7)
+    assert Counter(frozenset(pair) for pairs in meetings(progress)[:3] for pair in pairs) == dict.fromkeys(
+        map(frozenset, combinations(range(4), 2)), 1
+    )
+    assert max(Counter(frozenset(pair) for pairs in meetings(progress) for pair in pairs).values()) == 3
+
+
+def test_leavers_are_not_paired_and_newcomers_are() -> None:
+    progress = played(ContestProgress(document("swiss", games=1, rounds=6), bots(6), {}), most=4)
+    progress.withdraw(0)
+    assert progress.entrants[progress.enter(Entrant("new"))].joined == 3
+    played(progress, most=4)
+    assert {number for pairs in meetings(progress)[2:] for pair in pairs for number in pair} == {1, 2, 3, 4, 5, 6}
+    for number in range(1, 6):
+        progress.withdraw(number)
+    assert (progress.refusal, progress.over) == ("1 entrant cannot fill a table of 2; at least 2 are needed", False)
+    progress.enter(Entrant("another"))
+    assert [fixture.entrants for fixture in progress.open.values()] in ([(6, 7)], [(7, 6)])
+
+
+@pytest.mark.parametrize("entrants", [16, 18, 30])
+def test_larger_tables_have_no_avoidable_rematch_and_share_the_byes(entrants: int) -> None:
+    progress = contest("swiss", entrants, by_chance, players=3, games=1, rounds=5)
+    met = times_met(progress)
+    assert max(met.values()) == 1
+    byes = Counter(dict.fromkeys(range(entrants), 0))
+    byes.update(number for round_ in progress.rounds for number in round_.byes)
+    assert max(byes.values()) - min(byes.values()) <= 1
+    assert len(progress.rounds) == 5
+
+
+@pytest.mark.parametrize(("entrants", "seats", "rounds"), [(8, 4, 7), (18, 3, 10)])
+def test_crowded_tables_share_the_rematches(entrants: int, seats: int, rounds: int) -> None:
+    met = times_met(contest("swiss", entrants, by_chance, players=seats, rounds=rounds))
+    assert max(met.values()) - min(met.values()) <= 4
+
+
+def test_pairs_have_scores_about_as_close_as_any_pairing_without_rematches() -> None:
+    """The sum of squared differences, against all pairings of small contests."""
+    gaps, least = 0, 0
+    for seed in range(12):
+        progress = contest("swiss", 8, by_chance, rounds=3, seed=seed)
+        points, met = Counter[int](), set[frozenset[int]]()
+
+        def gap(pairing: Sequence[tuple[int, ...]], points: Counter[int] = points) -> int:
+            return sum((points[one] - points[two]) ** 2 for one, two in pairing)
+
+        for round_, pairs in zip(progress.rounds, meetings(progress), strict=True):
+            gaps += gap(pairs)
+            least += min(gap(other) for other in pairings(range(8)) if not met & set(map(frozenset, other)))
+            met |= set(map(frozenset, pairs))
+            for fixture in round_.fixtures:
+                for seat, number in enumerate(fixture.entrants):
+                    points[number] += points_of(progress.results[fixture.key].places, seat)
+    assert 0 < least <= gaps <= 1.1 * least
+
+
+@pytest.mark.no_cover
+def test_the_best_of_64_is_found_at_tables_of_four_in_six_rounds() -> None:
+    """One is 200 Elo better than the others. Each table plays four matches (Plackett-Luce)."""
+    found = 0
+    for run in range(40):
+        chance = Chance(run)
+        best = chance.below(64)
+        weight = 10 ** (200 / 400)
+
+        def referee(fixture: ContestFixture, chance: Chance = chance, best: int = best, weight: float = weight) -> FixtureResult:
+            left, places = list(range(len(fixture.entrants))), [0] * len(fixture.entrants)
+            for place in range(1, len(left) + 1):
+                weights = [weight if fixture.entrants[seat] == best else 1.0 for seat in left]
+                mark, chosen = chance.random() * sum(weights), 0
+                while mark >= weights[chosen] and chosen < len(left) - 1:
+                    mark -= weights[chosen]
+                    chosen += 1
+                places[left.pop(chosen)] = place
+            return FixtureResult(tuple(places))
+
+        progress = contest("swiss", 64, referee, players=4, rounds=6)
+        assert max(times_met(progress).values()) == 1
+        found += order(progress)[0] == best
+    assert found >= 36
