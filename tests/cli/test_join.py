@@ -10,6 +10,7 @@ import pytest
 
 from botdrome.cli.join import bot_name
 from botdrome.client.kept_tokens import KeptBot, changing_tokens, kept_bots
+from botdrome.contest.document import document_from
 from tests.cli.commands import run_beside
 from tests.server.clients import NOTICES, bot, deaf_port, registered, server
 
@@ -80,6 +81,25 @@ async def test_a_bot_that_fails_is_shown_with_its_line(tmp_path: Path) -> None:
         assert headline in why.stdout, "the server knows the reason"
         assert "botdrome: the bot failed in 3 matches in a row" in result.stderr
         assert result.stdout.splitlines()[-1] == "bad.py: 3 matches, 3 lost; the bot failed in 3"
+
+
+async def test_a_contest_with_a_password(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        entry = {"kind": "password", "password": "sesame"}
+        bots = [{"bot": "house:random"}]
+        document = document_from({"name": "cup", "game": "noughts-and-crosses", "games": 1, "entry": entry, "entrants": bots})
+        house.desk.workers.start()
+        await house.contests.create(document, "operator")
+        await house.contests.act("cup", "open", "operator")
+        words = ("join", "my_bot.py", "--server", house.url, "--contest", "cup", *GAME)
+        wrong = await run_beside(*words, "--contest-password", "barley")
+        assert wrong.exit_code == 1 and "the contest 'cup' needs its password" in wrong.stderr
+        playing = asyncio.create_task(run_beside(*words, "--contest-password", "sesame"))
+        while len(house.contests.known("cup").entrants) < 2:
+            await asyncio.sleep(0)
+        await house.contests.act("cup", "start", "operator")
+        result = await playing
+        assert result.exit_code == 0 and "the contest cup is over for my_bot.py" in result.stderr
 
 
 async def test_two_commands_play_a_contest(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, for
 from botdrome.client.join import Join, JoinWish, Unwelcome
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
 from botdrome.client.program import CannotStart
-from botdrome.client.rest import RestServer, ServerProblem
+from botdrome.client.rest import RestServer, ServerProblem, segment
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.runner.names import PROGRAM
@@ -40,6 +40,7 @@ class JoinCommand(Struct, frozen=True):
     games: int | None
     players: int | None
     options: list[str]
+    contest_password: str = ""
 
 
 def run_join(command: JoinCommand) -> int:
@@ -49,6 +50,8 @@ def run_join(command: JoinCommand) -> int:
         check_bot(command.bot, wish.game)
         if not wish.token:
             wish = _with_token(wish, rest)
+        if command.contest_password:
+            _enter_contest(wish, command.contest_password, rest)
     except (BadOption, CommandError, ValueError) as problem:
         complain(problem)
         return REFUSED
@@ -77,6 +80,12 @@ def _with_token(wish: JoinWish, rest: RestServer) -> JoinWish:
     if new:
         Terminal(stderr=True).print(f"{wish.name} is registered on {rest.url} for {wish.game}", soft_wrap=True)
     return replace(wish, token=token)
+
+
+def _enter_contest(wish: JoinWish, password: str, rest: RestServer) -> None:
+    if wish.contest is None:
+        raise CommandError("--contest-password needs --contest, the contest that has it")
+    rest.get(f"contests/{segment(wish.game)}/{segment(wish.contest)}", wish.token, {"bot": wish.name, "password": password})
 
 
 def bot_name(entrant: str) -> str:

@@ -28,6 +28,7 @@ def join(
     game: Game = "",
     name: Name = "",
     contest: Annotated[str | None, typer.Option(help="Play in this contest, until it is over.")] = None,
+    contest_password: Annotated[str, typer.Option(help="The password of the contest, if it has one.")] = "",
     opponent: Annotated[str | None, typer.Option(help="Play only against this bot: a name, or house:NAME.")] = None,
     token: Token = "",
     games: Games = None,
@@ -42,7 +43,7 @@ def join(
     """
     from botdrome.cli.join import JoinCommand, run_join
 
-    command = JoinCommand(bot, server, game, name, token, contest, opponent, games, players, option or [])
+    command = JoinCommand(bot, server, game, name, token, contest, opponent, games, players, option or [], contest_password)
     raise typer.Exit(run_join(command))
 
 
