@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from botdrome.cli.analysis.front import blunders, check, fork, rerun
 from botdrome.cli.boats.front import LogLevel, boats
 from botdrome.cli.completion import game_names
+from botdrome.cli.contest.front import contest
 from botdrome.cli.doctor_front import doctor
 from botdrome.cli.duel_command import duel
 from botdrome.cli.join_front import bots, challenge, join, register
@@ -57,6 +58,7 @@ def games(
 app.command()(play)
 app.command()(duel)
 app.command()(new)
+app.add_typer(contest, name="contest")
 
 
 @app.command()

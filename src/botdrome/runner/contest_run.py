@@ -65,6 +65,9 @@ class ContestRun:
             why = await self._play() or self.progress.refusal
         except ContestWaits as waits:
             why = str(waits)
+        finally:
+            for future in self._running:
+                future.cancel()
         state = (await self._journal.entry(name)).state
         if why and state == "running":
             await self._journal.change_state(name, "paused", ARENA, why)

@@ -1,0 +1,158 @@
+"""`botdrome contest run`, `resume` and `rerun`: play a contest with a progress bar and live standings."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
+from time import monotonic
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from botdrome.cli.contest.changes import number_of, print_report
+from botdrome.cli.contest.places import ContestHere, attempt, opened, place_of
+from botdrome.cli.contest.report import report_of, standings_table
+from botdrome.cli.isolation import IsolationFlags
+from botdrome.cli.terminal import CommandError, Terminal, complain
+from botdrome.contest.progress import ContestProgress
+from botdrome.runner.bot_process import Isolation
+from botdrome.runner.contest_opening import open_contest
+from botdrome.runner.contest_players import contest_plan, players_in_processes
+from botdrome.runner.contest_run import ContestRun
+from botdrome.store.contest_journal import StoredContest
+
+INTERRUPTED = 130
+MOST_LIVE = 15
+"""Lines of the live standings."""
+REDRAW = 0.5
+"""Seconds between two computations of the live standings."""
+
+
+def run_contest(words: str, name: str, db: str, jobs: int, flags: IsolationFlags, as_json: bool) -> int:
+    return attempt(words, lambda: _run(words, name, db, jobs, flags.isolation(), as_json))
+
+
+async def _run(words: str, name: str, db: str, jobs: int, isolation: Isolation, as_json: bool) -> int:
+    place = place_of(words, name, db)
+    async with opened(place, new=place.document is not None) as contest:
+        await contest.claim()
+        return await _play(contest, jobs, isolation, as_json)
+
+
+def resume_contest(words: str, name: str, db: str, jobs: int, flags: IsolationFlags, as_json: bool) -> int:
+    return attempt(words, lambda: _resume(words, name, db, jobs, flags.isolation(), as_json))
+
+
+async def _resume(words: str, name: str, db: str, jobs: int, isolation: Isolation, as_json: bool) -> int:
+    async with opened(place_of(words, name, db)) as contest:
+        if not await contest.store.claim():
+            await contest.change_state("running")
+            Terminal().print("The contest goes on in the process that runs it.")
+            return 0
+        return await _play(contest, jobs, isolation, as_json)
+
+
+def rerun_contest(
+    words: str, name: str, db: str, jobs: int, flags: IsolationFlags, as_json: bool, bots: Sequence[str], only: str
+) -> int:
+    return attempt(words, lambda: _rerun(words, name, db, jobs, flags.isolation(), as_json, bots, only))
+
+
+async def _rerun(
+    words: str, name: str, db: str, jobs: int, isolation: Isolation, as_json: bool, bots: Sequence[str], only: str
+) -> int:
+    if only not in ("", "failed") or not (bots or only):
+        raise CommandError("say which matches: --bot BOT, or --only failed")
+    async with opened(place_of(words, name, db)) as contest:
+        await contest.claim()
+        await _annul(contest, await contest.load(), bots, only)
+        return await _play(contest, jobs, isolation, as_json)
+
+
+async def _annul(contest: ContestHere, stored: StoredContest, bots: Sequence[str], only: str) -> None:
+    """Take back the results of these bots, or those with faults, or both: then the faults of these bots."""
+    names = [entrant.name for entrant in stored.entrants]
+    wanted = {number_of(names, bot) for bot in bots}
+    progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
+    keys = [
+        key
+        for key, result in progress.results.items()
+        if (not wanted or wanted & set(progress.fixtures[key].entrants)) and (not only or result.crashed or result.absent)
+    ]
+    back = [number for number in sorted(wanted) if stored.entrants[number].left is not None]
+    if not keys and not back:
+        raise CommandError("there are no such matches to play again")
+    dropped = progress.forget(keys)
+    why = " ".join(filter(None, [f"of {', '.join(bots)}" if bots else "", only]))
+    old = {key: stored.results[key] for key in sorted(dropped) if key in stored.results}
+    for number in back:
+        await contest.journal.reinstate(contest.name, number, contest.author)
+    await contest.journal.annul_results(contest.name, old, contest.author, f"played again: {why}")
+
+
+async def _play(contest: ContestHere, jobs: int, isolation: Isolation, as_json: bool) -> int:
+    """Play a contest whose store this process has claimed, and print the standings."""
+    os.chdir(contest.place.folder)
+    document = contest.place.document or (await contest.journal.entry(contest.name)).document
+    stored = await open_contest(contest.journal, document, contest.author, isolation)
+    status = 0
+    try:
+        with players_in_processes(contest_plan(document, stored.entrants, isolation), jobs) as players, LiveStandings() as live:
+            why = await ContestRun(contest.store, stored, players, contest.author, live.update).play()
+        if why:
+            complain(f"the contest waits for you: {why}\nThen continue it with: {contest.command('run')}")
+            status = 1
+    except asyncio.CancelledError:
+        await _interrupted(contest)
+        status = INTERRUPTED
+    except BrokenProcessPool:
+        complain(f"a process that played was killed; continue the contest with: {contest.command('run')}")
+        status = 1
+    report = report_of(await contest.load())
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
+    else:
+        print_report(report)
+    return status
+
+
+async def _interrupted(contest: ContestHere) -> None:
+    """Pause the contest after Ctrl-C."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.uncancel()
+    if (await contest.journal.entry(contest.name)).state == "running":
+        await contest.change_state("paused")
+    Terminal(stderr=True).print(f"Paused. Continue it with: {contest.command('run')}", soft_wrap=True)
+
+
+class LiveStandings:
+    """The progress bar, and the standings below it. On a pipe nothing is drawn."""
+
+    def __init__(self) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        console = Terminal(stderr=True)
+        self._bar = Progress(*columns, console=console)
+        self._task = self._bar.add_task("", total=None)
+        self._table: RenderableType = ""
+        self._drawn = -REDRAW
+        self._live = Live(console=console, get_renderable=lambda: Group(self._bar, self._table), transient=True)
+        self._is_seen = console.is_terminal
+
+    def __enter__(self) -> "LiveStandings":
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def update(self, run: ContestRun) -> None:
+        progress = run.progress
+        words = f"{run.document.name}: {'paused' if run.paused else f'round {progress.rounds_played + bool(progress.open)}'}"
+        self._bar.update(self._task, description=words, completed=len(progress.results), total=progress.expected or None)
+        if self._is_seen and monotonic() - self._drawn > REDRAW:
+            self._table = standings_table(progress, most=MOST_LIVE)
+            self._drawn = monotonic()
