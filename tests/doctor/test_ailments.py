@@ -5,11 +5,13 @@ import json
 import pytest
 
 from botdrome.doctor.ailments import (
+    AILMENTS,
     PROTOCOL_NAMES,
+    Ailment,
     ailments_of,
-    asks,
     halves,
     in_other_order,
+    opponent_of,
     rewritten,
     single_bytes,
     with_unknown_keys,
@@ -71,17 +73,27 @@ def test_messages_get_unknown_keys_and_another_order() -> None:
     assert list(with_unknown_keys(message)["state"]) == ["xDoctor", "bots"]
     assert with_unknown_keys(message)["turn"] is None
     assert json.dumps(in_other_order([{"a": 1, "b": {"c": 2, "d": 3}}])) == '[{"b": {"d": 3, "c": 2}, "a": 1}]'
-    assert rewritten(b"[1]", with_unknown_keys) == b"[1]"
-    assert rewritten(b"no JSON", with_unknown_keys) == b"no JSON"
-    assert "Zoë".encode() in rewritten('{"a": "Zoë"}'.encode(), in_other_order)
 
 
-def test_only_open_questions_are_repeated() -> None:
-    assert asks(b'{"event": "get_move"}', "duel")
-    assert asks(b'{"state": {"waitingFor": ["a", "b"], "result": null}}', "battlebot")
-    assert not asks(b'{"state": {"waitingFor": ["a"], "result": null}}', "battlebot")
-    assert not asks(b"[]", "battlebot")
-    assert not asks(b"pong", "battlebot")
+def test_only_json_is_rewritten() -> None:
+    keys, order = Ailment("", "", rewrite=with_unknown_keys), Ailment("", "", rewrite=in_other_order)
+    assert rewritten(b"[1]", keys) == b"[1]"
+    assert rewritten(b"no JSON", keys) == b"no JSON"
+    assert rewritten(b'{"a":1}', AILMENTS[0]) == b'{"a":1}'
+    assert "Zoë".encode() in rewritten('{"a": "Zoë"}'.encode(), order)
+
+
+def test_names_come_with_escapes_and_in_utf_8() -> None:
+    assert rewritten('{"a": "Zoë"}'.encode(), Ailment("", "", escaped=True)) == b'{"a": "Zo\\u00eb"}'
+    assert rewritten(b'{"a": "Zo\\u00eb"}', Ailment("", "", escaped=False)) == '{"a": "Zoë"}'.encode()
+
+
+def test_opponents_take_turns_and_have_names_that_the_protocol_allows() -> None:
+    long = next(one for one in AILMENTS if one.name == "long name")
+    assert opponent_of(AILMENTS[0], "duel", 0) != opponent_of(AILMENTS[0], "duel", 1)
+    assert {protocol: len(opponent_of(long, protocol, 0)) for protocol in PROTOCOL_NAMES} == {
+        "battlebot": 32, "duel": 32, "boats": 10, "bomber": 32, "battlecube": 32,
+    }  # fmt: skip
 
 
 def test_every_protocol_has_ailments_and_begins_plainly() -> None:

@@ -1,9 +1,10 @@
 """`botdrome doctor`: plays with a bot on the wire, and reports the traffic with which it cannot cope."""
 
 import asyncio
+import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from io import StringIO
 from urllib.parse import urlsplit
@@ -15,10 +16,11 @@ from botdrome.cli.logs import configure_logs
 from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
 from botdrome.client.program import CannotStart
-from botdrome.doctor.ailments import PROTOCOL_NAMES, ProtocolName, ailments_of
+from botdrome.doctor.ailments import PATIENT, PROTOCOL_NAMES, Ailment, ProtocolName, ailments_of
+from botdrome.doctor.examination import BotAddress, Examination
 from botdrome.doctor.proxy import Proxy
 from botdrome.doctor.server import DoctorServer, doctor_server
-from botdrome.doctor.trial import Examination, TrialResult, addresses
+from botdrome.doctor.trial import TrialResult
 from botdrome.games.chance import Chance
 from botdrome.protocols import load_settings
 
@@ -26,22 +28,37 @@ GAMES: dict[ProtocolName, str] = {"duel": "gomoku", "boats": "battleship", "bomb
 
 
 class DoctorPlan(msgspec.Struct, frozen=True):
+    """What the user wants the doctor to do."""
+
     protocol: ProtocolName
     game: str
-    command: Sequence[str]
+    ailments: list[Ailment]
+    command: list[str]
     port: int
     url: str
     patience: float
     silence: float
+    slowness: float
 
 
-def run_doctor(
-    command: list[str], protocol: str, game: str, port: int, url: str, patience: float, silence: float, as_json: bool
-) -> int:
+class DoctorOptions(msgspec.Struct, frozen=True):
+    """The words of the command line."""
+
+    command: list[str]
+    protocol: str
+    game: str
+    trials: list[str]
+    port: int
+    url: str
+    patience: float
+    silence: float
+    slowness: float
+
+
+def run_doctor(options: DoctorOptions, as_json: bool) -> int:
     """Return 0 if the bot is healthy, and 1 if it is not."""
     try:
-        plan = DoctorPlan(_protocol(protocol), _game(protocol, game), command, port, url, patience, silence)
-        _check_address(plan)
+        plan = _plan(options)
         configure_logs(load_settings({}), StringIO())  # the server's log is not about the bot
         return asyncio.run(_examined(plan, as_json))
     except CommandError as problem:
@@ -52,6 +69,24 @@ def run_doctor(
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _plan(options: DoctorOptions) -> DoctorPlan:
+    protocol = _protocol(options.protocol)
+    game = _game(protocol, options.game)
+    _check_address(protocol, options)
+    together = len(format_called(game).game.start(2, Chance(1)).to_move) > 1
+    ailments = _chosen(ailments_of(protocol, together), options.trials)
+    rest = options.port, options.url, options.patience, options.silence, options.slowness
+    return DoctorPlan(protocol, game, ailments, options.command, *rest)
+
+
+def _chosen(ailments: list[Ailment], names: list[str]) -> list[Ailment]:
+    known = [one.name for one in ailments]
+    for name in names:
+        if name not in known:
+            raise CommandError(f"there is no trial {name!r} here; there are {', '.join(known)}")
+    return [one for one in ailments if not names or one.name in names]
 
 
 def _protocol(name: str) -> ProtocolName:
@@ -70,12 +105,14 @@ def _game(protocol: str, game: str) -> str:
     return format_called(only or game).name
 
 
-def _check_address(plan: DoctorPlan) -> None:
-    calls = plan.protocol == "battlecube"
+def _check_address(protocol: ProtocolName, plan: DoctorOptions) -> None:
+    calls = protocol == "battlecube"
     if plan.url and not calls:
         raise CommandError("--url is only for battlecube; with other protocols the bot connects to the doctor")
     if calls and bool(plan.url) == bool(plan.command):
         raise CommandError("battlecube needs either --url, or a command that starts the bot on {port}")
+    if calls and plan.port:
+        raise CommandError("--port is not for battlecube: the port of the bot is in --url, or takes the place of {port}")
     try:
         parts = urlsplit(plan.url)
         valid = not plan.url or (parts.scheme == "http" and bool(parts.hostname) and parts.port != 0)
@@ -86,10 +123,9 @@ def _check_address(plan: DoctorPlan) -> None:
 
 
 async def _examined(plan: DoctorPlan, as_json: bool) -> int:
-    console, results = Terminal(), list[TrialResult]()
-    async with doctor_server(plan.protocol, plan.game) as server, _examination(plan, server, console, as_json) as examination:
-        together = len(format_called(plan.game).game.start(2, Chance(1)).to_move) > 1
-        async for result in examination.run(ailments_of(plan.protocol, together)):
+    console, results = Terminal(stderr=as_json), list[TrialResult]()
+    async with doctor_server(plan.protocol, plan.game) as server, _examination(plan, server, console) as examination:
+        async for result in examination.run(plan.ailments):
             results.append(result)
             if not as_json:
                 _print(result, console)
@@ -104,25 +140,28 @@ async def _examined(plan: DoctorPlan, as_json: bool) -> int:
 
 
 @asynccontextmanager
-async def _examination(plan: DoctorPlan, server: DoctorServer, console: Terminal, as_json: bool) -> AsyncIterator[Examination]:
+async def _examination(plan: DoctorPlan, server: DoctorServer, console: Terminal) -> AsyncIterator[Examination]:
     parts, calls = urlsplit(plan.url), plan.protocol == "battlecube"
     bot_port = (parts.port or 80) if plan.url else _free_port()
-    proxy = Proxy(plan.protocol, (parts.hostname if plan.url else None) or "127.0.0.1", bot_port if calls else server.port)
-    port = await proxy.listen(plan.port)
-    words = addresses(plan.protocol, bot_port if calls else port, server.name, await server.password())
-    if not as_json:
-        _print_address(plan, words, console)
-    command = [_filled(word, words) for word in plan.command]
+    host = (parts.hostname if plan.url else None) or "127.0.0.1"
+    proxy = Proxy(plan.protocol, host, bot_port if calls else server.port, plan.slowness, by_hand=not plan.command)
     try:
-        yield Examination(server, proxy, command, f"http://127.0.0.1:{port}{parts.path or '/'}", plan.patience, plan.silence)
+        port = await proxy.listen(plan.port)
+    except OSError as problem:
+        raise CommandError(f"port {plan.port} cannot be used: {os.strerror(problem.errno or 0)}") from None
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    address = BotAddress(plan.protocol, bot_port if calls else port, f"http://127.0.0.1:{port}{path}")
+    console.print(Text(f"{plan.protocol}, {plan.game}", "bold"))
+    if not plan.command and not plan.url:
+        _print_address(plan.protocol, address.words(PATIENT, await server.password()), console)
+
+    def prompt(trial: str) -> None:
+        console.print(f"  {trial:<18}waits until you start the bot")
+
+    try:
+        yield Examination(server, proxy, address, plan.command, plan.patience, plan.silence, prompt)
     finally:
         await proxy.close()
-
-
-def _filled(word: str, words: dict[str, str]) -> str:
-    for key, value in words.items():
-        word = word.replace(f"{{{key}}}", value)
-    return word
 
 
 def _free_port() -> int:
@@ -131,11 +170,11 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _print_address(plan: DoctorPlan, words: dict[str, str], console: Terminal) -> None:
-    console.print(Text(f"{plan.protocol}, {plan.game}", "bold"))
-    if not plan.command and not plan.url:
-        console.print(f"connect to {words['url']} as {words['name']}, again after each match")
-        console.print(f"password: {words['password']}", soft_wrap=True)
+def _print_address(protocol: ProtocolName, words: dict[str, str], console: Terminal) -> None:
+    optional = "" if protocol == "battlebot" else " (or any other, or none)"
+    lines = f"  connect the bot to {words['url']}, again after each trial", f"  name: {words['name']}"
+    for line in (*lines, f"  password: {words['password']}{optional}"):
+        console.print(line, soft_wrap=True)
 
 
 def _print(result: TrialResult, console: Terminal) -> None:

@@ -11,10 +11,13 @@ MOST_SINGLE = 200
 """Bytes of a message that are sent one by one; the rest follows in one piece."""
 UNKNOWN = "xDoctor"
 """The unknown key."""
-OPPONENT = "Opponent"
+PATIENT = "patient"
+OPPONENTS = "Opponent", "Rival"
+"""They take turns, since duel arena lets a player wait rather than meet its last opponent again."""
+EMOJI_NAME, OWN_EMOJI_NAME = "Zoë🚀", "Lía🐢"
+"""Eight bytes each, since names of boat games have at most ten."""
+LONG_NAMES: dict[ProtocolName, str] = {"boats": "TenLetters"}
 LONG_NAME = "Opponent-with-a-name-of-32-chars"
-EMOJI_NAME = "Zoë🚀"
-"""Eight bytes, since names of boat games have at most ten."""
 
 
 def whole(message: bytes) -> list[bytes]:
@@ -53,37 +56,50 @@ class Ailment(NamedTuple):
     protocols: tuple[ProtocolName, ...] = PROTOCOL_NAMES
     pieces: Callable[[bytes], list[bytes]] = whole
     """Cuts the bytes of a message into the pieces that are sent."""
-    pause: float = 0.0
-    """Seconds between two pieces."""
+    most: int = 60
+    """Messages that are treated, so that a trial does not take long."""
+    slow: bool = False
+    """There is a pause between two pieces."""
     rewrite: Callable[[Any], Any] | None = None
     """Changes a message in JSON."""
+    escaped: bool | None = None
+    """Whether JSON has escapes for characters that are not ASCII. None: as the server writes it."""
     fragments: bool = False
     """Each message comes in several frames of the WebSocket."""
     joined: bool = False
-    """Messages wait for those that follow, and come together."""
-    opponent: str = OPPONENT
+    """Messages that need no answer wait for the next that does, and come together with it."""
+    patient: str = PATIENT
+    """The name of the bot."""
+    opponent: str = ""
+    """The name of the opponent; empty: any."""
     silent: bool = False
     """Nothing comes for some seconds: there is no opponent yet, or the game rests."""
     drop: bool = False
-    """The connection is lost in the middle of a message after the bot's first move."""
+    """The connection is lost in the middle of the second question."""
     repeat: bool = False
     """Each question comes twice."""
+    after: str = ""
+    """The trial that a bot must have passed before this one says more."""
 
 
 JSON: tuple[ProtocolName, ...] = ("battlebot", "duel", "bomber", "battlecube")
 STREAMS: tuple[ProtocolName, ...] = ("battlebot", "duel", "boats")
+HTTP: tuple[ProtocolName, ...] = ("bomber", "battlecube")
+COUNTS = "counts characters instead of bytes, or cannot read UTF-8"
 
 AILMENTS = (
     Ailment("plain", "cannot play a plain match"),
-    Ailment("two pieces", "cannot read a message that comes in two pieces", pieces=halves, pause=0.02),
+    Ailment("two pieces", "cannot read a message that comes in two pieces", pieces=halves),
     Ailment("single bytes", "cannot read a message that comes byte by byte", pieces=single_bytes),
     Ailment("joined messages", "cannot read several messages that come at once", STREAMS, joined=True),
     Ailment("fragments", "cannot read a WebSocket message in several frames", ("battlebot",), fragments=True),
-    Ailment("slow HTTP", "gives up on slow HTTP", ("bomber", "battlecube"), pieces=halves, pause=0.7),
+    Ailment("slow HTTP", "gives up on slow HTTP", HTTP, pieces=halves, slow=True, most=4),
     Ailment("unknown keys", "fails on unknown keys", JSON, rewrite=with_unknown_keys),
     Ailment("key order", "depends on the order of keys", JSON, rewrite=in_other_order),
-    Ailment("long name", "fails on long names", JSON, opponent=LONG_NAME),
-    Ailment("emoji name", "fails on names that are not ASCII", opponent=EMOJI_NAME),
+    Ailment("long name", "fails on long names", opponent=LONG_NAME),
+    Ailment("emoji name", "fails on names that are not ASCII", opponent=EMOJI_NAME, escaped=True),
+    Ailment("emoji in UTF-8", COUNTS, JSON, opponent=EMOJI_NAME, escaped=False, after="emoji name"),
+    Ailment("own emoji name", "fails if its own name is not ASCII", patient=OWN_EMOJI_NAME),
     Ailment("long wait", "gives up when nothing comes for some seconds", silent=True),
     Ailment("lost connection", "does not recover from a lost connection", drop=True),
     Ailment("repeated question", "fails on a repeated question", ("battlebot", "duel", "battlecube"), repeat=True),
@@ -99,22 +115,19 @@ def ailments_of(protocol: ProtocolName, together: bool) -> list[Ailment]:
     return [one for one in AILMENTS if protocol in one.protocols and one.name not in never]
 
 
-def rewritten(body: bytes, rewrite: Callable[[Any], Any]) -> bytes:
+def opponent_of(ailment: Ailment, protocol: ProtocolName, number: int) -> str:
+    """The name of the opponent in a trial."""
+    name = ailment.opponent or OPPONENTS[number % len(OPPONENTS)]
+    return LONG_NAMES.get(protocol, name) if name == LONG_NAME else name
+
+
+def rewritten(body: bytes, ailment: Ailment) -> bytes:
     """Return a message in JSON with its changes; anything else as it is."""
+    if ailment.rewrite is None and ailment.escaped is None:
+        return body
     try:
         value = json.loads(body)
     except ValueError:
         return body
-    return json.dumps(rewrite(value), ensure_ascii=body.isascii()).encode()
-
-
-def asks(body: bytes, protocol: ProtocolName) -> bool:
-    """Whether a message may be sent twice: it asks a question that is still open."""
-    if protocol == "duel":
-        return b'"get_move"' in body
-    try:
-        message = json.loads(body)
-    except ValueError:
-        return False
-    state = message.get("state", message) if isinstance(message, dict) else {}
-    return isinstance(state, dict) and not state.get("result") and len(state.get("waitingFor") or ()) > 1
+    escaped = body.isascii() if ailment.escaped is None else ailment.escaped
+    return json.dumps(ailment.rewrite(value) if ailment.rewrite else value, ensure_ascii=escaped).encode()

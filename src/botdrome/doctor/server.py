@@ -1,14 +1,14 @@
 """The doctor's own server, with an opponent for the bot, and the tables at which the bot sits."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from tempfile import TemporaryDirectory
 
 from botdrome.app import RunningServer, open_server
 from botdrome.bots.house import house_bots
 from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
-from botdrome.doctor.ailments import Ailment, ProtocolName
+from botdrome.doctor.ailments import PATIENT, ProtocolName
 from botdrome.formats import FORMATS
 from botdrome.match.events import Player
 from botdrome.protocols import load_settings
@@ -31,8 +31,10 @@ class NoDisplay:
 
 
 class DoctorServer:
-    def __init__(self, server: RunningServer, protocol: ProtocolName, game: str, name: str) -> None:
-        self._server, self.protocol, self.game, self.name = server, protocol, game, name
+    def __init__(self, server: RunningServer, protocol: ProtocolName, game: str) -> None:
+        self._server, self.protocol, self.game = server, protocol, game
+        self.name = PATIENT
+        """The name of the bot in this trial."""
         self._tokens: dict[str, str] = {}
 
     async def token(self, name: str) -> str:
@@ -61,26 +63,34 @@ class DoctorServer:
         names = {self.name, f"{self.name} (guest)"}
         return next((player for player, name in enumerate(table.entry.players) if name in names), None)
 
-    def stop_tables(self) -> None:
-        for table in self.tables:
-            table.abort("the doctor has seen enough")
+    def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Call a function when a match has begun or is over, until the function that is returned is called."""
+        return self._server.desk.tables.on_change(tell)
 
-    async def oppose(self, ailment: Ailment, silence: float) -> None:
+    async def stop_tables(self) -> None:
+        """End all matches of the bot, and wait until they are over."""
+        over = asyncio.Event()
+        stop = self.on_change(lambda: None if self.tables else over.set())
+        try:
+            for table in self.tables:
+                table.abort("the doctor has seen enough")
+            if self.tables:
+                await over.wait()
+        finally:
+            stop()
+
+    async def oppose(self, name: str) -> None:
         """Play against the bot, as often as it comes."""
-        if ailment.silent:
-            await asyncio.sleep(silence)
-        name = ailment.opponent
         players = 2 if self.protocol == "bomber" else None
         wish = JoinWish(self.game, name, await self.token(name), players=players)
         bot = f"house:{next(iter(house_bots(self.game)))}"
         with suppress(Unwelcome):
             await Join(self._server.url, wish, lambda: remote_player(bot, FORMATS[self.game], name, {}), NoDisplay()).run()
 
-    async def call(self, url: str, ailment: Ailment, silence: float) -> CubeRun:
-        """Start a game of Battlecube with the bot at the URL."""
-        speed = round(silence * 1000) if ailment.silent else 0
-        setup = {"maxNumOfTicks": 1000, "edgeLength": 8, "speed": speed, "numOfTasksPerTick": 1}
-        players = [{"name": self.name, "url": url}, {"name": ailment.opponent, "url": "house:random"}]
+    async def call(self, url: str, opponent: str, rest: float) -> CubeRun:
+        """Start a game of Battlecube with the bot at the URL. It rests for some seconds after each tick."""
+        setup = {"maxNumOfTicks": 1000, "edgeLength": 8, "speed": round(rest * 1000), "numOfTasksPerTick": 1}
+        players = [{"name": self.name, "url": url}, {"name": opponent, "url": "house:random"}]
         run = CubeRun(self._server.host_of(CubeHost), setup, players, 1)
         await run.begin()
         return run
@@ -91,10 +101,10 @@ async def doctor_server(protocol: ProtocolName, game: str) -> AsyncIterator[Doct
     with TemporaryDirectory(prefix="botdrome-") as folder:
         flags = {"db": f"sqlite:///{folder}/doctor.db", "port": 0, "duel.port": 0, "boats.port": 0, "bomber.port": 0}
         flags |= {f"{protocol}.port": -1} if protocol in ("duel", "boats") else {}
-        flags |= {"drain": 0.0, "log.level": "error", "bomber.rooms": BOMBER_ROOM}
+        flags |= {"drain": 0.0, "log.level": "error", "bomber.rooms": BOMBER_ROOM, "match.start_delay": 0.0}
         flags |= {"boats.rooms": ({"turn_limit": TURN, "absence": TURN},)} if protocol == "boats" else {}
         server = await open_server(load_settings(flags))
         try:
-            yield DoctorServer(server, protocol, game, "patient")
+            yield DoctorServer(server, protocol, game)
         finally:
             await server.close()
