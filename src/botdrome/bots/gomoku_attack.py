@@ -14,10 +14,20 @@ DEEPEST = 4
 
 
 class Nodes:
-    """The number of boards that the searches for one move may still visit."""
+    """The boards that the searches for one move have visited, and the number that they may still visit."""
 
     def __init__(self, left: int) -> None:
         self.left = left
+        self._visited: dict[int, Stones] = {}
+
+    def with_stone(self, stones: Stones, cell: Cell, seat: Seat) -> Stones:
+        """Return the board with one more stone. A board that two orders of stones lead to counts once."""
+        key = stones.key_with(cell, seat)
+        after = self._visited.get(key)
+        if after is None:
+            self.left -= 1
+            self._visited[key] = after = stones.with_stone(cell, seat)
+        return after
 
 
 def find_attack(stones: Stones, attacker: Seat, nodes: Nodes, share: int) -> Cell | None:
@@ -39,9 +49,16 @@ class Attack:
     def __init__(self, attacker: Seat, least: Promise, nodes: Nodes, share: int) -> None:
         self._attacker, self._least, self._nodes = attacker, least, nodes
         self._last = max(0, nodes.left - share)
+        self._known: dict[tuple[int, int], Cell | None] = {}
 
     def winning_cell(self, stones: Stones, depth: int) -> Cell | None:
         """Return the first stone of an attack with at most `depth` forced answers, or None if none was found."""
+        place = stones.key, depth
+        if place not in self._known:
+            self._known[place] = self._searched(stones, depth)
+        return self._known[place]
+
+    def _searched(self, stones: Stones, depth: int) -> Cell | None:
         mine, theirs = self._threats(stones)
         best = max(mine, key=mine.__getitem__, default=None)
         if best is None or mine[best] >= WIN:
@@ -54,7 +71,7 @@ class Attack:
         for cell in self._attacks(mine, blocks):
             if self._nodes.left <= self._last:
                 return None
-            if not self._holds(self._with_stone(stones, cell, self._attacker), depth - 1):
+            if not self._holds(self._nodes.with_stone(stones, cell, self._attacker), depth - 1):
                 return cell
         return None
 
@@ -65,13 +82,6 @@ class Attack:
         cells = [cell for cell in blocks or mine if mine.get(cell, 0) >= self._least]
         return sorted(cells, key=lambda cell: (-mine[cell], cell))
 
-    def _with_stone(self, stones: Stones, cell: Cell, seat: Seat) -> Stones:
-        after = stones.after.get((cell, seat))
-        if after is None:
-            self._nodes.left -= 1
-            stones.after[cell, seat] = after = stones.with_stone(cell, seat)
-        return after
-
     def _holds(self, stones: Stones, depth: int) -> bool:
         """Return True if the defender, who is to move, has an answer."""
         mine, theirs = self._threats(stones)
@@ -79,7 +89,7 @@ class Attack:
         if len(answers) > 1:
             return False
         for cell in answers or _answers(mine, theirs):
-            if self.winning_cell(self._with_stone(stones, cell, 1 - self._attacker), depth) is None:
+            if self.winning_cell(self._nodes.with_stone(stones, cell, 1 - self._attacker), depth) is None:
                 return True
         return False
 

@@ -3,7 +3,7 @@
 The line through a cell in one direction is coded as one number: two bits for each other cell that can share a row with it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import product
 
@@ -66,14 +66,15 @@ class Ground:
         self.threats = ThreatTable(self.lines, self.taken)
         self.codes: list[Code] = [0] * (4 * size * size)
         """The codes of the lines of an empty board, four for each cell."""
-        self.touched: list[list[tuple[int, Code]]] = [[] for _ in range(size * size)]
-        """For each cell the lines that a stone there changes, and the lowest bit of its place in them."""
+        self.touched: list[list[list[tuple[int, Cell, Code]]]] = [[[] for _ in range(size * size)] for _ in MARKS]
+        """For a stone of each player on each cell: the lines that it changes, their cells, and what it adds to their codes."""
         offsets = [offset for offset in range(1 - win_length, win_length) if offset]
         for cell, (way, (down, right)) in product(range(size * size), enumerate(WAYS)):
             for place, offset in enumerate(offsets):
                 row, column = cell // size + offset * down, cell % size + offset * right
                 if 0 <= row < size and 0 <= column < size:
-                    self.touched[row * size + column].append((4 * cell + way, 1 << 2 * place))
+                    for seat, touched in enumerate(self.touched):
+                        touched[row * size + column].append((4 * cell + way, cell, seat + 1 << 2 * place))
                 else:
                     self.codes[4 * cell + way] |= EDGE << 2 * place
 
@@ -84,35 +85,43 @@ ground = cache(Ground)
 class Stones:
     """The stones on a board. They never change: `with_stone` returns new ones."""
 
-    __slots__ = ("_codes", "_ground", "after", "threats")
+    __slots__ = ("_codes", "_ground", "key", "threats")
 
-    def __init__(self, shared: Ground, codes: list[Code], threats: tuple[Threats, Threats]) -> None:
+    def __init__(self, shared: Ground, codes: list[Code], threats: tuple[Threats, Threats], key: int) -> None:
         self._ground, self._codes, self.threats = shared, codes, threats
-        self.after: dict[tuple[Cell, Seat], Stones] = {}
-        """The boards with one more stone that a search has visited."""
+        self.key = key
+        """The bit set of the stones, which is equal for equal boards."""
+
+    def key_with(self, cell: Cell, seat: Seat) -> int:
+        return self.key | 1 << 2 * cell + seat
 
     def with_stone(self, cell: Cell, seat: Seat) -> "Stones":
         codes, crosses, noughts = self._codes.copy(), self.threats[0].copy(), self.threats[1].copy()
-        table, mark = self._ground.threats, seat + 1
+        table = self._ground.threats
         crosses.pop(cell, None)
         noughts.pop(cell, None)
         for line in range(4 * cell, 4 * cell + 4):
             codes[line] |= self._ground.taken
-        for line, bit in self._ground.touched[cell]:
+        for line, near, change in self._ground.touched[seat][cell]:
             code = codes[line]
-            codes[line] = changed = code + bit * mark
+            codes[line] = changed = code + change
             if (old := table[code]) is not (new := table[changed]):
-                _add(crosses, line // 4, new[0] - old[0])
-                _add(noughts, line // 4, new[1] - old[1])
-        return Stones(self._ground, codes, (crosses, noughts))
+                _add(crosses, near, new[0] - old[0])
+                _add(noughts, near, new[1] - old[1])
+        return Stones(self._ground, codes, (crosses, noughts), self.key_with(cell, seat))
 
-    def promises(self) -> Iterator[tuple[Cell, Promises]]:
-        """Yield each free cell, and the promises of both players for it."""
+    def promises(self, cells: Iterable[Cell] | None = None) -> Iterator[tuple[Cell, Promises]]:
+        """Yield each free cell (of these cells), and the promises of both players for it."""
         lines, codes, taken = self._ground.lines, self._codes, self._ground.taken
-        for first in range(0, len(codes), 4):
+        for cell in range(len(codes) // 4) if cells is None else cells:
+            first = 4 * cell
             if codes[first] < taken:
                 (a, b), (c, d), (e, f), (g, h) = [lines[code] for code in codes[first : first + 4]]
-                yield first // 4, (a + c + e + g, b + d + f + h)
+                yield cell, (a + c + e + g, b + d + f + h)
+
+    def near(self, cell: Cell) -> Iterator[Cell]:
+        """Yield the cells whose promises a stone on this cell may change."""
+        return (near for _, near, _ in self._ground.touched[0][cell])
 
 
 def _add(threats: Threats, cell: Cell, change: Promise) -> None:
@@ -124,7 +133,7 @@ def _add(threats: Threats, cell: Cell, change: Promise) -> None:
 
 def stones_on(board: str, size: int, win_length: int) -> Stones:
     shared = ground(size, win_length)
-    stones = Stones(shared, shared.codes, ({}, {}))
+    stones = Stones(shared, shared.codes, ({}, {}), 0)
     for cell, mark in enumerate(board):
         if mark != FREE:
             stones = stones.with_stone(cell, MARKS.index(mark))

@@ -1,5 +1,8 @@
 """The strategist: a house bot for gomoku that searches for attacks that cannot be stopped, its own and its opponent's."""
 
+from collections.abc import Iterable
+from functools import cached_property
+
 from botdrome.bots.gomoku import THREE, WIN, move_to, nearness_to_centre, threat, threats_worth
 from botdrome.bots.gomoku_attack import Nodes, find_attack
 from botdrome.bots.gomoku_stones import SEARCHED, Cell, Stones, stones_on
@@ -7,9 +10,9 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, Seat, View
 from botdrome.games.gomoku import FREE, points
 
-NODES = 1200
+NODES = 700
 """The number of boards that the bot visits for one move."""
-ATTACK, DANGER, CHOICE = 400, 300, 100
+ATTACK, DANGER, CHOICE = 250, 200, 60
 """The shares of the nodes: for an attack of its own, one of the opponent, and to look into one choice."""
 CHOICES = 12
 """The number of cells that the bot looks into."""
@@ -53,7 +56,8 @@ class _Thought:
     def _prepares(self, cell: Cell) -> bool:
         """Return True if the bot has an attack after the most likely answer to a stone on this cell."""
         after = self._stones.with_stone(cell, self._you)
-        worths = self._worths(after, 1 - self._you)
+        worths = self._answers | self._worths(after, 1 - self._you, after.near(cell))
+        del worths[cell]
         after = after.with_stone(max(worths, key=worths.__getitem__), 1 - self._you)
         return find_attack(after, self._you, self._nodes, CHOICE) is not None
 
@@ -61,10 +65,15 @@ class _Thought:
         """Return True if the opponent has no attack after a stone on this cell."""
         return find_attack(self._stones.with_stone(cell, self._you), 1 - self._you, self._nodes, CHOICE) is None
 
-    def _worths(self, stones: Stones, you: Seat) -> dict[Cell, float]:
-        """Return the value of each free cell for the player to move."""
+    @cached_property
+    def _answers(self) -> dict[Cell, float]:
+        """The value of each free cell for the opponent."""
+        return self._worths(self._stones, 1 - self._you)
+
+    def _worths(self, stones: Stones, you: Seat, cells: Iterable[Cell] | None = None) -> dict[Cell, float]:
+        """Return the value of each free cell (of these cells) for the player to move."""
         found = {}
-        for cell, promises in stones.promises():
+        for cell, promises in stones.promises(cells):
             mine, theirs = promises[you], promises[1 - you]
             threats = threats_worth(mine, theirs) if mine >= THREE or theirs >= THREE else 0
             found[cell] = threats + OWN * (mine % THREE) + OTHER * (theirs % THREE) + self._centre[cell]
