@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.bots.battlecube import random, survivor
+from botdrome.bots.battlecube import dodger, random, survivor
 from botdrome.bots.house import HouseBot, seated
 from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
@@ -40,18 +40,28 @@ def test_random_does_all_that_stays_in_the_cube() -> None:
         assert {task[axis] for task in bombs} == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("bot", [random, survivor])
+@pytest.mark.parametrize("bot", [random, dodger, survivor])
 @pytest.mark.parametrize("game", [Battlecube(8, 100, 3), Battlecube(2, 100, 2), Battlecube(3, 100)])
 def test_it_plays_every_set_up_to_the_end_inside_the_cube(bot: HouseBot, game: Battlecube) -> None:
     for seed in range(5):
         places(game, [bot] * 4, seed)
 
 
-@pytest.mark.parametrize("bot", [random, survivor])
+@pytest.mark.parametrize("bot", [random, dodger, survivor])
 def test_a_bot_that_has_lost_is_not_asked(bot: HouseBot) -> None:
     view = after(cube((0, 0, 0), (3, 3, 3), (2, 2, 2)), step("-X"), STAY, STAY).view(0)
     with pytest.raises(ValueError, match="has lost"):
         bot(view, Chance(0))
+
+
+def test_dodger_keeps_off_bombs_and_bots_and_throws_beside_others() -> None:
+    start = cube((0, 0, 0), (3, 3, 3), (0, 0, 1))
+    view = after(start, STAY, bomb(1, 0, 0), STAY).view(0)
+    tasks = [task for (task,) in answers(dodger, view, 300)]
+    assert {task["direction"] for task in tasks if task["task"] == "MOVE"} == {"+Y"}
+    bombs = {(task["x"], task["y"], task["z"]) for task in tasks if task["task"] == "BOMB"}
+    assert bombs == {(2, 3, 3), (3, 2, 3), (3, 3, 2), (1, 0, 1), (0, 1, 1), (0, 0, 2)}
+    assert {"task": "NOOP"} in tasks
 
 
 def test_survivor_keeps_off_bombs() -> None:

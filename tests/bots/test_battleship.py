@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from botdrome.bots.battleship import gunner, hunter, pilot, plotter, random, skipper, trawler
+from botdrome.bots.battleship import drifter, gunner, hunter, pilot, plotter, random, skipper, trawler
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 
 BLANK = ["." * 10] * 10
-SHOOTERS = [random, trawler, gunner, pilot, plotter, hunter]
+SHOOTERS = [random, drifter, trawler, gunner, pilot, plotter, hunter]
 BOTS = pytest.mark.parametrize("bot", SHOOTERS, ids=lambda bot: bot.__name__)
 
 
@@ -44,7 +44,7 @@ def needed(bot: HouseBot, games: int, game: Battleship | None = None) -> float:
 
 
 def test_the_house_has_them_from_random_to_the_best() -> None:
-    assert list(HOUSE["battleship"]) == ["random", "skipper", "trawler", "gunner", "pilot", "plotter", "hunter"]
+    assert list(HOUSE["battleship"]) == ["random", "skipper", "drifter", "trawler", "gunner", "pilot", "plotter", "hunter"]
 
 
 # All.
@@ -119,7 +119,15 @@ def test_random_chooses_every_open_square_of_every_opponent_about_equally_often(
     assert all(150 < count < 260 for count in counts.values())
 
 
-# trawler, gunner and pilot
+# drifter, trawler, gunner and pilot
+
+
+def test_drifter_shoots_anywhere_but_most_often_beside_hits() -> None:
+    board = ["...", ".X.", "..."]
+    view = looking(board, board, boats="A3")
+    found = Counter((move["x"], move["y"]) for move in (drifter(view, Chance(seed)) for seed in range(600)))
+    assert len(found) == 8
+    assert min(found[spot] for spot in ((1, 0), (0, 1), (2, 1), (1, 2))) > 2 * max(found[x, y] for x in (0, 2) for y in (0, 2))
 
 
 def test_a_search_keeps_to_one_colour_which_its_own_fleet_decides() -> None:

@@ -51,6 +51,20 @@ def test_perfect_plays_every_position_right() -> None:
         explore(FORMAT.game.start(2, chance), mine)
 
 
+@pytest.mark.parametrize(
+    ("board", "spaces"),
+    [
+        pytest.param("XX. OO. ...", {(0, 2)}, id="wins rather than blocks"),
+        pytest.param("X.. OO. ..X", {(1, 2)}, id="blocks"),
+        pytest.param("XO. ... ...", {(0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)}, id="else anywhere"),
+    ],
+)
+def test_blocker(board: str, spaces: set[tuple[int, int]]) -> None:
+    rows = [[mark.strip(".") for mark in row] for row in board.split()]
+    view, chance = {"you": 0, "marks": ["X", "O"], "board": rows}, Chance(1)
+    assert {tuple(bots.blocker(view, chance)["space"]) for _ in range(60)} == spaces
+
+
 def test_random_reaches_every_space() -> None:
     view = FORMAT.game.start(2, Chance(0)).view(0)
     chance = Chance(5)

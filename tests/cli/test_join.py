@@ -131,7 +131,7 @@ async def test_a_server_that_has_forgotten_a_bot_gets_it_anew(tmp_path: Path) ->
         (("my_bot.py", *GAME, "-o", "size"), 2, "an option is NAME=VALUE, not 'size'"),
         (("my_bot.py", *GAME, "--players", "3"), 2, "noughts-and-crosses is for 2 players, not 3"),
         (("nothing.py", *GAME), 1, "nothing.py: the file cannot be read: No such file or directory"),
-        (("house:kasparov", *GAME), 1, "house:kasparov: for noughts-and-crosses the house has random, perfect"),
+        (("house:kasparov", *GAME), 1, "house:kasparov: for noughts-and-crosses the house has random, blocker, perfect"),
         (("cmd:no-such-program", *GAME), 1, "cmd:no-such-program: there is no program 'no-such-program'"),
         (("my_bot.py", *GAME, "--token", "wrong"), 1, "the server does not know my_bot.py with this token"),
         (("my_bot.py", *GAME, "--name", "house:me"), 1, "names that begin with house: are those of house bots"),

@@ -25,6 +25,26 @@ def random(view: View, chance: Chance) -> Raw:
     return plan
 
 
+def dodger(view: View, chance: Chance) -> Raw:
+    """Like random, but step on no bomb and no other bot, and throw bombs only beside others."""
+    edge, cell = view["edge"], own_cell(view)
+    others = [(player["x"], player["y"], player["z"]) for player in view["players"] if player["seat"] != view["you"]]
+    closed = {*others, *((x, y, z) for x, y, z in view["bombs"])}
+    plan: list[Raw] = []
+    for _ in range(view["tasks"]):
+        ways = [(direction, to) for direction, to in ways_from(cell, edge) if to not in closed]
+        pick = chance.below(len(ways) + 2)
+        if pick < len(ways):
+            direction, cell = ways[pick]
+            plan.append({"task": "MOVE", "direction": direction})
+        elif pick == len(ways) or not others:
+            plan.append({"task": "NOOP"})
+        else:
+            beside = [to for _, to in ways_from(chance.choice(others), edge) if to != cell]
+            plan.append(bomb_on(chance.choice(beside)))
+    return plan
+
+
 def survivor(view: View, chance: Chance) -> Raw:
     """Avoid bombs and cells that others can reach; if it can stay, sometimes bomb the cells that others are on or may enter."""
     edge, cell = view["edge"], own_cell(view)

@@ -4,7 +4,7 @@ Most of them rate each board by itself: the value of its best squares, and which
 square of all boards.
 """
 
-from botdrome.bots.battleship_lookout import Lookout, fathom, follow, plot, reckon, trawl
+from botdrome.bots.battleship_lookout import Lookout, drift, fathom, follow, plot, reckon, trawl
 from botdrome.bots.hidden_fleet import hidden_fleet
 from botdrome.games.chance import Chance
 from botdrome.games.fleet import Rows, random_fleet
@@ -34,6 +34,11 @@ def random(view: View, chance: Chance) -> Raw:
     row, x = divmod(len(squares) - len(rest) - 1, width)
     opponent, y = divmod(row, height)
     return {"target": opponent + (opponent >= you), "x": x, "y": y}
+
+
+def drifter(view: View, chance: Chance) -> Raw:
+    """Place a random fleet, then shoot at any open square; squares next to a hit are five times as likely."""
+    return _shot(view, chance, drift)
 
 
 def trawler(view: View, chance: Chance) -> Raw:

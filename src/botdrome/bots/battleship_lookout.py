@@ -14,10 +14,19 @@ Lookout = Callable[[Rows, Boats, int], Promise]
 
 SLIGHT = 1 / 1024
 """How much each square that is still to be hit adds to the value of a board."""
+PULL = 4
+"""How often a bot that drifts lists a square next to a hit once more."""
 CROWD = 4
 """The factor by which each hit in a berth raises its weight,"""
 CROWDED = 5
 """for at most this many hits."""
+
+
+def drift(board: Rows, boats: Boats, _: int) -> Promise:
+    """Rate all open squares the same, but list those next to a hit several times."""
+    chart, sea = chart_for(board, boats), sea_of(board)
+    open_ = _open(chart, sea)
+    return 1.0 + _afloat(chart, sea), [*squares_in(open_), *PULL * [*squares_in(_beside(chart, sea.hits) & open_)]]
 
 
 def trawl(board: Rows, boats: Boats, colour: int) -> Promise:

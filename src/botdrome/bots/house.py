@@ -27,15 +27,21 @@ MOST_LISTED = 1000
 """The largest number of legal moves shown to a bot that does not know the game."""
 
 HOUSE: dict[str, dict[str, HouseBot]] = {
-    "noughts-and-crosses": {"random": noughts_and_crosses.random, "perfect": noughts_and_crosses.perfect},
+    "noughts-and-crosses": {
+        "random": noughts_and_crosses.random,
+        "blocker": noughts_and_crosses.blocker,
+        "perfect": noughts_and_crosses.perfect,
+    },
     "battlecube": {
         "random": battlecube.random,
+        "dodger": battlecube.dodger,
         "survivor": battlecube.survivor,
         "stalker": battlecube_stalker.stalker,
     },
     "battleship": {
         "random": battleship.random,
         "skipper": battleship.skipper,
+        "drifter": battleship.drifter,
         "trawler": battleship.trawler,
         "gunner": battleship.gunner,
         "pilot": battleship.pilot,

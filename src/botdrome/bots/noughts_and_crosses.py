@@ -17,17 +17,33 @@ def random(view: View, chance: Chance) -> Raw:
             return {"mark": view["marks"][view["you"]], "space": [row, column]}
 
 
+def blocker(view: View, chance: Chance) -> Raw:
+    """Complete a row if possible, else block one, else choose any free space."""
+    own, mine, theirs, free = _read(view)
+    wins = [space for space in free if mine | 1 << space in WON]
+    blocks = [space for space in free if theirs | 1 << space in WON]
+    return _move(own, chance.choice(wins or blocks or free))
+
+
 def perfect(view: View, chance: Chance) -> Raw:
     """Never lose; choose at random among equally good spaces."""
-    own = view["marks"][view["you"]]
+    own, mine, theirs, free = _read(view)
+    worth = {space: -_outlook(theirs, mine | 1 << space) for space in free}
+    best = max(worth.values())
+    return _move(own, chance.choice([space for space in free if worth[space] == best]))
+
+
+def _read(view: View) -> tuple[str, int, int, list[int]]:
+    """Return the own mark, the spaces of both players as bit sets, and the free spaces."""
+    own: str = view["marks"][view["you"]]
     marks = [mark for row in view["board"] for mark in row]
     mine = sum(1 << space for space, mark in enumerate(marks) if mark == own)
     theirs = sum(1 << space for space, mark in enumerate(marks) if mark and mark != own)
-    free = [space for space, mark in enumerate(marks) if not mark]
-    worth = {space: -_outlook(theirs, mine | 1 << space) for space in free}
-    best = max(worth.values())
-    row, column = divmod(chance.choice([space for space in free if worth[space] == best]), 3)
-    return {"mark": own, "space": [row, column]}
+    return own, mine, theirs, [space for space, mark in enumerate(marks) if not mark]
+
+
+def _move(mark: str, space: int) -> Raw:
+    return {"mark": mark, "space": [*divmod(space, 3)]}
 
 
 @cache
