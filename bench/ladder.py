@@ -16,19 +16,19 @@ from msgspec import Struct
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
 from botdrome.contest.schedule import Fixture, fixtures
-from botdrome.contest.strength import Strength, strengths
+from botdrome.contest.strength import rate
 from botdrome.formats import FORMATS
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
 from botdrome.runner.tournament import in_processes, seed_of_bot
 
 MATCHES = {
-    "noughts-and-crosses": 400,
-    "bumblebots": 200,
+    "noughts-and-crosses": 200,
+    "bumblebots": 100,
     "gomoku": 50,
     "battleship": 40,
     "battlecube": 200,
-    "bomberman": 40,
+    "bomberman": 20,
 }
 """The number of matches of each pair; half of them in each seat."""
 SEED = 1
@@ -76,6 +76,8 @@ class Ladder:
     def __init__(self, game: str) -> None:
         self.game, self.names = game, list(house_bots(game))
         self.scores: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+        self.blocks: dict[tuple[int, ...], list[dict[str, int]]] = defaultdict(list)
+        """The places in the matches of one pair on one seed, from both seats."""
         self.times: list[list[float]] = [[] for _ in self.names]
 
     def climb(self) -> None:
@@ -84,6 +86,8 @@ class Ladder:
         for played in in_processes(partial(play, self.game), plan, cpu_count() or 1):
             (one, two), (first, second) = played.fixture.entrants, played.places
             self.scores[one, two]["won" if first < second else "lost" if first > second else "drawn"] += 1
+            block = self.blocks[min(one, two), max(one, two), played.fixture.seed]
+            block.append({self.names[one]: first, self.names[two]: second})
             for entrant, times in zip((one, two), played.times, strict=True):
                 self.times[entrant] += times
 
@@ -92,13 +96,8 @@ class Ladder:
         here, there = self.scores[one, two], self.scores[two, one]
         return here["won"] + there["lost"], here["drawn"] + there["drawn"], here["lost"] + there["won"]
 
-    def strengths(self) -> dict[str, Strength]:
-        places = range(len(self.names))
-        pairs = [(one, two) for two in places for one in range(two)]
-        return strengths({(self.names[one], self.names[two]): self.score(one, two) for one, two in pairs})
-
     def table(self) -> str:
-        rated = self.strengths()
+        rated = rate(self.blocks.values()).strengths
         lines = [
             "| bot | rating | 95 % | against the bot above | mean | p99 | slowest |",
             "|---|---|---|---|---|---|---|",

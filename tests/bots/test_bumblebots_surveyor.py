@@ -6,6 +6,7 @@ from botdrome.bots.bumblebots import FAR, forager, random
 from botdrome.bots.bumblebots_race import race
 from botdrome.bots.bumblebots_surveyor import surveyor
 from botdrome.games.bumblebots import Bumblebots
+from botdrome.games.bumblebots_arena import FLOWER
 from tests.bots.test_bumblebots import BARE, given, play
 from tests.games.bumblebots.arranged import position
 
@@ -41,11 +42,14 @@ def test_surveyor_goes_to_a_flower() -> None:
     assert given(surveyor, position({"Ann": (4, 6)}, {"Bob": (13, 13)})) == {"Ann": "L"}
 
 
-def test_surveyor_leaves_a_fight_for_flowers_that_are_free() -> None:
-    """Both stand beside a flower. Another is near Ann, and far from the place where Bob's next drone comes."""
-    cells = {**BARE, (7, 7): 2, (5, 6): 2, (4, 6): 2, (4, 5): 2}
-    orders = given(surveyor, position({"Ann": (6, 7)}, {"Bob": (8, 7)}, cells))
-    assert orders != {"Ann": "DL"}
+def test_surveyor_leaves_a_fight_where_that_gains_more_flowers() -> None:
+    """Both stand beside a flower and block each other. Ann could reach three others, where no drone of Bob comes in time."""
+    fight, free = {**BARE, (7, 7): FLOWER}, dict.fromkeys([(4, 7), (4, 6), (3, 6)], FLOWER)
+    many = position({"Ann": (6, 7)}, {"Bob": (8, 7)}, {**fight, **free})
+    assert given(surveyor, many) == {"Ann": "UR"}
+    assert given(forager, many) == {"Ann": "DL"}
+    one = position({"Ann": (6, 7)}, {"Bob": (8, 7)}, {**fight, (4, 7): FLOWER})
+    assert given(surveyor, one) == {"Ann": "DL"}
 
 
 @pytest.mark.parametrize("seat", [0, 1])
