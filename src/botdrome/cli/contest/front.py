@@ -132,3 +132,35 @@ def withdraw(
     from botdrome.cli.contest.changes import withdraw_bot
 
     raise typer.Exit(withdraw_bot(place, name, db, bot, why))
+
+
+@contest.command()
+def export(
+    place: Place,
+    name: Name = "",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The archive to write. \\[default: NAME.zip]")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Sign the archive with this SSH key; the signature is in FILE.sig.")
+    ] = None,
+    db: Database = "",
+) -> None:
+    """Write an archive: document, entrants, match files, results, standings, ratings and log."""
+    from botdrome.cli.contest.proofs import export_contest
+
+    raise typer.Exit(export_contest(place, name, db, output, key))
+
+
+@contest.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="An archive that `export` wrote.")],
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Also check the signature with this public key.")] = None,
+) -> None:
+    """Simulate every match of an archive again, compute every pairing, table and rating, and name the first difference.
+
+    Ends with status 0 if all is as the archive says, 1 if not.
+    """
+    from botdrome.cli.contest.proofs import verify_archive
+
+    raise typer.Exit(verify_archive(file, key))

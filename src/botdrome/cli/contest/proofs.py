@@ -1,0 +1,87 @@
+"""`botdrome contest export` and `verify`: archives of contests, and their signatures."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from rich.progress import Progress
+
+from botdrome.cli.contest.places import attempt, opened, place_of
+from botdrome.cli.terminal import CommandError, Terminal, complain
+from botdrome.store.contest_archive import write_archive
+from botdrome.store.contest_check import ArchiveDifference, check_archive
+
+NAMESPACE = "botdrome-contest"
+ORGANISER = "organiser"
+
+
+def export_contest(words: str, name: str, db: str, output: Path | None, key: Path | None) -> int:
+    return attempt(words, lambda: _export(words, name, db, output, key))
+
+
+async def _export(words: str, name: str, db: str, output: Path | None, key: Path | None) -> int:
+    async with opened(place_of(words, name, db)) as contest:
+        file = output or Path(f"{contest.name}.zip")
+        matches = await write_archive(contest.store, contest.name, file)
+    Terminal().print(f"{file} has {matches} matches. Check it with: botdrome contest verify {file}", soft_wrap=True)
+    if key is not None:
+        Terminal().print(f"The signature is in {sign(file, key)}.", soft_wrap=True)
+    return 0
+
+
+def verify_archive(file: Path, key: Path | None) -> int:
+    return attempt(str(file), lambda: _verify(file, key))
+
+
+def _verify(file: Path, key: Path | None) -> int:
+    terminal = Terminal()
+    try:
+        if key is not None:
+            check_signature(file, key)
+        with Progress(console=Terminal(stderr=True), transient=True) as bar:
+            task = bar.add_task("matches", total=None)
+            manifest, contest = check_archive(file, lambda done, total: bar.update(task, completed=done, total=total))
+    except ArchiveDifference as difference:
+        complain(f"{file}: {difference}")
+        return 1
+    played = sum(bool(result.match) for result in contest.results.values())
+    signed = f", signed with {key}" if key else ""
+    terminal.print(f"{file}: {manifest.name} holds: {played} matches, {len(contest.entrants)} entrants{signed}", soft_wrap=True)
+    return 0
+
+
+def sign(file: Path, key: Path) -> Path:
+    """Sign a file with an SSH key, and return the file of the signature."""
+    signature = file.with_name(file.name + ".sig")
+    signature.unlink(missing_ok=True)
+    done = _ssh_keygen("sign", "-f", str(key), "-n", NAMESPACE, str(file))
+    if done.returncode:
+        raise CommandError(f"{key} cannot sign: {_last_line(done)}; create a key with: ssh-keygen -t ed25519 -f organiser")
+    return signature
+
+
+def check_signature(file: Path, key: Path) -> None:
+    """Raise ArchiveDifference unless the organiser with this public key signed the file."""
+    signature = file.with_name(file.name + ".sig")
+    if not signature.exists():
+        raise ArchiveDifference(f"there is no signature {signature.name} beside it")
+    public = key if key.suffix == ".pub" else key.with_name(key.name + ".pub")
+    with TemporaryDirectory() as folder, file.open("rb") as data:
+        allowed = Path(folder) / "allowed"
+        allowed.write_text(f"{ORGANISER} {public.read_text()}")
+        done = _ssh_keygen("verify", "-f", str(allowed), "-I", ORGANISER, "-n", NAMESPACE, "-s", str(signature), stdin=data)
+    if done.returncode:
+        raise ArchiveDifference(f"it was not signed with {public}: {_last_line(done)}")
+
+
+def _ssh_keygen(action: str, *words: str, stdin: IO[bytes] | None = None) -> "subprocess.CompletedProcess[str]":
+    program = shutil.which("ssh-keygen")
+    if program is None:
+        raise CommandError("--key needs ssh-keygen; on Debian: apt-get install openssh-client")
+    return subprocess.run([program, "-Y", action, *words], stdin=stdin, capture_output=True, text=True, check=False)
+
+
+def _last_line(done: "subprocess.CompletedProcess[str]") -> str:
+    return (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
