@@ -23,7 +23,7 @@ SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Its name sorts before the file that points to the sources, so Python reads it first."""
 BUSY = {
     "games": ("reading", "shots"),
-    "match": ("board", "course", "input_log", "match"),
+    "match": ("board", "course", "input_log", "match", "player_clocks"),
     "wire": ("half_pairs", "token_bucket", "vocabulary", "writers"),
     "wire/battlebot": ("conversation", "messages"),
     "wire/boats": ("conversation", "lines", "writer"),
@@ -34,8 +34,10 @@ BUSY = {
     "server/boats": ("game", "players", "port", "room", "statistics"),
     "server/bomber": ("judging", "room", "routes"),
     "server/duel": ("hall",),
-    "server/network": ("body_budget", "http", "rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket"),
-    "server/tables": ("audience", "flight_records", "metronome", "running_tables", "subscriber", "table"),
+    "server/network": (
+        "body_budget", "http", "network_meter", "rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket",
+    ),
+    "server/tables": ("audience", "flight_records", "metronome", "move_times", "running_tables", "subscriber", "table"),
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),
 }  # fmt: skip

@@ -257,6 +257,7 @@ async def serve(settings: Settings, opened: Callable[[RunningServer], None]) -> 
         gc.freeze()
         gc.set_threshold(*COLLECTIONS)
         watch = LoopWatch()
+        server.desk.tables.behind = watch.behind
         await wanted.wait()
         log.info("stopping", seconds_for_running_matches=settings.drain)
         await server.close()

@@ -23,6 +23,12 @@ class Line:
         self.sent: list[bytes] = []
         self.closed: tuple[int, str] | None = None
 
+    def network_time(self) -> float:
+        return 0.0
+
+    def delay(self) -> float:
+        return 0.0
+
     def send(self, messages: list[bytes]) -> None:
         self.sent += messages
 

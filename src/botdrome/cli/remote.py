@@ -140,7 +140,9 @@ def _entry(line: dict[str, Any]) -> Text:
         return text.append(shown(f"told    {line['message']}"), "dim")
     verdict = line.get("verdict", "")
     text.append(shown(f"sent    {line['message']}  "))
-    return text.append(f"{shown(verdict)}, after {line.get('used', 0)} ms", "green" if verdict == "accepted" else "bold red")
+    parts = [f"{line[name]} ms {name}" for name in ("network", "arena") if line.get(name)]
+    used = f"{line.get('used', 0)} ms" + (f" ({', '.join(parts)}: {line['charged']} ms charged)" if parts else "")
+    return text.append(f"{shown(verdict)}, after {used}", "green" if verdict == "accepted" else "bold red")
 
 
 def run_tunnel(name: str, token: str, server: str, local: str) -> int:

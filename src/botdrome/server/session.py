@@ -259,6 +259,12 @@ class Session:
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
         self.answer(Seated(player, writers))
 
+    def network_time(self) -> float:
+        return self.connection.network_time()
+
+    def delay(self) -> float:
+        return self.connection.delay()
+
     def dismiss(self, failed: bool) -> None:
         self.table = None
         self.answer(Dismissed(failed, self._desk.closing))

@@ -108,6 +108,9 @@ class MatchSection(Section, frozen=True):
     """Matches"""
 
     start_delay: Annotated[float, Meta(description="seconds between pairing and the first message of a match", ge=0)] = 0.1
+    network_credit: Annotated[
+        float, Meta(description="seconds of network time per move that no bot is charged for, at most", ge=0, le=10)
+    ] = 0.3
     flight_bytes: Annotated[int, Meta(description="bytes of the flight record of a seat", ge=1024)] = 65536
 
 

@@ -174,6 +174,12 @@ class Nowhere:
     address = "127.0.0.1"
     traffic = Traffic()
 
+    def network_time(self) -> float:
+        return 0.0
+
+    def delay(self) -> float:
+        return 0.0
+
     def send(self, messages: list[bytes]) -> None:
         pass
 

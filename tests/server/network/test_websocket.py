@@ -86,6 +86,9 @@ class Line:
     async def until(self, end: bytes) -> bytes:
         return await asyncio.wait_for(self._reader.readuntil(end), PATIENCE)
 
+    async def take(self, size: int) -> bytes:
+        return await asyncio.wait_for(self._reader.readexactly(size), PATIENCE)
+
     async def rest(self) -> bytes:
         """All bytes until the server closes."""
         return await asyncio.wait_for(self._reader.read(), PATIENCE)

@@ -14,6 +14,8 @@ from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.match.match import Match
 from botdrome.server.tables.metronome import Metronome
+from botdrome.server.tables.move_times import MoveTimes, never
+from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store
@@ -26,13 +28,18 @@ pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager
-async def running(folder: Path, game: str) -> AsyncIterator[tuple[Table, Store, asyncio.Event]]:
+async def running(
+    folder: Path, game: str, *seated: SeatedPlayer, behind: Callable[[], bool] = never
+) -> AsyncIterator[tuple[Table, Store, asyncio.Event]]:
     """A table where a match has begun, and the event set when it is over and stored."""
     store, row, over = await open_store(f"sqlite:///{folder}/x.db"), FORMATS[game], asyncio.Event()
     entry = MatchEntry("m", game, ("ada", "bob"), 0)
     store.begin(entry)
-    table = Table(entry, Match(row.game, 2, row.terms, 1), store, 1024, Metronome())
+    times = MoveTimes(Match(row.game, 2, row.terms, 1), 300, behind, asyncio.get_running_loop())
+    table = Table(entry, times, store, 1024, Metronome())
     table.subscribe(Subscriber(over=lambda _: over.set()))
+    for player, one in enumerate(seated):
+        table.seat(player, one)
     table.start()
     yield table, store, over
     table.abort("the test is over")
@@ -87,6 +94,7 @@ class Hearer:
     def __init__(self) -> None:
         self.told: list[bytes] = []
         self.failed: list[bool] = []
+        self.network = self.late = 0.0
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
         self._player, self._writer = player, writers.join(player, battlebot)
@@ -96,6 +104,12 @@ class Hearer:
 
     def tell(self, messages: list[bytes]) -> None:
         self.told += messages
+
+    def network_time(self) -> float:
+        return self.network
+
+    def delay(self) -> float:
+        return self.late
 
     def dismiss(self, failed: bool) -> None:
         self.failed.append(failed)

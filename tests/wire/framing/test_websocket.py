@@ -21,6 +21,7 @@ from botdrome.wire.framing.websocket import (
     close,
     close_answer,
     packed,
+    ping,
     pong,
     unmasked,
     whole,
@@ -182,7 +183,7 @@ def test_messages_are_written_each_as_one_frame(length: int) -> None:
 
 
 def test_pongs_and_closes_are_written() -> None:
-    assert seen(pong(b"") + pong(b"x" * SHORT)) == [(PONG, b""), (PONG, b"x" * SHORT)]
+    assert seen(pong(b"") + pong(b"x" * SHORT) + ping(b"y")) == [(PONG, b""), (PONG, b"x" * SHORT), (PING, b"y")]
     assert seen(close(1002, "words")) == [(CLOSE, b"\x03\xeawords")]
     assert close(4404, "€" * 100) == b"\x88\x7d\x11\x34" + "€".encode() * 41, "whole characters, 125 bytes at most"
     assert close(1000, "a\ud800b") == b"\x88\x04\x03\xe8ab"

@@ -84,6 +84,12 @@ class EngineConnection:
             self.traffic.went(len(packets))
             self.send(packets)
 
+    def network_time(self) -> float:
+        return 0.0
+
+    def delay(self) -> float:
+        return 0.0
+
     def send(self, messages: list[bytes]) -> None:
         self.transport.send(messages)
         if self.transport.unsent > BACKLOG:

@@ -52,5 +52,11 @@ class BomberUser:
     def tell(self, messages: list[bytes]) -> None:
         pass
 
+    def network_time(self) -> float:
+        return 0.0
+
+    def delay(self) -> float:
+        return 0.0
+
     def dismiss(self, failed: bool) -> None:
         pass

@@ -11,12 +11,28 @@ UNSUPPORTED = re.compile(rb"br|zstd|(x-)?compress|exi|pack200-gzip|dcb|dcz|.*,.*
 """Encodings that the request did not accept. Other words are ignored: some bots send their charset, `utf-8`, here."""
 
 
-class BotAnswer(Struct, gc=False):
+class BotAnswer(Struct, gc=False, eq=False):
+    """Answers that say the same are equal, whatever time they took."""
+
     status: int
     body: bytes
     encoding: bytes = b""
     """The Content-Encoding of the body; empty once it is decompressed."""
     location: bytes | None = None
+    network: float = 0.0
+    """Seconds that the call was on the way."""
+    waited: float = 0.0
+    """Seconds that the call waited for others."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BotAnswer) and _said(self) == _said(other)
+
+    def __hash__(self) -> int:
+        return hash(_said(self))
+
+
+def _said(answer: BotAnswer) -> tuple[int, bytes, bytes, bytes | None]:
+    return answer.status, answer.body, answer.encoding, answer.location
 
 
 class CallFailed(Exception):
@@ -49,7 +65,7 @@ def decompressed(answer: BotAnswer, limit: int) -> BotAnswer:
     elif body and UNSUPPORTED.fullmatch(encoding):
         shown = answer.encoding[:40].decode(errors="replace")
         raise CallFailed(f"the answer is packed by {shown!r}, which was not asked for")
-    return BotAnswer(answer.status, body)
+    return BotAnswer(answer.status, body, network=answer.network, waited=answer.waited)
 
 
 def _decompressed(body: bytes, bits: int, limit: int) -> bytes:

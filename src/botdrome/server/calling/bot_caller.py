@@ -123,15 +123,18 @@ class BotCaller:
 
     async def _first_answer(self, request: BotRequest, until: float, fresh: bool) -> BotAnswer:
         """From the first endpoint that can be reached."""
-        problem: CallFailed = CallFailed(f"there is no host {request.target.host}")
+        waited, problem = 0.0, CallFailed(f"there is no host {request.target.host}")
         for endpoint in await self._resolver.resolve(request.target):
+            began = self._loop.time()
             await endpoint.acquire()
+            waited += self._loop.time() - began
             try:
                 answer = await self._answer_from(endpoint, request, until, fresh)
             except Unreachable as failure:
                 problem = failure
             else:
                 self._resolver.prefer(request.target, endpoint)
+                answer.waited = waited
                 return answer
             finally:
                 endpoint.release()

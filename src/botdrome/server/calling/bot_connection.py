@@ -8,6 +8,7 @@ from typing import cast
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate, too_large
+from botdrome.server.network.network_meter import PERIOD, tcp_round_trip
 from botdrome.server.network.quick_ack import acknowledge
 
 LONGEST_HEAD = 16 << 10
@@ -37,6 +38,9 @@ class BotConnection(asyncio.Protocol):
         """Whether a request can be sent."""
         self.round = 0
         """The round of the pool's sweeps in which it was last used."""
+        self.connecting = 0.0
+        """Seconds that it took to connect, until an answer has been charged less for them."""
+        self._round_trip = self._measure_next = 0.0
         self._reused = False
         self._longest, self._on_lost = longest, on_lost
         self._loop = asyncio.get_running_loop()
@@ -189,12 +193,22 @@ class BotConnection(asyncio.Protocol):
                 self.abort()
                 return waiter.set_exception(Misread(f"the answer has the status {status}"))
             keep = False
-        waiter.set_result(BotAnswer(status, body, self._encoding, self._location))
+        network, self.connecting = self.connecting + self._network_time(), 0.0
+        waiter.set_result(BotAnswer(status, body, self._encoding, self._location, network))
         if keep:
             self.usable = self._reused = True
         elif self._transport is not None:
             self._transport.close()
         return None
+
+    def _network_time(self) -> float:
+        """Seconds from the request to its acknowledgement; where the system does not measure that, those of connecting."""
+        now = self._loop.time()
+        if now >= self._measure_next and self._transport is not None:
+            self._measure_next = now + PERIOD
+            measured = tcp_round_trip(self._transport)
+            self._round_trip = (self._round_trip or self.connecting) if measured is None else measured
+        return self._round_trip
 
     def _fail(self, words: str) -> None:
         self._refuse(CallFailed(words))

@@ -150,10 +150,11 @@ class ConnectionPool:
         """A new connection to exactly this address, or OSError."""
         loop = asyncio.get_running_loop()
         connection = BotConnection(self._settings.message.longest, self._forget)
-        tls = self._tls if endpoint.name else None
+        tls, began = self._tls if endpoint.name else None, loop.time()
         transport, _ = await loop.create_connection(
             lambda: connection, endpoint.address, endpoint.port, ssl=tls, server_hostname=endpoint.name or None
         )
+        connection.connecting = loop.time() - began
         self._connections[connection] = endpoint
         if transport.get_extra_info("peername")[0].partition("%")[0] != endpoint.address:
             connection.abort()

@@ -57,7 +57,9 @@ class TunnelHost:
         timer = self._loop.call_later(limit_seconds, self._settle, call, too_late(limit_seconds))
         self.session.answer(TunnelCall(call, limit_seconds, headers, body.decode(errors="replace")))
         try:
-            return await waiter
+            answer = await waiter
+            answer.network = self.session.connection.network_time()
+            return answer
         finally:
             timer.cancel()
             self._calls.pop(call, None)

@@ -29,8 +29,11 @@ class CubeBot:
         self._loop = asyncio.get_running_loop()
         self._client = PEER.get()
         """The organiser, whose share of the server's time the calls use."""
+        self._waited = self._network = 0.0
+        """Seconds that the last call waited for the organiser's turn and for other calls, and was on the way."""
         self._waits = False
         """Whether the call waits for the organiser's turn."""
+        self._held_since = 0.0
         self._body: list[bytes] | None = None
         """The body of the next call."""
         self._call: asyncio.Task[None] | None = None
@@ -48,15 +51,22 @@ class CubeBot:
         if self._body is not None and self._player in self._table.match.awaited:
             if not self._waits and not (self._client is not None and self._client.let_wait(self)):
                 self.serve_held()
-            else:
-                self._waits = True
+            elif not self._waits:
+                self._waits, self._held_since = True, self._loop.time()
 
     def serve_held(self) -> bool:
         """The organiser's turn has come: call the bot."""
+        self._waited = self._loop.time() - self._held_since if self._waits else 0.0
         body, self._body, self._waits = self._body, None, False
         if body is not None and self._player in self._table.match.awaited:
             self._call = self._loop.create_task(self._ask(*body))
         return False
+
+    def network_time(self) -> float:
+        return self._network
+
+    def delay(self) -> float:
+        return self._waited
 
     def dismiss(self, failed: bool) -> None:
         if self._call is not None:
@@ -66,7 +76,9 @@ class CubeBot:
         body = b""
         self.traffic.went(1)
         try:
-            body = (await self._caller.post(self._url, question, self._limit, tail=tail)).body
+            said = await self._caller.post(self._url, question, self._limit, tail=tail)
+            body, self._network = said.body, said.network
+            self._waited += said.waited
             self.traffic.came()
             answer = read_answer(body)
         except TooLate as failure:

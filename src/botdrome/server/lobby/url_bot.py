@@ -74,6 +74,8 @@ class UrlBot:
         """The last message, until it is sent."""
         self._call: asyncio.Task[None] | None = None
         self._step, self._asked = -1, 0
+        self._answer: BotAnswer | None = None
+        """The last answer."""
         self._traffic = Traffic()
         self._log_in(bot.game)
 
@@ -150,6 +152,12 @@ class UrlBot:
     def tell(self, messages: list[bytes]) -> None:
         self._news = messages[-1]
 
+    def network_time(self) -> float:
+        return 0.0 if self._answer is None else self._answer.network
+
+    def delay(self) -> float:
+        return 0.0 if self._answer is None else self._answer.waited
+
     def dismiss(self, failed: bool) -> None:
         """Send the result; the bot need not answer."""
         if self._news is not None and not failed:
@@ -199,6 +207,7 @@ class UrlBot:
         try:
             outcome = await self._caller.post(self.url, message, limit, self._headers)
             self._traffic.came()
+            self._answer = outcome
         except CallFailed as problem:
             outcome = problem
         self._call = None

@@ -23,6 +23,12 @@ class Connection(Protocol):
 
     def close(self, code: int = NORMAL, reason: str = "") -> None: ...
 
+    def network_time(self) -> float:
+        """Return the seconds that a message and its answer are on the way; 0: unknown."""
+
+    def delay(self) -> float:
+        """Return the seconds since the last input arrived at this machine; 0: unknown."""
+
 
 class Receiver(Protocol):
     """Receives the messages of one client."""

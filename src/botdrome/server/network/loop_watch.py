@@ -16,6 +16,8 @@ WINDOW = 60.0
 """Seconds for which the longest block is kept, and between two warnings."""
 WORTH_LOGGING = 0.1
 """Seconds."""
+BEHIND = 0.003
+"""Seconds by which a check is late while the loop is behind with its work."""
 
 
 class LoopWatch:
@@ -25,7 +27,7 @@ class LoopWatch:
         self._now, self._loop = now, asyncio.get_running_loop()
         self._longest = self._longest_before = 0.0
         self._window_began, self._warned = now(), now() - WINDOW
-        self._due = 0.0
+        self._due = self._late = 0.0
         self._timer: asyncio.TimerHandle
         self._set_timer()
         metrics.LONGEST_BLOCK.set_function(self.longest)
@@ -35,7 +37,8 @@ class LoopWatch:
         self._timer = self._loop.call_later(PERIOD, self._look)
 
     def _look(self) -> None:
-        self.note(self._now() - self._due)
+        self._late = self._now() - self._due
+        self.note(self._late)
         self._set_timer()
 
     def note(self, late: float) -> None:
@@ -46,6 +49,10 @@ class LoopWatch:
         if late > WORTH_LOGGING and now - self._warned >= WINDOW:
             self._warned = now
             log.warning("the event loop was blocked", milliseconds=round(late * 1000))
+
+    def behind(self) -> bool:
+        """Return whether input may have waited for the loop: the last check was late, or the next one is."""
+        return self._late > BEHIND or self._now() - self._due > BEHIND
 
     def longest(self) -> float:
         """Return the longest block of the last one to two minutes."""

@@ -39,7 +39,7 @@ class Peer(asyncio.Transport):
         self._make, self._shares, self._proxies = make, shares, proxies
         self._from: tuple[Any, ...] | None = None
         """The address and port of the client."""
-        self._begun = False
+        self._begun = self._proxied = False
         self._first = b""
         """The first bytes from a proxy, which may be a PROXY header."""
         self._waiting: asyncio.TimerHandle | None = None
@@ -84,7 +84,8 @@ class Peer(asyncio.Transport):
         self._transport = cast(asyncio.Transport, transport)
         self.write = self._transport.write  # type: ignore[method-assign]  # a call less for each message
         self._from = transport.get_extra_info("peername")
-        if self._proxies.trust(self.address):
+        self._proxied = self._proxies.trust(self.address)
+        if self._proxied:
             self._waiting = asyncio.get_running_loop().call_later(HEADER_WAIT, self._begin)
         else:
             self._begin()
@@ -220,6 +221,8 @@ class Peer(asyncio.Transport):
         return self._protocol
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
+        if name == "proxied":
+            return self._proxied
         return self._from if name == "peername" else self._transport.get_extra_info(name, default)
 
     def pause_reading(self) -> None:

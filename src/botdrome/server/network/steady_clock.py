@@ -20,17 +20,19 @@ WORTH_LOGGING = 1.0
 class SteadyClock:
     """A clock that leaves out stalls of the loop. It must be read at least every HEARTBEAT seconds."""
 
-    __slots__ = ("_left_out", "_read", "_seen")
+    __slots__ = ("_read", "_seen", "left_out")
 
     def __init__(self, read: Callable[[], float] = monotonic) -> None:
-        self._read, self._seen, self._left_out = read, read(), 0.0
+        self._read, self._seen = read, read()
+        self.left_out = 0.0
+        """Seconds of all stalls."""
 
     def now(self) -> float:
         now = self._read()
         gap, self._seen = now - self._seen, now
         if gap > STALL:
-            self._left_out += gap
+            self.left_out += gap
             metrics.STALLED.inc(gap)
             if gap > WORTH_LOGGING:
                 log.warning("the process was stalled; no player's clock ran meanwhile", seconds=round(gap, 1))
-        return now - self._left_out
+        return now - self.left_out

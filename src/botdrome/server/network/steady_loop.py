@@ -20,8 +20,8 @@ class Steady:
     """Mixin that gives an event loop the steady clock and its heartbeat."""
 
     def __init__(self, read: Callable[[], float] = monotonic) -> None:
-        self._clock = SteadyClock(read)
-        self.time = self._clock.now  # not a method: a call less for each message
+        self.clock = SteadyClock(read)
+        self.time = self.clock.now  # not a method: a call less for each message
         super().__init__()
         _beat(cast(asyncio.AbstractEventLoop, self))
 

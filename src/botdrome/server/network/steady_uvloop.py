@@ -39,17 +39,17 @@ class SteadyUvLoop(Steady, uvloop.Loop):  # type: ignore[misc]  # its types diff
     def call_later(
         self, delay: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        timer = SteadyTimer(self._clock.now() + delay, callback, args, self, context)
+        timer = SteadyTimer(self.clock.now() + delay, callback, args, self, context)
         timer.set(super().call_later(max(0.0, delay), self._ring, timer))
         return timer
 
     def call_at(
         self, when: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        return self.call_later(when - self._clock.now(), callback, *args, context=context)
+        return self.call_later(when - self.clock.now(), callback, *args, context=context)
 
     def _ring(self, timer: SteadyTimer) -> None:
-        left = timer.when() - self._clock.now()
+        left = timer.when() - self.clock.now()
         if left > EARLY:
             timer.set(super().call_later(left, self._ring, timer))
         else:

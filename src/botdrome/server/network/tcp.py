@@ -12,6 +12,7 @@ from botdrome.server import metrics
 from botdrome.server.network.connection import NORMAL, Receiver
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.network_meter import NetworkMeter, unread_for
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.network.websocket import BACKLOG
@@ -55,6 +56,7 @@ class Tcp:
         self.address = ""
         """The address of the client."""
         self.traffic = Traffic()
+        self._meter: NetworkMeter | None = None
 
     # Called by the session.
 
@@ -74,6 +76,16 @@ class Tcp:
                 return transport.abort()
             asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, transport.abort)
         return None
+
+    def network_time(self) -> float:
+        if self._transport is None:
+            return 0.0
+        if self._meter is None:
+            self._meter = NetworkMeter(self._transport)
+        return self._meter.seconds(asyncio.get_running_loop().time())
+
+    def delay(self) -> float:
+        return 0.0 if self._transport is None else unread_for(self._transport)
 
     # Called by the transport.
 

@@ -7,6 +7,7 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Receiver
+from botdrome.server.network.network_meter import NetworkMeter, unread_for
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.timeouts import ConnectionTimeouts
@@ -48,6 +49,7 @@ class Socket(asyncio.Protocol):
         "_ignored",
         "_leave",
         "_longest",
+        "_meter",
         "_pings",
         "_reader",
         "_session",
@@ -65,6 +67,7 @@ class Socket(asyncio.Protocol):
         """None: input is no longer read."""
         self._reader: wire.Reader | None = None
         """Holds an incomplete message; None: there is none."""
+        self._meter: NetworkMeter | None = None
         self._pings: Bucket | None = None
         self._ignored = 0
         """Frames received after the server's close frame."""
@@ -91,6 +94,20 @@ class Socket(asyncio.Protocol):
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         self._say_goodbye(wire.close(code, reason))
+
+    def network_time(self) -> float:
+        if self._transport is None or self._closing:
+            return 0.0
+        if self._meter is None:
+            self._meter = NetworkMeter(self._transport, self._ping)
+        return self._meter.seconds(asyncio.get_running_loop().time())
+
+    def _ping(self, word: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(wire.ping(word))
+
+    def delay(self) -> float:
+        return 0.0 if self._transport is None else unread_for(self._transport)
 
     def bear(self, backlog: int) -> None:
         """Set the bytes that the client may leave unread. The default is BACKLOG."""
@@ -161,13 +178,16 @@ class Socket(asyncio.Protocol):
             self._session.received(message)
 
     def _answer_ping(self, opcode: int, payload: bytes) -> None:
-        """Answer a ping. Unsolicited pongs are ignored."""
+        """Answer a ping. Unsolicited pongs are ignored, beside their rate."""
         if self._pings is None:
             self._pings = Bucket(PINGS_RATE, PINGS_BURST)
         if not self._pings.take():
             metrics.REFUSED.labels("flood").inc()
             self._fail(POLICY, "too many pings")
-        elif opcode == wire.PING and self._transport is not None:
+        elif opcode == wire.PONG:
+            if self._meter is not None:
+                self._meter.pong(payload, asyncio.get_running_loop().time())
+        elif self._transport is not None:
             self._transport.write(wire.pong(payload))
 
     def _pass_over(self) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from botdrome.match.terms import Milliseconds
 
@@ -24,6 +25,12 @@ class FlightLine(Struct, frozen=True, omit_defaults=True):
     """The time that the bot took for this answer."""
     step: int | None = None
     """The number of steps played before."""
+    network: Milliseconds = 0
+    """The part of `used` that is the network's."""
+    arena: Milliseconds = 0
+    """The part of `used` by which the server was late."""
+    charged: Milliseconds | None = None
+    """The part of `used` that counts, if it is not all."""
 
 
 def written(packed: bytes, reason: str = "") -> bytes:
@@ -41,6 +48,14 @@ def written(packed: bytes, reason: str = "") -> bytes:
     for at in range(0, len(parts), size):
         t, came, message, verdict, *steps = parts[at : at + size]
         text, step = message.decode(errors="replace"), steps[0] if steps else None
-        lines.append(FlightLine(t, "in", text, verdict, t - asked, step) if came else FlightLine(t, "out", text, step=step))
+        if came:
+            line = FlightLine(t, "in", text, verdict, t - asked, step)
+            lines.append(_with_times(line, *steps[1]) if steps[1:] and steps[1] else line)
+        else:
+            lines.append(FlightLine(t, "out", text, step=step))
         asked = asked if came else t
     return LINES.encode_lines([*lines, {"cause": cause, "reason": reason} if reason else {"cause": cause}])
+
+
+def _with_times(line: FlightLine, network: Milliseconds, arena: Milliseconds) -> FlightLine:
+    return replace(line, network=network, arena=arena, charged=max(0, (line.used or 0) - network - arena))

@@ -8,12 +8,13 @@ import msgspec
 from botdrome.match.course import News
 from botdrome.match.events import Cause, Late, Played, Player, Refused
 from botdrome.match.terms import Milliseconds
+from botdrome.server.tables.move_times import NOTHING, Uncharged
 
 BEGINNING, ENDING = 250, 150
 """Bytes kept of a long message. The end is kept too: it says what a turn was worth in games with large boards."""
 SHOWN = BEGINNING + ENDING
 """A message up to this length is kept whole."""
-ENTRY = 5
+ENTRY = 6
 """The number of fields of an entry."""
 OVERHEAD = 20
 """Bytes of an entry beside its message and its verdict."""
@@ -26,8 +27,9 @@ PACK = msgspec.msgpack.Encoder().encode
 class FlightRecord:
     """The record of one seat. It is bounded: the last part of a long match is kept.
 
-    The fields of all entries (time, whether it came in, message, verdict, steps so far) are in one list. A full list is packed
-    into a sheet of bytes. So the garbage collector has nothing to follow, and little is left to do when the match ends.
+    The fields of all entries (time, whether it came in, message, verdict, steps so far, times that are not charged) are in one
+    list. A full list is packed into a sheet of bytes. So the garbage collector has nothing to follow, and little is left to do
+    when the match ends.
     """
 
     __slots__ = ("_bytes", "_lost", "_room", "_row", "_row_bytes", "_sheets")
@@ -43,13 +45,15 @@ class FlightRecord:
         for message in messages:
             self._enter(now, False, message, "", step)
 
-    def came(self, now: Milliseconds, message: bytes, verdict: str, step: int) -> None:
+    def came(self, now: Milliseconds, message: bytes, verdict: str, step: int, uncharged: Uncharged = NOTHING) -> None:
         """`step` is the number of steps played before."""
-        self._enter(now, True, message, verdict, step)
+        self._enter(now, True, message, verdict, step, None if uncharged is NOTHING else uncharged)
 
-    def _enter(self, now: Milliseconds, came: bool, message: bytes, verdict: str, step: int) -> None:
+    def _enter(
+        self, now: Milliseconds, came: bool, message: bytes, verdict: str, step: int, uncharged: Uncharged | None = None
+    ) -> None:
         said = message if len(message) <= SHOWN else _shortened(message)
-        self._row.extend((now, came, said, verdict, step))
+        self._row.extend((now, came, said, verdict, step, uncharged))
         self._row_bytes += len(said) + len(verdict) + OVERHEAD
         if self._row_bytes > self._bytes:
             self._turn_over()
@@ -85,12 +89,14 @@ class FlightRecords:
         self._missed: dict[Player, Milliseconds] = {}
         """Players that missed a deadline, and when: their next message was meant for that step."""
 
-    def move(self, player: Player, now: Milliseconds, message: bytes, news: News, step: int) -> str:
+    def move(
+        self, player: Player, now: Milliseconds, message: bytes, news: News, step: int, uncharged: Uncharged = NOTHING
+    ) -> str:
         """Record a player's message with the verdict that the news gives, and return the verdict."""
         verdict = _verdict(player, news)
         if self._missed:
             verdict = self._in_view_of_the_time(player, verdict, now)
-        self.flights[player].came(now, message, verdict, step)
+        self.flights[player].came(now, message, verdict, step, uncharged)
         return verdict
 
     def silence(self, players: Iterable[Player], now: Milliseconds, due: Milliseconds, step: int) -> None:

@@ -22,6 +22,7 @@ from botdrome.server.arena import LiveTable
 from botdrome.server.settings import Settings
 from botdrome.server.tables.audience import Spectator
 from botdrome.server.tables.metronome import Metronome
+from botdrome.server.tables.move_times import MoveTimes, never
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
@@ -51,6 +52,8 @@ class RunningTables:
         self._watchers: set[Callable[[], None]] = set()
         self._loop = asyncio.get_running_loop()
         self.metronome = Metronome()
+        self.behind: Callable[[], bool] = never
+        """Whether the loop is late with its work; see `LoopWatch`."""
         self.workers = Workers(settings.workers)
         metrics.TABLES.set_function(lambda: len(self._tables))
 
@@ -79,7 +82,8 @@ class RunningTables:
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
         of_game = dict(options or {})
         entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed_of(match), owners=owners, pace=pace)
-        table = Table(entry, match, self._store, self._settings.match.flight_bytes, self.metronome)
+        times = MoveTimes(match, round(self._settings.match.network_credit * 1000), self.behind, self._loop)
+        table = Table(entry, times, self._store, self._settings.match.flight_bytes, self.metronome)
         table.subscribe(Subscriber(over=self._clear))
         self._tables[match_id] = table
         self._store.begin(entry)

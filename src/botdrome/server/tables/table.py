@@ -11,7 +11,6 @@ import structlog
 from botdrome.games.game import Game, Raw
 from botdrome.match.course import News
 from botdrome.match.events import Cause, Player, meant_for, rotated
-from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
@@ -20,6 +19,7 @@ from botdrome.server.tables.board_break import BoardBreak
 from botdrome.server.tables.flight_records import FlightRecords
 from botdrome.server.tables.match_writer import write_board, write_end
 from botdrome.server.tables.metronome import Metronome, Timer, Timers
+from botdrome.server.tables.move_times import MoveTimes
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.subscriber import Subscriber, Subscribers
 from botdrome.store.store import AlreadyOver, MatchEntry, Store, StoreUnavailable
@@ -32,8 +32,9 @@ BETWEEN_BOARDS = "ignored: the next board has not started"
 
 
 class Table:
-    def __init__(self, entry: MatchEntry, match: Match, store: Store, flight_bytes: int, metronome: Metronome) -> None:
-        self.entry, self.match = entry, match
+    def __init__(self, entry: MatchEntry, times: MoveTimes, store: Store, flight_bytes: int, metronome: Metronome) -> None:
+        self.entry, self._times = entry, times
+        self.match = match = times.match
         self.writers = MatchWriters(header_of(entry))
         self.audience = Audience(self.writers.header, match.terms.pace.limit)
         self._subscribers = Subscribers()
@@ -69,7 +70,7 @@ class Table:
     def start(self) -> None:
         self.open = True
         self._began = self._loop.time()
-        self._publish(self.match.start(), 0)
+        self._publish(self._times.start(self._seated), 0)
 
     def now(self) -> Milliseconds:
         """Return the time since the start, without the time in which boards were being stored."""
@@ -87,11 +88,10 @@ class Table:
             self.note(player, message, BETWEEN_BOARDS)
             return BETWEEN_BOARDS
         now = self.now()
-        if self._metronome is not None:
-            self._note_lateness(now)
+        uncharged = self._times.before_move(player, self._seated.get(player), now)
         step = self.match.steps
         news = self.match.submit(player, raw, now)
-        verdict = self._records.move(player, now, message, news, step)
+        verdict = self._records.move(player, now, message, news, step, uncharged)
         self._publish(news, now)
         return verdict
 
@@ -228,20 +228,16 @@ class Table:
     def _ring(self) -> None:
         self._timer = None
         if self.match.result is not None or self._break is not None:
-            return
+            return None
         now, due = self.now(), self.match.deadline
-        if self._metronome is not None:
-            self._note_lateness(now)
+        if self._times.reads_first(now):
+            return self._set_timer(now + 1, now)
         awaited = set() if self.match.terms.pace.beat or self.match.resting else set(self.match.awaited)
         step = self.match.steps
         news = self.match.wake(now)
         if news and due is not None:
             self._records.silence(awaited & self._seated.keys(), now, due, step)
-        self._publish(news, now) if news else self._let_look(now)
-
-    def _note_lateness(self, now: Milliseconds) -> None:
-        if (due := self.match.deadline) is not None and now >= due:
-            metrics.LATENESS.observe((now - due) / 1000)
+        return self._publish(news, now) if news else self._let_look(now)
 
     def _end(self, news: News, now: Milliseconds) -> None:
         """Store the result before it is sent. Flight records end here."""

@@ -224,6 +224,10 @@ def _head(length: int) -> bytes:
     return b"\x81\x7e" + length.to_bytes(2, "big") if length < 1 << 16 else b"\x81\x7f" + length.to_bytes(8, "big")
 
 
+def ping(payload: bytes) -> bytes:
+    return bytes((LAST | PING, len(payload))) + payload
+
+
 def pong(payload: bytes) -> bytes:
     return bytes((LAST | PONG, len(payload))) + payload
 

@@ -1,0 +1,102 @@
+"""Move times: tells a match what its players are not charged for, which is the network and the server's own delays."""
+
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+
+from botdrome.match.course import News
+from botdrome.match.events import Player
+from botdrome.match.match import Match
+from botdrome.match.terms import Milliseconds
+from botdrome.server import metrics
+from botdrome.server.network.steady_clock import SteadyClock
+from botdrome.server.tables.seated_player import SeatedPlayer
+
+PERIOD: Milliseconds = 1000
+"""The time between two looks at a player's network time."""
+
+LATE: Milliseconds = 2
+"""A timer that is later than this may be so because the loop was busy."""
+
+Uncharged = tuple[Milliseconds, Milliseconds]
+"""The network's and the arena's part of the time of a move."""
+NOTHING: Uncharged = (0, 0)
+
+
+def never() -> bool:
+    return False
+
+
+class MoveTimes:
+    __slots__ = ("_banked", "_beat", "_behind", "_cap", "_clock", "_known", "_left_out", "_looks", "_read_first", "match")
+
+    def __init__(self, match: Match, cap: Milliseconds, behind: Callable[[], bool], loop: AbstractEventLoop) -> None:
+        """`cap` is the highest credit for the network. `behind` says whether the loop is late with its work."""
+        pace = match.terms.pace
+        self.match, self._cap, self._behind = match, cap, behind
+        self._beat, self._banked = pace.beat, bool(pace.bank)
+        self._known = [NOTHING] * match.players
+        """The network time of each player, with no delay of the arena."""
+        self._looks: list[Milliseconds] = [0] * match.players
+        """When to look at the network time of each player again."""
+        self._read_first = False
+        """Whether a late timer waits until the sockets have been read."""
+        self._clock: SteadyClock | None = getattr(loop, "clock", None)
+        self._left_out = self._clock.left_out if self._clock is not None else 0.0
+
+    def start(self, seated: dict[Player, SeatedPlayer]) -> News:
+        """Start the match, and credit the network times that are known by now."""
+        news = self.match.start()
+        if not self._beat:
+            for player, one in seated.items():
+                self._look(player, one, 0)
+                self._looks[player] = 0
+        return news
+
+    def before_move(self, player: Player, seated: SeatedPlayer | None, now: Milliseconds) -> Uncharged:
+        """Credit a player whose move is about to be judged."""
+        if self._clock is not None and self._clock.left_out != self._left_out:
+            self._note_stall(now)
+        if self._beat:
+            self._note_lateness(now)
+        if seated is None or self._beat:
+            return NOTHING
+        if now >= self._looks[player]:
+            self._look(player, seated, now)
+        due = self.match.deadline
+        if self._banked or (due is not None and now > due) or self._behind():
+            return self._charge_nothing_for_delays(player, seated, now)
+        return self._known[player]
+
+    def _look(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> None:
+        self._looks[player] = now + PERIOD
+        network = min(self._cap, int(seated.network_time() * 1000))
+        if network != self._known[player][0]:
+            self._known[player] = (network, 0)
+            self.match.credit(player, network, 0, now)
+
+    def _charge_nothing_for_delays(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> Uncharged:
+        known, arena = self._known[player], int(seated.delay() * 1000)
+        if arena and player in self.match.awaited:
+            self.match.credit(player, known[0], arena, now)
+            return known[0], arena
+        return known
+
+    def reads_first(self, now: Milliseconds) -> bool:
+        """Return whether a timer should wait until the loop has read the moves that arrived while it was busy."""
+        if self._clock is not None and self._clock.left_out != self._left_out:
+            self._note_stall(now)
+        if self._beat:
+            self._note_lateness(now)
+            return False
+        due = self.match.deadline
+        self._read_first = not self._read_first and due is not None and now - due > LATE
+        return self._read_first
+
+    def _note_lateness(self, now: Milliseconds) -> None:
+        if (due := self.match.deadline) is not None and now >= due:
+            metrics.LATENESS.observe((now - due) / 1000)
+
+    def _note_stall(self, now: Milliseconds) -> None:
+        assert self._clock is not None
+        stalled, self._left_out = self._clock.left_out - self._left_out, self._clock.left_out
+        self.match.stall(round(stalled * 1000), now)

@@ -1,0 +1,129 @@
+"""A table credits its players for the network and for its own delays."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from botdrome.server.tables.flight_lines import written
+from botdrome.server.tables.move_times import MoveTimes
+from botdrome.server.tables.table import Table
+from tests.match.telling import mark
+from tests.server.tables.test_table import Hearer, running
+
+pytestmark = pytest.mark.anyio
+NOUGHTS = "noughts-and-crosses"
+
+
+class Clock:
+    left_out = 0.0
+
+
+@pytest.fixture
+async def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: now[0])
+    return now
+
+
+def credits_in(table: Table) -> list[Any]:
+    return [(by, said) for _, kind, by, said in table.match.inputs if kind == "credit"]
+
+
+async def test_the_network_is_credited_up_to_the_cap(tmp_path: Path, clock: list[float]) -> None:
+    far, near = Hearer(), Hearer()
+    far.network, near.network = 99.0, 0.0009
+    async with running(tmp_path, NOUGHTS, far, near) as (table, _, _):
+        assert credits_in(table) == [(0, [300, 0])]
+        assert table.match.deadline == 5300
+        clock[0] += 5.2
+        assert table.submit(0, mark(0, 1, 1), b"x") == "accepted"
+        far.network = 0.1
+        clock[0] += 0.5
+        table.submit(1, mark(1, 0, 0), b"o")
+        clock[0] += 0.4
+        assert table.submit(0, mark(0, 0, 1), b"x") == "accepted"
+        assert credits_in(table) == [(0, [300, 0])], "it is measured once a second"
+        entries = [line for line in _log(table, 0) if line["dir"] == "in"]
+        assert (entries[0]["used"], entries[0]["network"], entries[0]["charged"]) == (5200, 300, 4900)
+        assert not any("network" in line for line in _log(table, 1))
+
+
+def _log(table: Table, player: int) -> list[Any]:
+    lines = written(table._flights[player].packed("complete")).splitlines()
+    return [msgspec.json.decode(line) for line in lines][:-1]
+
+
+async def test_what_was_late_because_of_the_server_is_not_late(tmp_path: Path, clock: list[float]) -> None:
+    one, two = Hearer(), Hearer()
+    async with running(tmp_path, NOUGHTS, one, two) as (table, _, _):
+        clock[0] += 5.05
+        one.late = 0.06
+        assert table.submit(0, mark(0, 1, 1), b"x") == "accepted"
+        clock[0] += 5.05
+        two.late = 0.04
+        assert table.submit(1, mark(1, 0, 0), b"o") == "late by 10 ms"
+        assert credits_in(table) == [(0, [0, 60]), (1, [0, 40])]
+
+
+@pytest.mark.parametrize("behind", [True, False])
+async def test_a_delay_is_recorded_while_the_loop_is_behind(tmp_path: Path, clock: list[float], behind: bool) -> None:
+    one = Hearer()
+    async with running(tmp_path, NOUGHTS, one, Hearer(), behind=lambda: behind) as (table, _, _):
+        clock[0] += 1.0
+        one.late = 0.02
+        table.submit(0, mark(0, 1, 1), b"x")
+        table.submit(0, mark(0, 1, 1), b"x")
+        assert credits_in(table) == [(0, [0, 20])] * behind
+
+
+async def test_a_late_timer_lets_the_loop_read_first(tmp_path: Path, clock: list[float]) -> None:
+    one = Hearer()
+    async with running(tmp_path, NOUGHTS, one, Hearer()) as (table, _, _):
+        clock[0] += 5.1
+        table._ring()
+        assert table.match.result is None
+        one.late = 0.11
+        assert table.submit(0, mark(0, 1, 1), b"x") == "accepted"
+        clock[0] += 5.002
+        table._ring()
+        assert table.match.result is not None, "a timer that is on time does not wait"
+
+
+async def test_a_late_timer_waits_once(tmp_path: Path, clock: list[float]) -> None:
+    async with running(tmp_path, NOUGHTS, Hearer(), Hearer()) as (table, _, over):
+        clock[0] += 5.1
+        table._ring()
+        table._ring()
+        assert table.match.result is not None and table.match.result.causes == ("timeout", "complete")
+        await over.wait()
+
+
+async def test_games_with_ticks_have_no_credit(tmp_path: Path) -> None:
+    one = Hearer()
+    one.network = one.late = 0.2
+    async with running(tmp_path, "bumblebots", one, Hearer(), behind=lambda: True) as (table, _, _):
+        table.submit(0, {}, b"{}")
+        assert credits_in(table) == []
+
+
+@pytest.mark.parametrize("game", [NOUGHTS, "bumblebots"])
+async def test_a_stall_is_recorded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str) -> None:
+    clock = Clock()
+    monkeypatch.setattr(asyncio.get_running_loop(), "clock", clock, raising=False)
+    async with running(tmp_path, game, Hearer(), Hearer()) as (table, _, _):
+        clock.left_out = 1.25
+        table.submit(0, {}, b"{}")
+        clock.left_out = 1.5
+        table._ring()
+        table.submit(0, {}, b"{}")
+        assert [said for _, kind, _, said in table.match.inputs if kind == "stall"] == [1250, 250]
+
+
+async def test_a_player_without_a_connection_is_charged_as_usual(tmp_path: Path) -> None:
+    async with running(tmp_path, NOUGHTS) as (table, _, _):
+        assert isinstance(table._times, MoveTimes)
+        assert table.submit(0, mark(0, 1, 1), b"") == "accepted"
+        assert credits_in(table) == []
