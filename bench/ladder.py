@@ -28,7 +28,7 @@ MATCHES = {
     "gomoku": 50,
     "battleship": 40,
     "battlecube": 200,
-    "bomberman": 20,
+    "bomberman": 40,
 }
 """The number of matches of each pair; half of them in each seat."""
 SEED = 1
