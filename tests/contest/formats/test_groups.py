@@ -23,6 +23,12 @@ def test_groups_do_not_meet_again_at_once() -> None:
     assert parted([0, 1, 2, 3], {0: 0, 1: 1, 2: 1, 3: 0}) == [0, 1, 3, 2]
 
 
+def test_larger_tables_play_heats_after_the_groups() -> None:
+    progress = contest("groups", 12, players=4, games=1)
+    assert progress.rounds_played == 2
+    assert order(progress)[:4] == [0, 1, 2, 3]
+
+
 def test_standings_during_the_group_stage_are_those_of_the_groups() -> None:
     progress = played(ContestProgress(document("groups"), bots(8), {}), most=3)
     assert {line.note[:8] for line in progress.standings()} == {"place 1 ", "place 2 ", "place 3 ", "place 4 "}

@@ -27,4 +27,4 @@ class Gauntlet(RoundRobin):
     def ranked(
         self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
     ) -> list[Standing]:
-        return ranked_by_score(document, entrants, rounds, results, by_share=True)
+        return ranked_by_score(document, range(len(entrants)), rounds, results, by_share=True)

@@ -40,7 +40,7 @@ class Groups(PlannedFormat):
         self._check(document, len(players))
         groups, stage = self._stage(document, players)
         yield stage
-        tables = self._tables(document, entrants, groups, stage, results)
+        tables = self._tables(document, groups, stage, results)
         yield from self._bracket(document, entrants, tables, results).rounds()
 
     def ranked(
@@ -48,10 +48,10 @@ class Groups(PlannedFormat):
     ) -> list[Standing]:
         players = players_of(entrants, 1)
         if self.refusal(document, len(players)):
-            return ranked_by_score(document, entrants, rounds, results)
+            return super().ranked(document, entrants, rounds, results)
         groups, stage = self._stage(document, players)
         exits: dict[EntrantNumber, Exit] = {}
-        tables = self._tables(document, entrants, groups, stage, results)
+        tables = self._tables(document, groups, stage, results)
         if not is_open(stage, results):
             bracket = self._bracket(document, entrants, tables, results)
             play_to_open_round(bracket.rounds(), results)
@@ -74,18 +74,19 @@ class Groups(PlannedFormat):
     def _tables(
         self,
         document: ContestDocument,
-        entrants: Sequence[Entrant],
         groups: Sequence[Sequence[EntrantNumber]],
         stage: Round,
         results: Results,
     ) -> list[list[EntrantNumber]]:
         """Return the groups, each best first. Each is ranked by itself, since tie-breaks compare entrants that have met."""
-        tables = []
-        for group in map(set, groups):
-            inside = [fixture for fixture in stage.fixtures if fixture.entrants[0] in group]
-            lines = ranked_by_score(document, entrants, [Round(1, inside)], results)
-            tables.append([line.entrant for line in lines if line.entrant in group])
-        return tables
+        number_of = {number: index for index, group in enumerate(groups) for number in group}
+        inside: list[list[ContestFixture]] = [[] for _ in groups]
+        for fixture in stage.fixtures:
+            inside[number_of[fixture.entrants[0]]].append(fixture)
+        return [
+            [line.entrant for line in ranked_by_score(document, sorted(group), [Round(1, fixtures)], results)]
+            for group, fixtures in zip(groups, inside, strict=True)
+        ]
 
     def _bracket(
         self, document: ContestDocument, entrants: Sequence[Entrant], tables: Sequence[Sequence[EntrantNumber]], results: Results
@@ -105,15 +106,15 @@ def groups_of(document: ContestDocument, entrants: int) -> int:
 
 def parted(seeds: Sequence[EntrantNumber], group_of: Mapping[EntrantNumber, int]) -> list[EntrantNumber]:
     """Swap lower seeds with their neighbours, so that entrants of one group do not meet in the first round."""
-    order = list(seeds)
+    order, size = list(seeds), len(bracket_slots(seeds))
+
+    def clashes(*places: int) -> int:
+        rivals = ((place, size - 1 - place) for place in places)
+        return sum(other < len(order) and group_of[order[place]] == group_of[order[other]] for place, other in rivals)
+
     for place in reversed(range(1, len(order))):
-        swapped = [*order[: place - 1], order[place], order[place - 1], *order[place + 1 :]]
-        if _clashes(swapped, group_of) < _clashes(order, group_of):
-            order = swapped
+        before = clashes(place - 1, place)
+        order[place - 1], order[place] = order[place], order[place - 1]
+        if clashes(place - 1, place) >= before:
+            order[place - 1], order[place] = order[place], order[place - 1]
     return order
-
-
-def _clashes(order: Sequence[EntrantNumber], group_of: Mapping[EntrantNumber, int]) -> int:
-    slots = bracket_slots(order)
-    pairs = zip(slots[::2], slots[1::2], strict=True)
-    return sum(one is not None and two is not None and group_of[one] == group_of[two] for one, two in pairs)

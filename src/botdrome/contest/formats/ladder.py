@@ -1,5 +1,6 @@
 """Ladder: always open. Neighbours that have met least play each other, and each result moves them."""
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -50,10 +51,11 @@ class Ladder(PlannedFormat):
         ratings = rate(rounds, results, Ratings(LiveRating))
         scores = scores_of(document, [replace(round_, byes=()) for round_ in rounds], results)
         values = [ratings[number].ordinal for number in range(len(entrants))]
-        order = sorted(range(len(entrants)), key=lambda number: -values[number])
+        order, rising = sorted(range(len(entrants)), key=lambda number: -values[number]), sorted(values)
+        places = [1 + len(rising) - bisect_right(rising, values[number]) for number in order]
         return [
-            scores.standing(number, 1 + sum(value > values[number] for value in values), note=f"rating {values[number]:.1f}")
-            for number in order
+            scores.standing(number, place, note=f"rating {values[number]:.1f}")
+            for number, place in zip(order, places, strict=True)
         ]
 
 

@@ -27,7 +27,7 @@ class PlannedFormat:
     def ranked(
         self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
     ) -> list[Standing]:
-        return ranked_by_score(document, entrants, rounds, results)
+        return ranked_by_score(document, range(len(entrants)), rounds, results)
 
     def standings(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> list[Standing]:
         return self.ranked(document, entrants, self._begun(document, entrants, results), results)

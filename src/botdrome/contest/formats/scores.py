@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from botdrome.contest.document import ContestDocument, TieBreak
-from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, FixtureResult, Results, Round, Standing
+from botdrome.contest.formats.format import ContestFixture, EntrantNumber, FixtureResult, Results, Round, Standing
 
 Played = Sequence[tuple[ContestFixture, FixtureResult]]
 Values = Mapping[EntrantNumber, float]
@@ -95,16 +95,16 @@ def scores_of(document: ContestDocument, rounds: Sequence[Round], results: Resul
 
 def ranked_by_score(
     document: ContestDocument,
-    entrants: Sequence[Entrant],
+    numbers: Sequence[EntrantNumber],
     rounds: Sequence[Round],
     results: Results,
     *,
     by_share: bool = False,
 ) -> list[Standing]:
-    """Return the standings by score, or by the score per match, then by the document's tie-breaks."""
+    """Return the standings of these entrants by score, or by the score per match, then by the document's tie-breaks."""
     scores = scores_of(document, rounds, results)
     counting = [(fixture, result) for fixture, result in played_in(rounds, results) if result.places]
-    groups = _split([list(range(len(entrants)))], lambda number: scores.share(number) if by_share else scores.of[number].points)
+    groups = _split([list(numbers)], lambda number: scores.share(number) if by_share else scores.of[number].points)
     values: list[Values] = []
     for tie_break in document.tie_breaks:
         found = tie_break_values(tie_break, groups, scores, counting)
