@@ -26,8 +26,9 @@ MAY_IMPORT = {
     "protocols": {"server", "api"},
     "app": {"store", "server", "api", "protocols"},
     "doctor": {"games", "bots", "match", "formats", "wire", "client", "runner", "server", "protocols", "app"},
+    "rehearsal": {"games", "bots", "formats", "contest", "wire", "client"},
     "__main__": {"cli"},
-    "cli": PURE | {"doctor", "app", "protocols", "client", "runner", "store", "server", "api"},
+    "cli": PURE | {"doctor", "rehearsal", "app", "protocols", "client", "runner", "store", "server", "api"},
 }
 IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}
 ALLOWED = {

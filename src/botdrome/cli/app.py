@@ -17,6 +17,7 @@ from botdrome.cli.join_front import bots, challenge, join, register
 from botdrome.cli.mcp_front import mcp
 from botdrome.cli.new_front import new
 from botdrome.cli.play_command import play
+from botdrome.cli.rehearse_front import rehearse
 
 app = typer.Typer(
     name="botdrome",
@@ -59,6 +60,7 @@ app.command()(play)
 app.command()(duel)
 app.command()(new)
 app.add_typer(contest, name="contest")
+app.command()(rehearse)
 
 
 @app.command()

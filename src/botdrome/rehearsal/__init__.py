@@ -1,0 +1,1 @@
+"""Rehearsal: a whole contest with synthetic bots over the real protocols, before the day."""
