@@ -214,12 +214,20 @@ def connect(
 
 @app.command()
 def export(
-    file: Annotated[Path | None, typer.Argument(help="The target file. \\[default: standard output]")] = None, db: Database = ""
+    file: Annotated[Path | None, typer.Argument(help="The target file. \\[default: standard output]")] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="store: all data, for `import`; jsonl or parquet: a row per match and player.")
+    ] = "store",
+    db: Database = "",
 ) -> None:
-    """Export all data of a server as JSON lines."""
-    from botdrome.cli.store_commands import export as export_all
+    """Export all data of a server as JSON lines, or the results as a table."""
+    if form == "store":
+        from botdrome.cli.store_commands import export as export_all
 
-    raise typer.Exit(export_all(db, file))
+        raise typer.Exit(export_all(db, file))
+    from botdrome.cli.seat_rows import export_rows
+
+    raise typer.Exit(export_rows(db, file, form))
 
 
 @app.command("import")
