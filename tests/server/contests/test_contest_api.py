@@ -27,12 +27,26 @@ async def test_an_organiser_runs_a_contest_over_rest(tmp_path: Path) -> None:
         house.desk.workers.start()
         made = await operator.have("POST", "/contests", {"toml": CUP})
         assert made["state"] == "draft" and made["document"]["entry"]["password"] == "..."
+        assert 'password = "sesame"' in (await operator.get("/contests/cup"))["toml"]
         open_now = made["document"] | {"games": 2}
         assert (await operator.have("PUT", "/contests/cup", {"document": open_now}))["document"]["games"] == 2
         await operator.have("POST", "/contest-actions/cup", {"action": "open"})
         logins = [await _enters(house, web, name) for name in ("ada", "bob")]
         await operator.have("POST", "/contest-actions/cup", {"action": "start"})
         await play_all(house, logins)
+        (met,) = (await web.get("/contest-meetings/cup?round=1&bot=ada")).json()["meetings"]
+        assert (met["key"], met["round"], met["group"], sorted(met["bots"]), sum(met["scores"])) == (
+            "1.1",
+            1,
+            None,
+            ["ada", "bob"],
+            2,
+        )
+        assert [game["key"] for game in met["games"]] == ["1.1.1", "1.1.2"] and all(
+            game["result"]["match"] for game in met["games"]
+        )
+        (brief,) = (await web.get("/contest-documents/cup?fixtures=none")).json()["rounds"]
+        assert brief == {"number": 1, "byes": [], "fixtures": [], "meetings": 1, "games": 2, "played": 2}
         shown = (await web.get("/contest-documents/cup")).json()
         assert (shown["state"], shown["played"], shown["expected"]) == ("over", 2, 2)
         assert shown["seedsSecret"] and shown["standings"][0]["place"] == 1
@@ -108,3 +122,18 @@ async def test_an_organiser_runs_a_contest_over_graphql(tmp_path: Path) -> None:
         }
         listed = (await web.post("/graphql", json={"query": "{ documentedContests { entrants { name owner } } }"})).json()
         assert listed["data"]["documentedContests"] == [{"entrants": [{"name": "ada", "owner": "somebody"}]}]
+
+
+async def test_meetings_of_groups_have_their_numbers(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, office(house) as operator, httpx.AsyncClient(base_url=f"{house.url}/api/v1") as web:
+        document = {"name": "cup", "game": "noughts-and-crosses", "format": "groups", "groups": 2, "advance": 1}
+        await operator.have("POST", "/contests", {"document": document})
+        await operator.have("POST", "/contest-actions/cup", {"action": "open"})
+        await entered(house, "ada", "bob", "cid", "dan")
+        assert (await web.get("/contest-meetings/cup")).json()["meetings"] == []
+        await operator.have("POST", "/contest-actions/cup", {"action": "start"})
+        meetings = (await web.get("/contest-meetings/cup")).json()["meetings"]
+        assert [(one["round"], one["group"]) for one in meetings] == [(1, 1), (1, 2)]
+        bad = await web.get("/contest-meetings/cup?round=one")
+        assert (bad.status_code, bad.json()["error"]) == (400, "round is the number of a round, such as 1, not 'one'")
+        assert (await web.get("/contest-meetings/mug")).status_code == 404

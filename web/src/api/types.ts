@@ -243,6 +243,26 @@ export interface ContestLogLine {
   detail: string;
 }
 
+export interface ContestMeeting {
+  key: string;
+  round: number;
+  /** The group, in the group stage of a contest. */
+  group: number | null;
+  /** In the order of seats of the first match. */
+  bots: string[];
+  /** Of these bots in this meeting, so far. */
+  scores: number[];
+  /** Its matches. */
+  games: Fixture[];
+}
+
+export interface ContestMeetings {
+  meetings: ContestMeeting[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
 export interface ContestStanding {
   bot: string;
   place: number;
@@ -255,6 +275,12 @@ export interface ContestStanding {
   crashes: number;
   tieBreaks: number[];
   note: string;
+}
+
+export interface ContestText {
+  name: string;
+  /** The document in TOML, with its password. */
+  toml: string;
 }
 
 export interface Contests {
@@ -322,6 +348,8 @@ export interface DocumentedContest {
   rounds: Round[];
   /** The latest line first; 1000 at most. */
   log: ContestLogLine[];
+  /** The names of the tie-breaks in the standings. */
+  tieBreaks: string[];
   /** SHA-256 of the secret on which the seeds depend. */
   seedsHash: string;
   /** That secret, once the contest is over. */
@@ -833,6 +861,11 @@ export interface Round {
   number: number;
   byes: string[];
   fixtures: Fixture[];
+  meetings: number;
+  /** The number of its matches. */
+  games: number;
+  /** Those that have results. */
+  played: number;
 }
 
 export interface Sample {

@@ -12,6 +12,7 @@ import { Audit } from './organise-audit';
 import { Bans } from './organise-bans';
 import { BoatRooms } from './organise-boats';
 import { Clients } from './organise-clients';
+import { OrganiseContests } from './organise-contests';
 import { Battlecube } from './organise-cube';
 import { RunningMatches } from './organise-matches';
 import { Overview } from './organise-overview';
@@ -20,6 +21,7 @@ const PARTS: Record<string, { title: string; Part: ComponentType }> = {
   '': { title: 'Overview', Part: Overview },
   clients: { title: 'Clients', Part: Clients },
   bans: { title: 'Bans', Part: Bans },
+  contests: { title: 'Contests', Part: OrganiseContests },
   matches: { title: 'Running matches', Part: RunningMatches },
   battlecube: { title: 'Battlecube', Part: Battlecube },
   boats: { title: 'Boat rooms', Part: BoatRooms },
@@ -87,7 +89,7 @@ function SignInForm({ over, done }: { over: boolean; done: () => void }) {
     <div class="organise">
       <div class="sign-in card">
         <h1>For organisers</h1>
-        <p>Sign in with the operator's token to see who is connected, end matches, start Battlecube games and host boat rooms.</p>
+        <p>Sign in with the operator's token to see who is connected, run contests, end matches, start Battlecube games and host boat rooms.</p>
         {words && <p role="alert" class="notice failed">{words}</p>}
         <form onSubmit={submit}>
           <label class="field">Operator's token

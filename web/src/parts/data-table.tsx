@@ -1,5 +1,6 @@
 /** A table that the server sorts and sends page by page. Sorting and page are in the address. */
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { queryOf, type Query } from '../api/rest';
 import { useRest, type Reading } from '../api/use';
 import { go, path, query } from '../router';
@@ -51,6 +52,14 @@ export function DataTable<Row, Answer extends Page>(props: TableProps<Row, Answe
   const reading = useRest<Answer>(from + queryOf({ ...filters, sort: sort === usual ? null : sort, limit, offset: offset || null }), every);
   const change = (changes: Query) => go(path.value + changed(prefix, changes), true);
   return <Shown {...props} reading={reading} sort={sort} change={change} />;
+}
+
+/** Rows that are here already, a page at a time. */
+export function RowsTable<Row>({ rows, limit = 50, ...shown }: { caption: string; rows: readonly Row[]; columns: readonly Column<Row>[]; empty: ComponentChildren; limit?: number; rowClass?: (row: Row) => string }) {
+  const [from, setFrom] = useState(0);
+  const offset = from < rows.length ? from : 0;
+  const reading = { value: { total: rows.length, limit, offset }, error: null, loading: false, again: () => {} };
+  return <Shown<Row, Page> {...shown} from="" usual="" sort="" rows={() => rows.slice(offset, offset + limit)} reading={reading} change={(changes) => setFrom(Number(changes['from'] ?? 0))} />;
 }
 
 /** The query of the address with some names changed. */

@@ -14,7 +14,7 @@ from botdrome.contest.document import BadDocument, ContestDocument, document_fro
 from botdrome.contest.fixture_seeds import commitment
 from botdrome.contest.formats.format import FixtureResult
 from botdrome.contest.progress import ContestProgress
-from botdrome.store.contest_journal import ContestEntry, ContestJournal, ContestState, StoredContest, UnknownContest
+from botdrome.store.contest_journal import BEFORE, ContestEntry, ContestJournal, ContestState, StoredContest, UnknownContest
 
 HIDDEN = "..."
 """In place of a password."""
@@ -69,6 +69,9 @@ class RestRound(Struct):
     number: int
     byes: list[str]
     fixtures: list[RestFixture]
+    meetings: int
+    games: Annotated[int, Meta(description="The number of its matches.")]
+    played: Annotated[int, Meta(description="Those that have results.")]
 
 
 class ContestLogLine(Struct):
@@ -91,6 +94,7 @@ class DocumentedContest(Struct, rename="camel"):
     standings: list[ContestStanding]
     rounds: list[RestRound]
     log: Annotated[list[ContestLogLine], Meta(description=f"The latest line first; {MOST_LINES} at most.")]
+    tie_breaks: Annotated[list[str], Meta(description="The names of the tie-breaks in the standings.")]
     seeds_hash: Annotated[str, Meta(description="SHA-256 of the secret on which the seeds depend.")]
     seeds_secret: Annotated[str | None, Meta(description="That secret, once the contest is over.")]
 
@@ -103,15 +107,29 @@ async def contestdocuments(context: ReadContext, request: RestRequest) -> Listed
 
 
 async def contestdocument(context: ReadContext, request: RestRequest) -> DocumentedContest:
-    return await contest_called(context, request.path("name"))
+    shown = await contest_called(context, request.path("name"))
+    if request.text("fixtures") == "none":
+        for one in shown.rounds:
+            one.fixtures = []
+    return shown
 
 
 async def contest_called(context: ReadContext, name: str) -> DocumentedContest:
+    return contest_shown(await _stored(context, name), await context.awaited(name))
+
+
+async def progress_called(context: ReadContext, name: str) -> ContestProgress:
+    """Return the progress of a contest; without rounds before its start."""
+    stored = await _stored(context, name)
+    entrants = [] if stored.entry.state in BEFORE else stored.entrants
+    return ContestProgress(stored.entry.document, entrants, stored.results)
+
+
+async def _stored(context: ReadContext, name: str) -> StoredContest:
     try:
-        stored = await ContestJournal(context.store).load(name)
+        return await ContestJournal(context.store).load(name)
     except UnknownContest:
         raise Problem(f"there is no contest {name!r} with a document", 404) from None
-    return contest_shown(stored, await context.awaited(name))
 
 
 async def _summary(journal: ContestJournal, entry: ContestEntry) -> ListedContest:
@@ -126,7 +144,7 @@ async def _summary(journal: ContestJournal, entry: ContestEntry) -> ListedContes
 def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContest:
     entry = stored.entry
     progress = ContestProgress(entry.document, stored.entrants, stored.results)
-    began = entry.state not in ("draft", "open")
+    began = entry.state not in BEFORE
     return DocumentedContest(
         name=entry.document.name,
         game=entry.document.game,
@@ -140,6 +158,7 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         standings=_standings(progress) if began else [],
         rounds=_rounds(progress) if began else [],
         log=[ContestLogLine(iso(one.when), one.author, one.action, one.detail) for one in stored.log[: -MOST_LINES - 1 : -1]],
+        tie_breaks=list(entry.document.tie_breaks),
         seeds_hash=commitment(entry.secret),
         seeds_secret=entry.secret if entry.state == "over" else None,
     )
@@ -184,6 +203,9 @@ def _rounds(progress: ContestProgress) -> list[RestRound]:
                 RestFixture(fixture.key, [names[number] for number in fixture.entrants], progress.results.get(fixture.key))
                 for fixture in one.fixtures
             ],
+            len({fixture.meeting for fixture in one.fixtures}),
+            len(one.fixtures),
+            sum(fixture.key in progress.results for fixture in one.fixtures),
         )
         for one in progress.rounds
     ]

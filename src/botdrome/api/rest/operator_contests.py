@@ -10,6 +10,7 @@ from botdrome.api.rest.contest_documents import HIDDEN, DocumentedContest, conte
 from botdrome.api.rest.endpoint import RestRequest
 from botdrome.api.rest.operator_session import json_body, private
 from botdrome.contest.document import ContestDocument
+from botdrome.contest.document_text import to_toml
 from botdrome.server.contests.contests import ORGANISER, Action, Contests
 from botdrome.server.operator.operator import Operator
 from botdrome.store.contest_journal import StoredContest
@@ -27,6 +28,17 @@ class ContestAction(Struct, forbid_unknown_fields=True):
 class Withdrawal(Struct, forbid_unknown_fields=True):
     bot: str
     reason: str = ""
+
+
+class ContestText(Struct):
+    name: str
+    toml: Annotated[str, Meta(description="The document in TOML, with its password.")]
+
+
+@private
+async def contesttext(operator: Operator, request: RestRequest) -> ContestText:
+    document = operator.contests.known(request.path("name")).entry.document
+    return ContestText(document.name, to_toml(document))
 
 
 @private

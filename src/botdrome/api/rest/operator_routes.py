@@ -67,6 +67,10 @@ OPERATOR_ENDPOINTS = (
         body=contests.GivenDocument, private=True, status=201, problems=(*LIMITS, NOT_NOW, MEDIA),
     ),
     RestEndpoint(
+        "GET", f"{ROOT}/contests/{{name:path}}", "The document of a contest in TOML, to be changed.",
+        contests.contesttext, contests.ContestText, private=True, problems=(*LIMITS, NO_CONTEST),
+    ),
+    RestEndpoint(
         "PUT", f"{ROOT}/contests/{{name:path}}", "Change the document of a contest that has not started.",
         contests.changecontest, DocumentedContest, body=contests.GivenDocument,
         private=True, problems=(*LIMITS, NO_CONTEST, NOT_NOW, MEDIA),

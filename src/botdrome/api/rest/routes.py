@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Route
 
 from botdrome.api import duel
 from botdrome.api.pages import page
-from botdrome.api.rest import bots, contest_documents, contests, games, matches, ratings, server
+from botdrome.api.rest import bots, contest_documents, contest_meetings, contests, games, matches, ratings, server
 from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, PAGING, TABLE_SIZE, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
@@ -128,6 +128,12 @@ ENDPOINTS = (
     RestEndpoint(
         "GET", "/contest-documents/{name:path}", "A contest with its document, entrants, rounds, standings and log.",
         contest_documents.contestdocument, contest_documents.DocumentedContest,
+        (Parameter("fixtures", "none: leave out the matches of the rounds, which may be many.", choices=("all", "none")),),
+        problems=((404, "There is no such contest."),), in_worker=True,
+    ),
+    RestEndpoint(
+        "GET", "/contest-meetings/{name:path}", "The meetings of a contest with a document, with their matches.",
+        contest_meetings.contestmeetings, contest_meetings.ContestMeetings, (*contest_meetings.FILTERS, *PAGING),
         problems=((404, "There is no such contest."),), in_worker=True,
     ),
     RestEndpoint(

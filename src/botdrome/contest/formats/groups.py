@@ -63,7 +63,7 @@ class Groups(PlannedFormat):
         return ranked_by_exit(document, entrants, rounds, results, exits)
 
     def _stage(self, document: ContestDocument, players: Sequence[EntrantNumber]) -> tuple[list[list[EntrantNumber]], Round]:
-        groups = snake(players, groups_of(document, len(players)))
+        groups = _parts(document, players)
         planner, fixtures, meeting = MeetingPlanner(document), list[ContestFixture](), 0
         for group in groups:
             for table in all_groups(group, document.seats):
@@ -97,6 +97,15 @@ class Groups(PlannedFormat):
             return Heats(document, entrants, results, seeds, first_round=2)
         group_of = {number: index for index, table in enumerate(tables) for number in table}
         return Bracket(document, entrants, results, parted(seeds, group_of), first_round=2)
+
+
+def groups_in(document: ContestDocument, entrants: Sequence[Entrant]) -> list[list[EntrantNumber]]:
+    """Return the members of each group."""
+    return _parts(document, players_of(entrants, 1))
+
+
+def _parts(document: ContestDocument, players: Sequence[EntrantNumber]) -> list[list[EntrantNumber]]:
+    return snake(players, groups_of(document, len(players)))
 
 
 def groups_of(document: ContestDocument, entrants: int) -> int:

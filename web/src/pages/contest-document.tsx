@@ -1,0 +1,156 @@
+/** A contest with a document: its state, progress, standings, rounds and log, and how to enter. */
+import { useEffect } from 'preact/hooks';
+import type { ContestEntrant, ContestLogLine, ContestStanding, DocumentedContest } from '../api/types';
+import { useRest } from '../api/use';
+import { Questions } from '../parts/ask-first';
+import { RowsTable, type Column } from '../parts/data-table';
+import { hush, Notices } from '../parts/doing';
+import { BotLink, GameLink } from '../parts/links';
+import { Moment } from '../parts/moment';
+import { EntrySection } from './contest-entry';
+import { RoundsSection } from './contest-rounds';
+import { CrosstableSection, NowPlaying } from './contest-tables';
+import { documentOf, FORMAT_TITLES, points, takesEntries, TIE_BREAK_TITLES } from './contest-words';
+
+/** Milliseconds between two looks. A large contest takes the server longer. */
+const EVERY = 4000;
+const LARGE = 200;
+const CROSSTABLES = ['round-robin', 'gauntlet', 'swiss', 'ladder', 'groups'];
+
+export function useContest(name: string, first: DocumentedContest | null = null): { contest: DocumentedContest | null; error: string | null; again: () => void } {
+  const slow = (first?.entrants.length ?? 0) > LARGE || first?.state === 'over';
+  const { value, error, again } = useRest<DocumentedContest>(`/contest-documents/${encodeURIComponent(name)}?fixtures=none`, slow ? 4 * EVERY : EVERY);
+  return { contest: value ?? first, error, again };
+}
+
+export function DocumentedContestPage({ first }: { first: DocumentedContest }) {
+  const { contest: read, error, again } = useContest(first.name, first);
+  const contest = read ?? first;
+  const { title, format } = documentOf(contest);
+  useEffect(hush, []);
+  useEffect(() => void (document.title = `${title || contest.name} · Botdrome`), [title]);
+  const entry = <EntrySection contest={contest} changed={again} />;
+  const at = `${encodeURIComponent(contest.game)}/${encodeURIComponent(contest.name)}`;
+  return (
+    <div class="contest">
+      <header>
+        <h1><bdi>{title || contest.name}</bdi> <StateBadge state={contest.state} /></h1>
+        <Facts contest={contest} />
+        <ContestProgress contest={contest} />
+      </header>
+      <Notices />
+      {error && <p role="alert" class="notice failed">{error} The page tries again.</p>}
+      {takesEntries(contest) && entry}
+      {(contest.state === 'running' || contest.state === 'paused') && <NowPlaying game={contest.game} contest={contest.name} />}
+      <StandingsSection contest={contest} />
+      <RoundsSection contest={contest} />
+      {contest.played > 0 && CROSSTABLES.includes(format) && <CrosstableSection at={at} played={contest.played} />}
+      <EntrantsSection contest={contest} />
+      {!takesEntries(contest) && contest.state !== 'over' && entry}
+      <LogSection log={contest.log} />
+      {contest.played > 0 && <p><a href={`/matches?contest=${encodeURIComponent(contest.name)}`}>All matches of the contest</a></p>}
+      <Questions />
+    </div>
+  );
+}
+
+export function StateBadge({ state }: { state: string }) {
+  return <span class={`badge state state-${state}`}>{state}</span>;
+}
+
+function Facts({ contest }: { contest: DocumentedContest }) {
+  const { format, owner, start, end, players } = documentOf(contest);
+  return (
+    <p class="quiet facts">
+      <span><GameLink game={contest.game} /></span>
+      <span>{FORMAT_TITLES[format] ?? format}{players && players > 2 && `, tables of ${players}`}</span>
+      <span>{contest.entrants.length.toLocaleString()} {contest.entrants.length === 1 ? 'bot' : 'bots'}</span>
+      {owner && <span>organised by <bdi>{owner}</bdi></span>}
+      {start && <span>start <At moment={start} /></span>}
+      {end && <span>end <At moment={end} /></span>}
+    </p>
+  );
+}
+
+function At({ moment }: { moment: string }) {
+  return <time dateTime={moment}>{new Date(moment).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}</time>;
+}
+
+/** How far the contest is, and what it waits for. */
+export function ContestProgress({ contest }: { contest: DocumentedContest }) {
+  const { played, expected, why, awaited, state } = contest;
+  const began = state !== 'draft' && state !== 'open';
+  return (
+    <div class="progress">
+      {began && expected > 0 && <progress max={Math.max(expected, played, 1)} value={played} aria-label="Matches played" />}
+      {began && <p>{played.toLocaleString()}{expected > 0 && ` of ${state === 'over' ? '' : 'about '}${Math.max(expected, played).toLocaleString()}`} matches played.</p>}
+      {!began && <p>{state === 'draft' ? 'This contest is a draft. It takes no bots yet.' : 'Bots can enter. The contest has not started.'}</p>}
+      {state === 'paused' && <p>The contest is paused: no new match starts.</p>}
+      {why && state !== 'over' && <p class="waits"><strong>It waits for the organiser:</strong> {why}</p>}
+      {awaited.length > 0 && state === 'running' && <p class="waits"><strong>Not connected, with matches to play:</strong> <Awaited names={awaited} /></p>}
+    </div>
+  );
+}
+
+const MOST_AWAITED = 20;
+
+function Awaited({ names }: { names: readonly string[] }) {
+  const rest = names.length - MOST_AWAITED;
+  return <>{names.slice(0, MOST_AWAITED).map((name, at) => <span key={name}>{at > 0 && ', '}<BotLink name={name} /></span>)}{rest > 0 && ` and ${rest.toLocaleString()} more`}</>;
+}
+
+function standingColumns({ standings, tieBreaks }: DocumentedContest): Column<ContestStanding>[] {
+  const any = (count: (line: ContestStanding) => number | string) => standings.some(count);
+  const columns: (Column<ContestStanding> | false)[] = [
+    { title: 'Place', number: true, cell: ({ place }) => place },
+    { title: 'Bot', head: true, cell: ({ bot }) => <BotLink name={bot} /> },
+    { title: 'Score', number: true, cell: ({ score }) => <strong>{points(score)}</strong> },
+    { title: 'Won', number: true, cell: ({ wins }) => wins },
+    { title: 'Drawn', number: true, cell: ({ draws }) => draws },
+    { title: 'Lost', number: true, cell: ({ losses }) => losses },
+    any(({ byes }) => byes) && { title: 'Byes', number: true, wide: true, cell: ({ byes }) => byes },
+    any(({ noShows }) => noShows) && { title: 'No-shows', number: true, wide: true, cell: ({ noShows }) => noShows },
+    any(({ crashes }) => crashes) && { title: 'Crashes', number: true, wide: true, cell: ({ crashes }) => crashes },
+    ...tieBreaks.map((name, at) => any(({ tieBreaks: values }) => values.length) && { title: TIE_BREAK_TITLES[name] ?? name, number: true, wide: true, cell: ({ tieBreaks: values }: ContestStanding) => (values[at] === undefined ? '' : points(values[at])) }),
+    any(({ note }) => note) && { title: 'Note', cell: ({ note }) => note },
+  ];
+  return columns.filter((column) => column !== false);
+}
+
+export function StandingsSection({ contest }: { contest: DocumentedContest }) {
+  if (!contest.standings.length) return null;
+  return (
+    <section aria-label="Standings">
+      <h2>{contest.state === 'over' ? 'Final standings' : 'Standings'}</h2>
+      <RowsTable caption="A win is 1 point, a draw ½. Ties are broken by the columns on the right, from left to right." rows={contest.standings} columns={standingColumns(contest)} empty="" />
+    </section>
+  );
+}
+
+const ENTRANTS: Column<ContestEntrant>[] = [
+  { title: 'Bot', head: true, cell: ({ name }) => <BotLink name={name} /> },
+  { title: 'Owner', cell: ({ owner }) => <bdi>{owner}</bdi> },
+  { title: 'Version', wide: true, cell: ({ version }) => <bdi>{version}</bdi> },
+  { title: 'Plays', cell: ({ left }) => (left === null ? 'yes' : left > 0 ? `withdrew before round ${left}` : 'withdrew') },
+];
+
+/** Entrants are in the standings once the contest runs, so the list is folded then. */
+function EntrantsSection({ contest: { entrants, standings } }: { contest: DocumentedContest }) {
+  const table = <RowsTable caption="In the order of their seeds" rows={entrants} columns={ENTRANTS} empty="No bot has entered yet." />;
+  return (
+    <section aria-label="Entrants">
+      {standings.length ? <details><summary>Entrants ({entrants.length.toLocaleString()})</summary>{table}</details> : <><h2>Entrants</h2>{table}</>}
+    </section>
+  );
+}
+
+const LOG: Column<ContestLogLine>[] = [
+  { title: 'When', cell: ({ when }) => <Moment at={when} /> },
+  { title: 'Author', cell: ({ author }) => <bdi>{author}</bdi> },
+  { title: 'Action', head: true, cell: ({ action }) => <bdi>{action}</bdi> },
+  { title: 'Details', cell: ({ detail }) => <bdi>{detail}</bdi> },
+];
+
+export function LogSection({ log }: { log: readonly ContestLogLine[] }) {
+  return <section aria-label="Log"><h2>Log</h2><RowsTable caption="Every change with its author, the latest first" rows={log} columns={LOG} limit={10} empty="Nothing has happened yet." /></section>;
+}

@@ -1,0 +1,84 @@
+/** The rounds of a contest: meetings and their matches. The current round is open, earlier ones are folded. */
+import { useState } from 'preact/hooks';
+import type { ContestMeeting, ContestMeetings, DocumentedContest, Fixture, Round } from '../api/types';
+import { DataTable, type Column } from '../parts/data-table';
+import { BotLink, MatchLink } from '../parts/links';
+import { documentOf, faultWords, points, resultWords, roundTitle } from './contest-words';
+
+const EVERY = 5000;
+const MOST_BYES = 30;
+
+export function RoundsSection({ contest }: { contest: DocumentedContest }) {
+  const [bot, setBot] = useState('');
+  const known = contest.entrants.some(({ name }) => name === bot);
+  if (!contest.rounds.length) return null;
+  return (
+    <section aria-label="Rounds">
+      <h2>Rounds</h2>
+      <p class="filters">
+        <label>Only meetings of <input type="search" list="contest-bots" placeholder="all bots" value={bot} onInput={(event) => setBot(event.currentTarget.value)} /></label>
+        <datalist id="contest-bots">{contest.entrants.slice(0, 1000).map(({ name }) => <option key={name} value={name} />)}</datalist>
+      </p>
+      {known ? <Meetings key={bot} contest={contest} bot={bot} /> : contest.rounds.slice().reverse().map((round, at) => <RoundPart key={round.number} contest={contest} round={round} current={at === 0} />)}
+    </section>
+  );
+}
+
+/** A round is asked for when it is opened. */
+function RoundPart({ contest, round, current }: { contest: DocumentedContest; round: Round; current: boolean }) {
+  const [open, setOpen] = useState(current);
+  return (
+    <details class="round" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{roundTitle(documentOf(contest), round)} <span class="quiet">· {round.played.toLocaleString()} of {round.games.toLocaleString()} matches played</span></summary>
+      {open && <Meetings contest={contest} round={round} />}
+      {open && <Byes names={round.byes} />}
+    </details>
+  );
+}
+
+function Byes({ names }: { names: readonly string[] }) {
+  if (!names.length) return null;
+  const rest = names.length - MOST_BYES;
+  return <p class="quiet">{names.length === 1 ? 'Bye' : 'Byes'}: {names.slice(0, MOST_BYES).map((name, at) => <span key={name}>{at > 0 && ', '}<BotLink name={name} /></span>)}{rest > 0 && ` and ${rest} more`}</p>;
+}
+
+function Meetings({ contest, round, bot }: { contest: DocumentedContest; round?: Round; bot?: string }) {
+  const caption = round ? `Meetings of round ${round.number}` : `Meetings of ${bot}`;
+  const groups = documentOf(contest).format === 'groups' && (!round || round.number === 1);
+  const columns: (Column<ContestMeeting> | false)[] = [
+    !round && { title: 'Round', number: true, cell: (meeting) => meeting.round },
+    groups && { title: 'Group', number: true, cell: ({ group }) => group ?? '' },
+    { title: 'Players', head: true, cell: (meeting) => <Players meeting={meeting} /> },
+    { title: 'Matches', cell: (meeting) => <Games meeting={meeting} /> },
+  ];
+  const still = contest.state === 'over' || (round && round.played === round.games);
+  return (
+    <DataTable<ContestMeeting, ContestMeetings> key={String(still)} caption={caption} from={`/contest-meetings/${encodeURIComponent(contest.name)}`} filters={{ round: round?.number, bot }}
+      rows={({ meetings }) => meetings} columns={columns.filter((column) => column !== false)} usual="" prefix={round ? `round${round.number}-` : 'bot-'} every={still ? 0 : EVERY} empty="No meeting." />
+  );
+}
+
+function Players({ meeting: { bots, scores, games } }: { meeting: ContestMeeting }) {
+  const best = Math.max(...scores);
+  const decided = games.every(({ result }) => result) && scores.filter((score) => score === best).length === 1;
+  return (
+    <ul class="meeting">
+      {bots.map((bot, at) => <li key={bot} class={decided && scores[at] === best ? 'winner' : ''}><BotLink name={bot} /> <span class="number">{points(scores[at] ?? 0)}</span></li>)}
+    </ul>
+  );
+}
+
+function Games({ meeting: { bots, games } }: { meeting: ContestMeeting }) {
+  return <ul class="meeting-games">{games.map((game, at) => <li key={game.key}><Game game={game} bots={bots} number={at + 1} /></li>)}</ul>;
+}
+
+function Game({ game, bots, number }: { game: Fixture; bots: readonly string[]; number: number }) {
+  const words = <bdi>{resultWords(game, bots)}</bdi>;
+  const faults = faultWords(game);
+  return (
+    <>
+      {game.result?.match ? <MatchLink id={game.result.match}><span class="hidden">Match {number}: </span>{words}</MatchLink> : <span class="quiet">{words}</span>}
+      {faults && <span class="bad"> <bdi>{faults}</bdi></span>}
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+/** Contests with a document, in words. Pure: it needs no browser. */
+import type { DocumentedContest, Fixture, Round } from '../api/types';
+
+export const FORMAT_TITLES: Record<string, string> = {
+  'round-robin': 'Round robin',
+  gauntlet: 'Gauntlet',
+  knockout: 'Knockout',
+  'double-elimination': 'Double elimination',
+  swiss: 'Swiss',
+  ladder: 'Ladder',
+  groups: 'Groups, then knockout',
+};
+
+export const TIE_BREAK_TITLES: Record<string, string> = {
+  direct: 'Direct',
+  opponents: 'Opponents',
+  'sonneborn-berger': 'Sonneborn-Berger',
+  wins: 'Wins',
+  games: 'Games',
+};
+
+/** The parts of the document that the pages show. Keys with their default values are left out by the server. */
+export interface ShownDocument {
+  title?: string;
+  owner?: string;
+  format: string;
+  players?: number;
+  start?: string;
+  end?: string;
+  entry?: { kind?: string; bots?: string[]; per_owner?: number | null; most?: number | null; late?: boolean };
+}
+
+export function documentOf(contest: DocumentedContest): ShownDocument {
+  return contest.document as unknown as ShownDocument;
+}
+
+export function roundTitle({ format, players = 2 }: ShownDocument, round: Round): string {
+  const title = `Round ${round.number}`;
+  if (format === 'groups' && round.number === 1) return `${title}: group stage`;
+  if (players !== 2 || !['knockout', 'groups'].includes(format)) return title;
+  const slots = 2 ** Math.ceil(Math.log2(2 * round.meetings + round.byes.length));
+  const stages: Record<number, string> = { 2: 'final', 4: 'semi-finals', 8: 'quarter-finals' };
+  return `${title}: ${stages[slots] ?? `round of ${slots}`}`;
+}
+
+/** `1½`, `3`, `0.67`. */
+export function points(score: number): string {
+  const whole = Math.floor(score);
+  if (score === whole) return String(whole);
+  return score - whole === 0.5 ? `${whole || ''}½` : score.toFixed(2);
+}
+
+/** The result of a match: `1–0` in the order of these bots, or the winner at larger tables. */
+export function resultWords({ bots, result }: Fixture, order: readonly string[]): string {
+  if (!result) return 'to play';
+  const { places } = result;
+  if (!places.length) return 'not counted';
+  if (order.length === 2) return order.map((bot) => pairPoints(places, bots.indexOf(bot))).join('–');
+  const winners = bots.filter((_, seat) => places[seat] === 1);
+  return winners.length === 1 ? winners[0]! : `draw of ${winners.length}`;
+}
+
+function pairPoints(places: readonly number[], seat: number): string {
+  const [mine, other] = [places[seat]!, places[1 - seat]!];
+  return mine === other ? '½' : mine < other ? '1' : '0';
+}
+
+/** The bots of a match that did not come, or were put out by a fault. */
+export function faultWords({ bots, result }: Fixture): string {
+  const named = (seats: readonly number[] | undefined) => (seats ?? []).map((seat) => bots[seat]).join(', ');
+  const [absent, crashed] = [named(result?.absent), named(result?.crashed)];
+  return [absent && `no-show: ${absent}`, crashed && `crash: ${crashed}`].filter(Boolean).join('; ');
+}
+
+/** The rules of entry, a sentence each. */
+export function entryRules({ entry = {} }: ShownDocument): string[] {
+  const kinds: Record<string, string> = { open: 'Any registered bot of the game may enter.', list: `Only these bots may enter: ${(entry.bots ?? []).join(', ')}.`, password: 'Entrants need the password of the contest.' };
+  return [
+    kinds[entry.kind ?? 'open'] ?? '',
+    entry.per_owner ? `An owner may enter ${entry.per_owner === 1 ? 'one bot' : `${entry.per_owner} bots`}.` : '',
+    entry.most ? `There is room for ${entry.most.toLocaleString()} bots.` : '',
+    entry.late ? 'Bots may enter after the start.' : '',
+  ].filter(Boolean);
+}
+
+/** Whether bots can enter now. */
+export function takesEntries(contest: DocumentedContest): boolean {
+  const late = documentOf(contest).entry?.late === true;
+  return contest.state === 'open' || (late && (contest.state === 'running' || contest.state === 'paused'));
+}

@@ -1,0 +1,47 @@
+/** Contests with a document, in words. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { entryRules, faultWords, points, resultWords, roundTitle } from '../src/pages/contest-words';
+import { lineIn } from '../src/pages/organise-document';
+
+const round = (number: number, meetings: number, byes: string[] = []) => ({ number, meetings, byes, fixtures: [], games: meetings, played: 0 });
+const match = (bots: string[], places: number[], more = {}) => ({ key: '1.1.1', bots, result: { places, absent: [], crashed: [], match: '', ...more } });
+
+test('rounds of a knockout are called by their stage', () => {
+  assert.equal(roundTitle({ format: 'knockout' }, round(1, 1, ['a', 'b', 'c'])), 'Round 1: quarter-finals');
+  assert.equal(roundTitle({ format: 'knockout' }, round(1, 16)), 'Round 1: round of 32');
+  assert.equal(roundTitle({ format: 'groups' }, round(1, 8)), 'Round 1: group stage');
+  assert.equal(roundTitle({ format: 'groups' }, round(3, 1)), 'Round 3: final');
+  assert.equal(roundTitle({ format: 'knockout', players: 4 }, round(2, 2)), 'Round 2');
+  assert.equal(roundTitle({ format: 'swiss' }, round(2, 2)), 'Round 2');
+});
+
+test('points have halves', () => {
+  assert.deepEqual([0, 0.5, 1, 1.5, 2 / 3].map(points), ['0', '½', '1', '1½', '0.67']);
+});
+
+test('a result is told in the order of the meeting', () => {
+  assert.equal(resultWords(match(['a', 'b'], [1, 2]), ['a', 'b']), '1–0');
+  assert.equal(resultWords(match(['b', 'a'], [1, 2]), ['a', 'b']), '0–1');
+  assert.equal(resultWords(match(['b', 'a'], [1, 1]), ['a', 'b']), '½–½');
+  assert.equal(resultWords(match(['a', 'b', 'c'], [2, 1, 3]), ['a', 'b', 'c']), 'b');
+  assert.equal(resultWords(match(['a', 'b', 'c'], [1, 1, 3]), ['a', 'b', 'c']), 'draw of 2');
+  assert.equal(resultWords(match(['a', 'b'], []), ['a', 'b']), 'not counted');
+  assert.equal(resultWords({ key: '1.1.1', bots: ['a', 'b'], result: null }, ['a', 'b']), 'to play');
+});
+
+test('bots that did not come or crashed are named', () => {
+  assert.equal(faultWords(match(['a', 'b'], [2, 1], { absent: [0], crashed: [1] })), 'no-show: a; crash: b');
+});
+
+test('the rules of entry are sentences', () => {
+  assert.deepEqual(entryRules({ format: 'swiss' }), ['Any registered bot of the game may enter.']);
+  assert.deepEqual(entryRules({ format: 'swiss', entry: { kind: 'list', bots: ['a', 'b'], per_owner: 1, most: 8, late: true } }), [
+    'Only these bots may enter: a, b.', 'An owner may enter one bot.', 'There is room for 8 bots.', 'Bots may enter after the start.',
+  ]);
+});
+
+test('an error leads to its line', () => {
+  assert.equal(lineIn('line 4: games: a whole number'), 4);
+  assert.equal(lineIn('there is a contest already'), null);
+});
