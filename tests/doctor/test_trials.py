@@ -60,6 +60,8 @@ BROKEN: dict[tuple[str, str], tuple[dict[str, str], str]] = {
     ),
     ("battlecube", "again"): ({"repeated question": "fails on a repeated question"}, "unreadable: .*"),
 }
+THOROUGH = ("boats", "lines")
+"""This bot has all trials, the others only `plain` and those that they fail."""
 HASTY = {
     ("battlebot", "impatient", "long wait"): ("gives up when nothing comes for some seconds", "TimeoutError"),
     ("bomber", "hasty", "slow HTTP"): ("gives up on slow HTTP", "TimeoutError"),
@@ -151,8 +153,11 @@ def test_the_author_is_asked_to_start_the_bot_again(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(("protocol", "fault"), BROKEN)
 def test_a_broken_bot_is_diagnosed(protocol: str, fault: str) -> None:
     diagnoses, words = BROKEN[protocol, fault]
-    report = examined("--silence", "0.1", "--slowness", "0.05", *command(protocol, fault))
+    trials = [] if (protocol, fault) == THOROUGH else ["plain", *diagnoses]
+    chosen = [word for trial in trials for word in ("--trial", trial)]
+    report = examined("--silence", "0.1", "--slowness", "0.05", *chosen, *command(protocol, fault))
     assert failures(report) == diagnoses
+    assert len(report["trials"]) > len(diagnoses)
     assert [one["reason"] for one in report["trials"] if not (one["passed"] or re.search(words, one["reason"]))] == []
 
 
