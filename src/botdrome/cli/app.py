@@ -11,6 +11,7 @@ from botdrome.cli.analysis.front import blunders, check, fork, rerun
 from botdrome.cli.boats.front import LogLevel, boats
 from botdrome.cli.completion import game_names
 from botdrome.cli.contest.front import contest
+from botdrome.cli.contest.server_front import server as contest_server
 from botdrome.cli.doctor_front import doctor
 from botdrome.cli.duel_command import duel
 from botdrome.cli.join_front import bots, challenge, join, register
@@ -60,6 +61,7 @@ app.command()(play)
 app.command()(duel)
 app.command()(new)
 app.add_typer(contest, name="contest")
+contest.add_typer(contest_server, name="server")
 app.command()(rehearse)
 
 

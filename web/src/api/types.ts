@@ -275,6 +275,12 @@ export interface ContestStanding {
   crashes: number;
   tieBreaks: number[];
   note: string;
+  /** From the matches of this contest; null: it has played none. */
+  rating: number | null;
+  /** Half of the 95 % interval's width. */
+  margin: number | null;
+  /** Ratings of different groups are not comparable. */
+  group: number | null;
 }
 
 export interface ContestText {

@@ -10,10 +10,12 @@ from botdrome.api.arguments import iso
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import GameName, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
+from botdrome.contest.contest_ratings import contest_ratings
 from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
 from botdrome.contest.fixture_seeds import commitment
-from botdrome.contest.formats.format import FixtureResult
+from botdrome.contest.formats.format import FixtureResult, Standing
 from botdrome.contest.progress import ContestProgress
+from botdrome.contest.strength import Ratings
 from botdrome.store.contest_journal import BEFORE, ContestEntry, ContestJournal, ContestState, StoredContest, UnknownContest
 
 HIDDEN = "..."
@@ -57,6 +59,9 @@ class ContestStanding(Struct, rename="camel"):
     crashes: int
     tie_breaks: list[float]
     note: str
+    rating: Annotated[float | None, Meta(description="From the matches of this contest; null: it has played none.")]
+    margin: Annotated[float | None, Meta(description="Half of the 95 % interval's width.")]
+    group: Annotated[int | None, Meta(description="Ratings of different groups are not comparable.")]
 
 
 class RestFixture(Struct):
@@ -184,13 +189,18 @@ def shown_document(document: ContestDocument) -> dict[str, Any]:
 
 
 def _standings(progress: ContestProgress) -> list[ContestStanding]:
-    return [
-        ContestStanding(
-            progress.entrants[one.entrant].name, one.place, one.score, one.wins, one.draws, one.losses, one.byes, one.no_shows,
-            one.crashes, list(one.tie_breaks), one.note,
-        )
-        for one in progress.standings()
-    ]  # fmt: skip
+    ratings = contest_ratings(progress)
+    return [_standing(progress, ratings, one) for one in progress.standings()]
+
+
+def _standing(progress: ContestProgress, ratings: Ratings, one: Standing) -> ContestStanding:
+    name = progress.entrants[one.entrant].name
+    strength = ratings.strengths.get(name)
+    rated = (None, None, None) if strength is None else (strength.rating, strength.margin, strength.group)
+    return ContestStanding(
+        name, one.place, one.score, one.wins, one.draws, one.losses, one.byes, one.no_shows, one.crashes,
+        list(one.tie_breaks), one.note, *rated,
+    )  # fmt: skip
 
 
 def _rounds(progress: ContestProgress) -> list[RestRound]:

@@ -130,9 +130,10 @@ class Contests:
     async def act(self, name: str, action: Action, author: str) -> StoredContest:
         """Open, start, pause, resume or end a contest. Raise ContestRefusal if its state does not allow that."""
         stored = self._of_server(name)
-        if action == "start" and (
-            refusal := CONTEST_FORMATS[stored.entry.document.format_].refusal(stored.entry.document, len(stored.entrants))
-        ):
+        if stored.entry.state == "over":
+            raise ContestRefusal(f"the contest {name!r} is over")
+        document, entrants = stored.entry.document, sum(entrant.left is None for entrant in stored.entrants)
+        if action == "start" and (refusal := CONTEST_FORMATS[document.format_].refusal(document, entrants)):
             raise ContestRefusal(refusal)
         await self.journal.change_state(name, STATES_AFTER[action], author)
         return await self._followed(name)

@@ -1,0 +1,113 @@
+"""`botdrome contest server`: contests on a server, over REST."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from botdrome.cli.contest.places import attempt, document_in
+from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
+from botdrome.client.rest import RestServer, ServerProblem, segment
+
+CONFLICT = 409
+COLUMNS = ("place", "bot", "score", "wins", "draws", "losses", "noShows", "crashes", "note")
+
+
+def create_contest(server: str, token: str, file: Path, to_open: bool) -> int:
+    def work(rest: RestServer) -> int:
+        document = document_in(file)
+        body, path = {"toml": file.read_text()}, segment(document.name)
+        try:
+            rest.get("operator/contests", _needed(token), body)
+        except ServerProblem as problem:
+            if problem.status != CONFLICT:
+                raise
+            rest.get(f"operator/contests/{path}", token, body, "PUT")
+        if to_open:
+            rest.get(f"operator/contest-actions/{path}", token, {"action": "open"})
+        return _tell(rest, document.name)
+
+    return attempt(str(file), lambda: _reached(server, work))
+
+
+def act(server: str, token: str, name: str, action: str) -> int:
+    def work(rest: RestServer) -> int:
+        rest.get(f"operator/contest-actions/{segment(name)}", _needed(token), {"action": action})
+        return _tell(rest, name)
+
+    return attempt(name, lambda: _reached(server, work))
+
+
+def withdraw_bot(server: str, token: str, name: str, bot: str, why: str) -> int:
+    def work(rest: RestServer) -> int:
+        rest.get(f"operator/contest-withdrawals/{segment(name)}", _needed(token), {"bot": bot, "reason": why})
+        return _tell(rest, name)
+
+    return attempt(name, lambda: _reached(server, work))
+
+
+def show_contest(server: str, name: str, as_json: bool) -> int:
+    def work(rest: RestServer) -> int:
+        contest = _contest(rest, name)
+        if as_json:
+            sys.stdout.write(msgspec.json.encode(contest).decode() + "\n")
+            return 0
+        _headline(rest, contest)
+        Terminal().print(_standings(contest))
+        return 0
+
+    return attempt(name, lambda: _reached(server, work))
+
+
+def _reached(server: str, work: Callable[[RestServer], int]) -> int:
+    """Do the work with a server; tell the server's refusals in its words."""
+    try:
+        return work(RestServer(server))
+    except ValueError as problem:
+        complain(problem)
+        return REFUSED
+    except ServerProblem as problem:
+        complain(problem)
+        return 1
+
+
+def _needed(token: str) -> str:
+    if not token:
+        raise CommandError("the operator's token is needed: --token, or BOTDROME_OPERATOR_TOKEN")
+    return token
+
+
+def _contest(rest: RestServer, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = rest.get(f"contest-documents/{segment(name)}")
+    return found
+
+
+def _tell(rest: RestServer, name: str) -> int:
+    _headline(rest, _contest(rest, name))
+    return 0
+
+
+def _headline(rest: RestServer, contest: dict[str, Any]) -> None:
+    terminal = Terminal()
+    counts = f"{len(contest['entrants'])} entrants, {contest['played']} of about {contest['expected']} matches"
+    terminal.print(f"{contest['name']}: {contest['game']}, {contest['state']}, {counts}", soft_wrap=True)
+    if contest["why"]:
+        terminal.print(f"it waits for you: {contest['why']}", soft_wrap=True)
+    if contest["awaited"]:
+        terminal.print(f"it waits for: {', '.join(contest['awaited'])}", soft_wrap=True)
+    page = f"{rest.url}/contests/{segment(contest['game'])}/{segment(contest['name'])}"
+    terminal.print(f"page: {page}", soft_wrap=True)
+
+
+def _standings(contest: dict[str, Any]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in COLUMNS:
+        heading = {"noShows": "no-shows"}.get(column, column)
+        table.add_column(heading, justify="left" if column in ("bot", "note") else "right", no_wrap=True)
+    for line in contest["standings"]:
+        table.add_row(*(f"{line[column]:g}" if isinstance(line[column], float) else str(line[column]) for column in COLUMNS))
+    return table
