@@ -17,3 +17,14 @@ def test_who_waits_for_anybody_is_found_by_name() -> None:
         assert lobby.named(game, name) is None
     lobby.leave(ann)
     assert lobby.named("battlecube", "Ann") is None
+
+
+def test_a_gathered_player_waits_unless_another_waits_for_its_name() -> None:
+    lobby, wish = Lobby(), Wish("gomoku")
+    ada, bob = Seeker(1, "ada", wish), Seeker(2, "bob", wish)
+    assert lobby.seek(ada, gather=True) is None and lobby.seek(bob, gather=True) is None
+    assert lobby.waiting(wish) == [ada, bob]
+    fan = Seeker(3, "fan", wish, opponent="cid")
+    assert lobby.seek(fan) is None
+    cid = Seeker(4, "cid", wish)
+    assert lobby.seek(cid, gather=True) == (fan, cid)

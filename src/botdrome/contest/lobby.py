@@ -158,11 +158,14 @@ class Lobby:
     def book(self, wish: Wish) -> ContestBook | None:
         return self._books.get((wish.game, wish.contest)) if wish.contest else None
 
-    def seek(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
-        """Return the players of a new table in the order of their seats, including the newcomer; None if it has to wait."""
+    def seek(self, newcomer: Seeker, gather: bool = False) -> tuple[Seeker, ...] | None:
+        """Return the players of a new table in the order of their seats, including the newcomer; None if it has to wait.
+
+        `gather`: it waits for matchmaking, unless another player waits for its name.
+        """
         if book := self.book(newcomer.wish):
             book.enter(newcomer.name, newcomer.wish.players)
-        table = self._table_for(newcomer)
+        table = self._named_for(newcomer) if gather else self._table_for(newcomer)
         if table is None:
             pool = self._pools.setdefault(newcomer.wish, {})
             pool.setdefault((newcomer.name, newcomer.opponent), {})[newcomer.ticket] = newcomer
@@ -212,6 +215,10 @@ class Lobby:
             pool.pop(key, None)
         if not pool:
             self._pools.pop(seeker.wish, None)
+
+    def _named_for(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
+        """Return the table of a player that waits for the newcomer by name."""
+        return next(((other, newcomer) for other in self._waiting_for(newcomer) if other.opponent is not None), None)
 
     def _table_for(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
         book, others = self.book(newcomer.wish), newcomer.wish.players - 1

@@ -4,6 +4,11 @@ from prometheus_client import Counter, Gauge, Histogram
 
 CONNECTIONS = Gauge("botdrome_connections", "Open connections")
 WAITING = Gauge("botdrome_waiting", "Bots waiting for an opponent")
+WAIT = Histogram(
+    "botdrome_wait_seconds",
+    "Time that bots waited for their table",
+    buckets=(0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0),
+)
 TABLES = Gauge("botdrome_tables", "Running matches")
 MATCHES = Counter("botdrome_matches", "Finished matches", ["game", "status"])
 MOVES = Counter("botdrome_moves", "Moves in finished matches, legal or not")

@@ -104,6 +104,14 @@ class ContestSection(Section, frozen=True):
     ] = 5.0
 
 
+class MatchmakingSection(Section, frozen=True):
+    """Matchmaking"""
+
+    wait: Annotated[
+        float, Meta(description="seconds to gather bots for open play before they are paired; 0: pair at once", ge=0, le=3600)
+    ] = 0.0
+
+
 class MatchSection(Section, frozen=True):
     """Matches"""
 
@@ -159,6 +167,7 @@ class Settings(Section, frozen=True):
     registration: RegistrationSection = RegistrationSection()
     house: HouseSection = HouseSection()
     contest: ContestSection = ContestSection()
+    matchmaking: MatchmakingSection = MatchmakingSection()
     match: MatchSection = MatchSection()
     calls: CallsSection = CallsSection()
     operator: OperatorSection = OperatorSection()

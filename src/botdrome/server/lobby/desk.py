@@ -19,6 +19,7 @@ from botdrome.server.contests.contest_queue import ContestQueue
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import Logins
 from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
+from botdrome.server.lobby.matchmaker import Matchmaker
 from botdrome.server.lobby.owners import NOBODY, is_of_guest, seat_of
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.lobby.tasks import Tasks
@@ -64,6 +65,7 @@ class Desk:
         self.on_closing: list[Callable[[], None]] = []
         self.contest_queue: ContestQueue | None = None
         self._lobby = Lobby()
+        self._matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
         self.tickets = count()
         self._clients: dict[int, WaitingClient] = {}
         self._watchers: set[Callable[[Seeker], None]] = set()
@@ -89,6 +91,7 @@ class Desk:
             return client.turn_away({"error": problem})
         seeker = client.seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot)
         self._clients[seeker.ticket] = client
+        self._matchmaker.arrive(seeker)
         if wish.contest and self.contest_queue and self.contest_queue.seek(seeker, client):
             return None
         if wish.contest is not None and self._lobby.book(wish) is None:
@@ -125,17 +128,20 @@ class Desk:
     def _seek(self, seeker: Seeker, client: WaitingClient) -> None:
         if (seeker.opponent or "").startswith("house:"):
             return self._against_the_house(seeker, client, seeker.opponent or "")
-        table = self._lobby.seek(seeker)
+        gathers = self._matchmaker.gathers(seeker)
+        table = self._lobby.seek(seeker, gathers)
         if table is not None:
             return self._open(table)
-        return self._let_wait(seeker, client)
+        self._let_wait(seeker, client)
+        return self._matchmaker.gather(seeker) if gathers else None
 
     def _let_wait(self, seeker: Seeker, client: WaitingClient) -> None:
         settings = self.settings
         if self.complete(seeker.wish, seeker.name):
             self._loop.call_later(settings.contest.wait, self._close_contest_for, seeker, client)
         elif settings.house.fill and seeker.wish.open_to_house and seeker.opponent is None:
-            self._loop.call_later(settings.house.wait, self._call_the_house, seeker, client)
+            gathered = settings.matchmaking.wait if self._matchmaker.gathers(seeker) else 0.0
+            self._loop.call_later(gathered + settings.house.wait, self._call_the_house, seeker, client)
         if settings.limits.waiting:
             client.wait_at_most(settings.limits.waiting, f"no opponent came within {settings.limits.waiting:g} seconds")
         self.announce(seeker)
@@ -154,6 +160,7 @@ class Desk:
         seeker, client.seeker = client.seeker, None
         if seeker is not None and self._clients.pop(seeker.ticket, None) is not None:
             self._lobby.leave(seeker)
+            self._matchmaker.leave(seeker)
             if self.contest_queue:
                 self.contest_queue.leave(seeker)
 
@@ -184,6 +191,7 @@ class Desk:
         bot = house_bot(seeker.wish.game, opponent)
         if bot is None:
             return client.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
+        self._matchmaker.seated(seeker)
         self.give_up(client)
         name, function = bot
         players = seeker.wish.players
@@ -202,6 +210,8 @@ class Desk:
         if any(seeker.by_lot for seeker in seekers):
             first = randrange(len(seekers))
             seekers = seekers[first:] + seekers[:first]
+        for seeker in seekers:
+            self._matchmaker.seated(seeker)
         clients = [self._clients.pop(seeker.ticket) for seeker in seekers]
         names = tuple(seeker.name for seeker in seekers)
         wish = table_wish(seekers)
@@ -209,6 +219,8 @@ class Desk:
         if book := self._lobby.book(wish):
             book.note(names)
             table.subscribe(Subscriber(over=lambda table: self._meeting_over(table, book)))
+        elif self._matchmaker.gathers(seekers[0]):
+            table.subscribe(Subscriber(over=lambda table: self._matchmaker.learn(wish, table)))
         for client in clients:
             client.seeker = None
         self.tables.start_table(table, clients)
@@ -247,6 +259,7 @@ class Desk:
     def recruit(self, seeker: Seeker) -> WaitingClient:
         """Remove a waiting client from the queue, to seat it now."""
         client = self._clients[seeker.ticket]
+        self._matchmaker.seated(seeker)
         self.give_up(client)
         return client
 
