@@ -5,12 +5,16 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from botdrome.contest.document import ContestDocument, FormatName
 from botdrome.runner import contest_run
 from botdrome.store import sqlite
-from tests.runner.contests import FAILING, a_document, run, standings_of, stored, withdrawing
+from botdrome.store.contest_journal import ContestJournal, StoredContest
+from botdrome.store.store import Store
+from tests.runner.contests import FAILING, a_document, in_store, run, run_in, standings_of, stored, withdrawing
 
 pytestmark = pytest.mark.anyio
 
@@ -42,23 +46,43 @@ class Snapshots:
         self.taken += 1
 
 
+CONTESTS: dict[FormatName, dict[str, Any]] = {
+    "round-robin": {"games": 2, "penalties": withdrawing(2)},
+    "swiss": {"games": 1, "rounds": 3},
+    "knockout": {"best_of": 3},
+}
+"""In the round robin, a bot that fails is withdrawn."""
+
+
 async def test_killed_at_a_hundred_points_it_ends_as_if_undisturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "SETTINGS", ("synchronous = OFF",))  # a killed process loses nothing that the system has taken
+    monkeypatch.setattr(contest_run, "LARGEST_PORTION", 1)
     (tmp_path / "bad.py").write_text(FAILING)
-    bots = ("house:random", "house:perfect", "house:random", str(tmp_path / "bad.py"))
-    document = a_document(*bots, games=8, penalties=withdrawing(5))
+    points = 0
+    for format_, settings in CONTESTS.items():
+        folder = tmp_path / format_
+        folder.mkdir()
+        bots = ("house:random", "house:perfect", "house:random", str(tmp_path / "bad.py"))
+        points += await kill_everywhere(folder, a_document(*bots, format_=format_, **settings), monkeypatch)
+    assert points >= POINTS
+
+
+async def continued(store: Store, document: ContestDocument) -> StoredContest:
+    assert await run_in(store, document) == ""
+    return await ContestJournal(store).load("cup")
+
+
+async def kill_everywhere(folder: Path, document: ContestDocument, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Continue the contest from each point at which it may have been killed, and return their number."""
     with monkeypatch.context() as patch:
-        patch.setattr(contest_run, "LARGEST_PORTION", 1)
-        snapshots = Snapshots(tmp_path, patch)
-        assert await run(tmp_path, document) == ""
-    undisturbed = await stored(tmp_path)
-    assert snapshots.taken >= POINTS
-    for point in range(snapshots.taken):
-        folder = tmp_path / f"killed {point}"
+        snapshots = Snapshots(folder, patch)
         assert await run(folder, document) == ""
-        contest = await stored(folder)
-        assert standings_of(contest) == standings_of(undisturbed), f"killed at point {point}"
-        assert {key: result.places for key, result in contest.results.items()} == {
-            key: result.places for key, result in undisturbed.results.items()
-        }
-        shutil.rmtree(folder)
+    undisturbed = await stored(folder)
+    for point in range(snapshots.taken):
+        killed = folder / f"killed {point}"
+        contest = await in_store(killed, lambda store: continued(store, document))
+        assert standings_of(contest) == standings_of(undisturbed), f"{document.format_}, killed at point {point}"
+        places = [{key: result.places for key, result in one.results.items()} for one in (contest, undisturbed)]
+        assert places[0] == places[1]
+        shutil.rmtree(killed)
+    return snapshots.taken
