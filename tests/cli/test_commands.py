@@ -60,7 +60,7 @@ def test_play_as_json_lists_every_match_with_its_seed() -> None:
     assert [match["bots"][0] for match in data["matches"]] == ["house:random", "house:random #2"] * 2
     assert sum(row["wins"] + row["losses"] + row["draws"] for row in data["standings"]) == 8
     assert set(data["standings"][0]) == {
-        "bot", "wins", "draws", "losses", "points", "elo", "beatsNext", "meanSecondsPerMove", "faults",
+        "bot", "version", "wins", "draws", "losses", "points", "elo", "beatsNext", "meanSecondsPerMove", "faults",
     }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from botdrome.cli.terminal import Terminal
 from botdrome.contest.circular import CircularResults, circular_results
 from botdrome.contest.standings import Standings, Tally
 from botdrome.contest.strength import MEAN, Places, Ratings, rate
+from botdrome.runner.bot_version import bot_version
 from botdrome.runner.seats import Effort
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan
 
@@ -130,6 +131,7 @@ class TournamentReport:
     def _standing(self, tally: Tally) -> dict[str, Any]:
         return {
             "bot": self.plan.names[tally.entrant],
+            "version": bot_version(self.plan.entrants[tally.entrant]),
             "wins": tally.wins,
             "draws": tally.draws,
             "losses": tally.losses,
