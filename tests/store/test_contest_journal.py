@@ -112,5 +112,7 @@ async def test_annulled_results_stay_in_the_log(store: Store) -> None:
     assert found.results == {"1.1.2": old["1.1.2"]} and found.log[-1].old == {"1.1.1": old["1.1.1"]}
     await journal.keep_results("cup", {"1.1.1": FixtureResult((2, 1))}, "arena", "played again")
     assert (await journal.load("cup")).results["1.1.1"] == FixtureResult((2, 1))
+    await journal.keep_results("cup", {f"2.{number}.1": FixtureResult((1, 2)) for number in range(12)}, "arena", "imported")
+    assert (await log_of(journal))[-1][2].endswith("2.8.1, 2.9.1 and 2 more: imported")
     await journal.write_log("cup", "olga", "remark", "all is well")
     assert (await log_of(journal))[-1] == ("olga", "remark", "all is well")

@@ -5,7 +5,7 @@ exactly once. Every other change is stored together with its line of the log.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from time import time
 from typing import Any, Literal
@@ -30,6 +30,8 @@ TRANSITIONS: Mapping[ContestState, tuple[ContestState, ...]] = {
 BEFORE: tuple[ContestState, ...] = ("draft", "open")
 """The states in which the document may be changed."""
 CONTESTS = "contests"
+MOST_LISTED = 10
+"""Fixtures that a line of the log names."""
 
 
 class UnknownContest(LookupError):
@@ -216,12 +218,12 @@ class ContestJournal:
     async def keep_results(self, name: str, results: Mapping[str, FixtureResult], author: str, why: str) -> None:
         """Store results without a match, as after a forfeit."""
         notes = [result_note(name, key, result) for key, result in results.items()]
-        await self._keep(name, author, "decided", f"{', '.join(results)}: {why}", *notes)
+        await self._keep(name, author, "decided", f"{_listed(results)}: {why}", *notes)
 
     async def annul_results(self, name: str, results: Mapping[str, FixtureResult], author: str, why: str) -> None:
         """Let these fixtures be played again. Their old results stay in the log."""
         notes = [Note(_results(name), key, {}) for key in results]
-        await self._keep(name, author, "annulled", f"{', '.join(results)}: {why}", *notes, old=dict(results))
+        await self._keep(name, author, "annulled", f"{_listed(results)}: {why}", *notes, old=dict(results))
 
     async def write_log(self, name: str, author: str, action: str, detail: str = "") -> None:
         await self._keep(name, author, action, detail)
@@ -248,6 +250,12 @@ def changed_keys(old: ContestDocument, new: ContestDocument) -> list[str]:
     """Name the keys of a document that differ, with both values."""
     before, after = msgspec.to_builtins(old), msgspec.to_builtins(new)
     return [f"{key} was {_shown(before[key])}, is {_shown(after[key])}" for key in before if before[key] != after[key]]
+
+
+def _listed(keys: Collection[str]) -> str:
+    """Name the first fixtures of many."""
+    first = ", ".join(list(keys)[:MOST_LISTED])
+    return first if len(keys) <= MOST_LISTED else f"{first} and {len(keys) - MOST_LISTED} more"
 
 
 def _shown(value: Any) -> str:

@@ -84,7 +84,7 @@ def standings_table(progress: ContestProgress, ratings: Ratings | None = None, m
 def _cells(progress: ContestProgress, standing: Standing, ratings: Ratings | None) -> list[str]:
     entrant = progress.entrants[standing.entrant]
     counts = (standing.wins, standing.draws, standing.losses, standing.no_shows + standing.crashes)
-    notes = [standing.note, f"{standing.byes} byes" if standing.byes else "", "withdrawn" if entrant.left is not None else ""]
+    notes = [standing.note, f"byes: {standing.byes}" if standing.byes else "", "withdrawn" if entrant.left is not None else ""]
     cells = [str(standing.place), entrant.name, f"{standing.score:g}", *map(str, counts)]
     if ratings is not None:
         strength = ratings.strengths.get(entrant.name)
