@@ -34,9 +34,7 @@ BUSY = {
     "server/boats": ("game", "players", "port", "room", "statistics"),
     "server/bomber": ("judging", "room", "routes"),
     "server/duel": ("hall",),
-    "server/network": (
-        "body_budget", "http", "network_meter", "rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket",
-    ),
+    "server/network": ("body_budget", "http", "rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket"),
     "server/tables": ("audience", "flight_records", "metronome", "move_times", "running_tables", "subscriber", "table"),
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),

@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from botdrome.server.network.loop_watch import WINDOW, LoopWatch
+from botdrome.server.network.loop_watch import BEHIND, PERIOD, WINDOW, LoopWatch
 
 pytestmark = pytest.mark.anyio
 
@@ -50,6 +50,17 @@ async def test_a_timer_that_comes_late_has_seen_a_block(watch: LoopWatch, clock:
         watch._look()
     assert round(watch.longest(), 2) == 4.99
     assert [(line["event"], line["milliseconds"]) for line in logs] == [("the event loop was blocked", 4990)]
+
+
+async def test_the_loop_is_behind_after_a_late_check_and_while_one_is_overdue(watch: LoopWatch, clock: Clock) -> None:
+    assert not watch.behind()
+    clock.now += PERIOD + BEHIND + 0.001
+    assert watch.behind(), "the next check is overdue"
+    watch._look()
+    assert watch.behind(), "the last check was late"
+    clock.now += PERIOD
+    watch._look()
+    assert not watch.behind()
 
 
 async def test_long_blocks_are_logged_once_a_minute(watch: LoopWatch, clock: Clock) -> None:

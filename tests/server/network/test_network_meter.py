@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.network import network_meter
+from botdrome.server.network import network_meter, websocket
+from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.network_meter import (
     LAST_DATA,
     LEAST_ROUND_TRIP,
@@ -19,6 +20,9 @@ from botdrome.server.network.network_meter import (
     tcp_round_trip,
     unread_for,
 )
+from botdrome.server.network.tcp import Tcp
+from botdrome.server.settings import Settings
+from botdrome.wire.framing.streams import Lines
 from tests.server.clients import pair, server
 from tests.server.network.test_websocket import frame, post
 
@@ -125,6 +129,7 @@ def test_it_measures_once_a_second() -> None:
 
 async def test_a_real_client_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network_meter, "tcp_round_trip", lambda transport: None)
+    monkeypatch.setattr(websocket, "is_local", lambda transport, address: False)
     async with post() as office:
         line, diary = await office.upgraded()
         assert diary.connection.network_time() == 0.0
@@ -139,11 +144,31 @@ async def test_a_real_client_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (diary.connection.network_time(), diary.connection.delay()) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(("proxies", "measured"), [("", True), ("127.0.0.1", False)])
-async def test_the_system_is_asked_unless_the_client_is_behind_a_proxy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxies: str, measured: bool
+@pytest.mark.parametrize(("proxies", "pings"), [("", 0), ("127.0.0.1", 2)])
+async def test_clients_on_this_machine_are_pinged_only_through_a_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxies: str, pings: int
 ) -> None:
     asked: list[Any] = []
+    meters: list[NetworkMeter] = []
+
+    def meter(*words: Any) -> NetworkMeter:
+        meters.append(NetworkMeter(*words))
+        return meters[-1]
+
     monkeypatch.setattr(network_meter, "tcp_round_trip", asked.append)
+    monkeypatch.setattr(websocket, "NetworkMeter", meter)
     async with server(tmp_path, network_trusted_proxies=proxies) as house, pair(house):
-        assert bool(asked) == measured
+        assert len(meters) == pings
+        while not all(one._pings for one in meters):
+            await asyncio.sleep(0)
+        assert asked == [], "the system would measure the time to the proxy"
+
+
+async def test_bots_on_plain_tcp_are_measured_by_the_system() -> None:
+    line = Tcp(Lines, lambda connection: None, ConnectionLimits(Settings()))  # type: ignore[arg-type, return-value]
+    assert (line.network_time(), line.delay()) == (0.0, 0.0)
+    line._transport, line.address = Wire(80_000, unread=5), "203.0.113.7"  # type: ignore[assignment]
+    assert (line.network_time(), line.delay()) == (0.08, 0.005)
+    assert line.network_time() == 0.08
+    line.address = "127.0.0.1"
+    assert line.network_time() == 0.0

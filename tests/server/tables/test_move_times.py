@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from botdrome.server.network.steady_clock import SteadyClock
 from botdrome.server.tables.flight_lines import written
 from botdrome.server.tables.move_times import MoveTimes
 from botdrome.server.tables.table import Table
@@ -15,10 +16,6 @@ from tests.server.tables.test_table import Hearer, running
 
 pytestmark = pytest.mark.anyio
 NOUGHTS = "noughts-and-crosses"
-
-
-class Clock:
-    left_out = 0.0
 
 
 @pytest.fixture
@@ -111,7 +108,7 @@ async def test_games_with_ticks_have_no_credit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", [NOUGHTS, "bumblebots"])
 async def test_a_stall_is_recorded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str) -> None:
-    clock = Clock()
+    clock = SteadyClock(lambda: 0.0)
     monkeypatch.setattr(asyncio.get_running_loop(), "clock", clock, raising=False)
     async with running(tmp_path, game, Hearer(), Hearer()) as (table, _, _):
         clock.left_out = 1.25

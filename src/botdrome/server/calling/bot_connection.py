@@ -39,7 +39,7 @@ class BotConnection(asyncio.Protocol):
         self.round = 0
         """The round of the pool's sweeps in which it was last used."""
         self.connecting = 0.0
-        """Seconds that it took to connect, until an answer has been charged less for them."""
+        """Seconds that it took to connect to another machine, until an answer has been charged less for them."""
         self._round_trip = self._measure_next = 0.0
         self._reused = False
         self._longest, self._on_lost = longest, on_lost

@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.bot_connection import BotConnection
+from botdrome.server.network.client_source import source_of
 from botdrome.server.settings import BadSetting, Settings
 
 MOST_WAITING = 10_000
@@ -154,7 +155,8 @@ class ConnectionPool:
         transport, _ = await loop.create_connection(
             lambda: connection, endpoint.address, endpoint.port, ssl=tls, server_hostname=endpoint.name or None
         )
-        connection.connecting = loop.time() - began
+        if not source_of(endpoint.address)[1]:
+            connection.connecting = loop.time() - began
         self._connections[connection] = endpoint
         if transport.get_extra_info("peername")[0].partition("%")[0] != endpoint.address:
             connection.abort()

@@ -16,7 +16,7 @@ WINDOW = 60.0
 """Seconds for which the longest block is kept, and between two warnings."""
 WORTH_LOGGING = 0.1
 """Seconds."""
-BEHIND = 0.003
+BEHIND = 0.02
 """Seconds by which a check is late while the loop is behind with its work."""
 
 

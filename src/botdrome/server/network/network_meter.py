@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
+from botdrome.server.network.client_source import source_of
+
 RECENT = 8
 """The number of pings that count."""
 PERIOD = 1.0
@@ -53,6 +55,11 @@ def unread_for(transport: BaseTransport) -> float:
     info = tcp_info(transport)
     since: int = NUMBER.unpack_from(info, LAST_DATA)[0] if info else 0
     return since / 1000
+
+
+def is_local(transport: BaseTransport, address: str) -> bool:
+    """Whether the client is on this machine, so that there is nothing to measure."""
+    return source_of(address)[1] and not transport.get_extra_info("proxied")
 
 
 class NetworkMeter:

@@ -12,7 +12,7 @@ from botdrome.server import metrics
 from botdrome.server.network.connection import NORMAL, Receiver
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.network_meter import NetworkMeter, unread_for
+from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.network.websocket import BACKLOG
@@ -78,7 +78,7 @@ class Tcp:
         return None
 
     def network_time(self) -> float:
-        if self._transport is None:
+        if self._transport is None or is_local(self._transport, self.address):
             return 0.0
         if self._meter is None:
             self._meter = NetworkMeter(self._transport)

@@ -7,7 +7,7 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Receiver
-from botdrome.server.network.network_meter import NetworkMeter, unread_for
+from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.timeouts import ConnectionTimeouts
@@ -96,7 +96,7 @@ class Socket(asyncio.Protocol):
         self._say_goodbye(wire.close(code, reason))
 
     def network_time(self) -> float:
-        if self._transport is None or self._closing:
+        if self._transport is None or self._closing or is_local(self._transport, self.address):
             return 0.0
         if self._meter is None:
             self._meter = NetworkMeter(self._transport, self._ping)
