@@ -71,7 +71,10 @@ def test_no_document_is_written_for_what_does_not_exist(command: list[str], prob
     [
         ('name = "cup"\ngame = "chess"\n', "line 2: game: there is no game 'chess'"),
         ('name = "cup"\ngame = \n', "line 2: this is not TOML"),
-        ('name = "cup"\ngame = "gomoku"\n\n[entry]\nper_owner = 0\n', "line 5: Expected `int` >= 1"),
+        (
+            'name = "cup"\ngame = "gomoku"\n\n[entry]\nper_owner = 0\n',
+            "line 5: entry.per_owner: a whole number of at least 1, not 0",
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["check", "run"])
