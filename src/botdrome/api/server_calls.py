@@ -74,7 +74,11 @@ def contest_calls(arena: Arena) -> ServerCalls:
     async def withdraw_bot(token: object, name: str, bot: str, why: str) -> None:
         await (await contests(token)).withdraw(name, bot, ORGANISER, why)
 
+    async def rerun_contest(token: object, name: str, bots: list[str], failed: bool) -> None:
+        await (await contests(token)).rerun(name, bots, failed, ORGANISER)
+
     return {
+        "rerun_contest": rerun_contest,
         "create_contest": create_contest,
         "change_contest": change_contest,
         "act_on_contest": act_on_contest,

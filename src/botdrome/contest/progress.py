@@ -5,7 +5,7 @@ from the document, the entrants and the results, so a contest continues from wha
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -99,6 +99,15 @@ class ContestProgress:
     def standings(self) -> list[Standing]:
         """Return the standings, best first."""
         return self.format.ranked(self.document, self.entrants, self.rounds, self.results)
+
+    def with_results(self, numbers: Collection[EntrantNumber], failed: bool) -> list[str]:
+        """Return the fixtures of these entrants (none: of all) that have results; `failed`: only those with no-shows or crashes."""
+        return [
+            key
+            for key, result in self.results.items()
+            if (not numbers or set(numbers) & set(self.fixtures[key].entrants))
+            and (not failed or result.crashed or result.absent)
+        ]
 
     def forget(self, keys: Iterable[str]) -> set[str]:
         """Take results back, so that their fixtures are open again. Return all keys that lost their results.

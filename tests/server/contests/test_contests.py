@@ -141,3 +141,20 @@ async def test_a_contest_starts_and_ends_at_its_moments(tmp_path: Path) -> None:
         await asyncio.wait_for(over.wait(), PATIENCE)
         log = house.contests.known("cup").log
         assert [(line.author, line.action) for line in log[-2:]] == [("the document", "running"), ("the document", "over")]
+
+
+async def test_matches_are_played_again(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        logins = await entered(house, "ada", "bob", "cyd")
+        await house.contests.act("cup", "start", "operator")
+        with pytest.raises(ContestRefusal, match="pause it first"):
+            await house.contests.rerun("cup", ["cyd"], False, "operator")
+        first = await play_all(house, logins)
+        with pytest.raises(ContestRefusal, match="no such matches"):
+            await house.contests.rerun("cup", [], True, "operator")
+        again = await house.contests.rerun("cup", ["cyd"], False, "operator")
+        assert (again.entry.state, len(again.results), again.log[-2].action) == ("paused", 2, "annulled")
+        await house.contests.act("cup", "resume", "operator")
+        second = await play_all(house, logins)
+        assert len(second.results) == 6 and first.results != second.results

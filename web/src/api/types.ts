@@ -835,6 +835,13 @@ export interface Removed {
   removed: number;
 }
 
+export interface RerunOfContest {
+  /** Play all matches of these bots again. */
+  bots: string[];
+  /** Play only matches with no-shows and crashes again. */
+  failed: boolean;
+}
+
 export interface Result {
   places: number[];
   scores: number[];

@@ -130,6 +130,12 @@ class Root:
         await self._call("act_on_contest", self._context.token, name, action.lower())
         return await contest_called(self._context, name)
 
+    async def rerun_contest(
+        self, info: Info, name: str, bots: list[str] | None = None, failed: bool = False
+    ) -> DocumentedContest:
+        await self._call("rerun_contest", self._context.token, name, bots or [], failed)
+        return await contest_called(self._context, name)
+
     async def withdraw_bot(self, info: Info, contest: str, bot: str, reason: str = "") -> DocumentedContest:
         await self._call("withdraw_bot", self._context.token, contest, bot, reason)
         return await contest_called(self._context, contest)

@@ -41,6 +41,11 @@ async def contesttext(operator: Operator, request: RestRequest) -> ContestText:
     return ContestText(document.name, to_toml(document))
 
 
+class RerunOfContest(Struct, forbid_unknown_fields=True):
+    bots: Annotated[list[str], Meta(description="Play all matches of these bots again.")] = []
+    failed: Annotated[bool, Meta(description="Play only matches with no-shows and crashes again.")] = False
+
+
 @private
 async def createcontest(operator: Operator, request: RestRequest) -> DocumentedContest:
     document = _document(await json_body(request, GivenDocument))
@@ -68,6 +73,13 @@ async def withdrawbot(operator: Operator, request: RestRequest) -> DocumentedCon
     given: Withdrawal = await json_body(request, Withdrawal)
     name = request.path("name")
     return await _done(operator.contests, name, operator.contests.withdraw(name, given.bot, ORGANISER, given.reason))
+
+
+@private
+async def reruncontest(operator: Operator, request: RestRequest) -> DocumentedContest:
+    given: RerunOfContest = await json_body(request, RerunOfContest)
+    name = request.path("name")
+    return await _done(operator.contests, name, operator.contests.rerun(name, given.bots, given.failed, ORGANISER))
 
 
 def _document(given: GivenDocument, before: StoredContest | None = None) -> ContestDocument:

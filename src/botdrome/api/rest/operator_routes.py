@@ -81,6 +81,11 @@ OPERATOR_ENDPOINTS = (
         private=True, problems=(*LIMITS, NO_CONTEST, NOT_NOW, MEDIA),
     ),
     RestEndpoint(
+        "POST", f"{ROOT}/contest-reruns/{{name:path}}", "Let matches of a paused contest be played again.",
+        contests.reruncontest, DocumentedContest, body=contests.RerunOfContest,
+        private=True, problems=(*LIMITS, NO_CONTEST, NOT_NOW, MEDIA),
+    ),
+    RestEndpoint(
         "POST", f"{ROOT}/contest-withdrawals/{{name:path}}", "Take a bot out of a contest: it forfeits its open matches.",
         contests.withdrawbot, DocumentedContest, body=contests.Withdrawal,
         private=True, problems=(*LIMITS, NO_CONTEST, NOT_NOW, MEDIA),

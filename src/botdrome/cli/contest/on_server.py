@@ -50,6 +50,17 @@ def withdraw_bot(server: str, token: str, name: str, bot: str, why: str) -> int:
     return attempt(name, lambda: _reached(server, work))
 
 
+def rerun_contest(server: str, token: str, name: str, bots: list[str], only: str) -> int:
+    def work(rest: RestServer) -> int:
+        if only not in ("", "failed") or not (bots or only):
+            raise CommandError("say which matches: --bot BOT, or --only failed")
+        body = {"bots": bots, "failed": bool(only)}
+        rest.get(f"operator/contest-reruns/{segment(name)}", _needed(token), body)
+        return _tell(rest, name)
+
+    return attempt(name, lambda: _reached(server, work))
+
+
 def show_contest(server: str, name: str, as_json: bool) -> int:
     def work(rest: RestServer) -> int:
         contest = _contest(rest, name)

@@ -77,11 +77,7 @@ async def _annul(contest: ContestHere, stored: StoredContest, bots: Sequence[str
     names = [entrant.name for entrant in stored.entrants]
     wanted = {number_of(names, bot) for bot in bots}
     progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
-    keys = [
-        key
-        for key, result in progress.results.items()
-        if (not wanted or wanted & set(progress.fixtures[key].entrants)) and (not only or result.crashed or result.absent)
-    ]
+    keys = progress.with_results(wanted, bool(only))
     back = [number for number in sorted(wanted) if stored.entrants[number].left is not None]
     if not keys and not back:
         raise CommandError("there are no such matches to play again")

@@ -68,6 +68,20 @@ def end(name: Name, server: Server = LOCAL, token: Token = "") -> None:
 
 
 @server.command()
+def rerun(
+    name: Name,
+    bot: Annotated[list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")] = None,
+    only: Annotated[str, typer.Option(metavar="failed", help="`failed`: play matches with crashes and no-shows again.")] = "",
+    server: Server = LOCAL,
+    token: Token = "",
+) -> None:
+    """Let matches of a paused contest be played again, once you resume it. Their old results stay in the log."""
+    from botdrome.cli.contest.on_server import rerun_contest
+
+    raise typer.Exit(rerun_contest(server, token, name, bot or [], only))
+
+
+@server.command()
 def withdraw(
     name: Name,
     bot: Annotated[str, typer.Argument(help="The name of the bot.")],

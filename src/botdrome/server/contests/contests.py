@@ -1,9 +1,8 @@
 """Contests: all contests with a document on this server, from draft to over."""
 
 import asyncio
-import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from time import time
 from typing import Literal
@@ -13,9 +12,10 @@ import structlog
 from botdrome.bots.house import house_bots
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.by_name import CONTEST_FORMATS
-from botdrome.contest.formats.format import Entrant, EntrantNumber, Standing
+from botdrome.contest.formats.format import Entrant, Standing
 from botdrome.contest.progress import ContestProgress, LateEntry
 from botdrome.server.contests.contest_player import ContestPlayer
+from botdrome.server.contests.entry_rules import entry_problem, number_of
 from botdrome.server.contests.running_contest import RunningContest, Start
 from botdrome.server.failures import log_failure
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal, ContestState, StoredContest, UnknownContest
@@ -149,6 +149,28 @@ class Contests:
         await running.withdraw(number, author, why)
         return await self._reload(name)
 
+    async def rerun(self, name: str, bots: Sequence[str], failed: bool, author: str) -> StoredContest:
+        """Let matches be played again: those of these bots, or those that failed. The contest is paused after it."""
+        stored = self._of_server(name)
+        if stored.entry.state not in ("paused", "over"):
+            raise ContestRefusal(f"the contest is {stored.entry.state}: pause it first, so that no match of it runs")
+        numbers = [number_of(stored, bot) for bot in bots]
+        if None in numbers or not (bots or failed):
+            raise ContestRefusal(
+                f"name bots of the contest {name!r}, or failed matches; {', '.join(bots) or 'nobody'} is not in it"
+            )
+        progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
+        dropped = progress.forget(progress.with_results([number for number in numbers if number is not None], failed))
+        if not dropped:
+            raise ContestRefusal("there are no such matches to play again")
+        old = {key: stored.results[key] for key in sorted(dropped) if key in stored.results}
+        await self.journal.annul_results(name, old, author, "played again")
+        if stored.entry.state == "over":
+            await self.journal.change_state(name, "paused", author)
+        stored = await self._reload(name)
+        self._attend_to(stored)
+        return stored
+
     # Entrants.
 
     async def enter(self, name: str, bot: BotEntry, author: str, password: str = "") -> None:
@@ -262,35 +284,3 @@ class Contests:
         except Exception:
             log_failure("a contest could not follow its document")
         return None
-
-
-def number_of(stored: StoredContest, bot: str) -> EntrantNumber | None:
-    return next((number for number, entrant in enumerate(stored.entrants) if entrant.name == bot), None)
-
-
-def entry_problem(stored: StoredContest, bot: BotEntry, password: str) -> str:
-    """Return the rule that keeps a bot out of a contest; empty: it may enter."""
-    document, rules = stored.entry.document, stored.entry.document.entry
-    if bot.game != document.game:
-        return f"{bot.name} plays {bot.game}, and the contest is one of {document.game}"
-    if stored.entry.state == "draft":
-        return f"the contest {document.name!r} is not open yet"
-    if stored.entry.state == "over":
-        return f"the contest {document.name!r} is over"
-    if stored.entry.state != "open" and not rules.late:
-        return f"the contest {document.name!r} has started, and takes no more bots"
-    if rules.kind == "list" and bot.name not in rules.bots:
-        return f"{bot.name} is not on the list of the contest {document.name!r}"
-    if rules.kind == "password" and not hmac.compare_digest(rules.password.encode(), password.encode()):
-        return f"the contest {document.name!r} needs its password"
-    return _capacity_problem(stored, bot)
-
-
-def _capacity_problem(stored: StoredContest, bot: BotEntry) -> str:
-    rules, entrants = stored.entry.document.entry, stored.entrants
-    if rules.most is not None and len(entrants) >= rules.most:
-        return f"the contest is full: it has {rules.most} bots"
-    of_owner = sum(entrant.owner == bot.owner for entrant in entrants)
-    if rules.per_owner is not None and of_owner >= rules.per_owner:
-        return f"{bot.owner} has {of_owner} bots in the contest, and {rules.per_owner} are allowed"
-    return ""

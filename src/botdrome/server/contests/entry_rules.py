@@ -1,0 +1,39 @@
+"""The rules of entry of a contest, applied to a registered bot."""
+
+import hmac
+
+from botdrome.contest.formats.format import EntrantNumber
+from botdrome.store.contest_journal import StoredContest
+from botdrome.store.store import BotEntry
+
+
+def number_of(stored: StoredContest, bot: str) -> EntrantNumber | None:
+    return next((number for number, entrant in enumerate(stored.entrants) if entrant.name == bot), None)
+
+
+def entry_problem(stored: StoredContest, bot: BotEntry, password: str) -> str:
+    """Return the rule that keeps a bot out of a contest; empty: it may enter."""
+    document, rules = stored.entry.document, stored.entry.document.entry
+    if bot.game != document.game:
+        return f"{bot.name} plays {bot.game}, and the contest is one of {document.game}"
+    if stored.entry.state == "draft":
+        return f"the contest {document.name!r} is not open yet"
+    if stored.entry.state == "over":
+        return f"the contest {document.name!r} is over"
+    if stored.entry.state != "open" and not rules.late:
+        return f"the contest {document.name!r} has started, and takes no more bots"
+    if rules.kind == "list" and bot.name not in rules.bots:
+        return f"{bot.name} is not on the list of the contest {document.name!r}"
+    if rules.kind == "password" and not hmac.compare_digest(rules.password.encode(), password.encode()):
+        return f"the contest {document.name!r} needs its password"
+    return _capacity_problem(stored, bot)
+
+
+def _capacity_problem(stored: StoredContest, bot: BotEntry) -> str:
+    rules, entrants = stored.entry.document.entry, stored.entrants
+    if rules.most is not None and len(entrants) >= rules.most:
+        return f"the contest is full: it has {rules.most} bots"
+    of_owner = sum(entrant.owner == bot.owner for entrant in entrants)
+    if rules.per_owner is not None and of_owner >= rules.per_owner:
+        return f"{bot.owner} has {of_owner} bots in the contest, and {rules.per_owner} are allowed"
+    return ""
