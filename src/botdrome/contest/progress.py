@@ -101,7 +101,7 @@ class ContestProgress:
         return self.format.ranked(self.document, self.entrants, self.rounds, self.results)
 
     def with_results(self, numbers: Collection[EntrantNumber], failed: bool) -> list[str]:
-        """Return the fixtures of these entrants (none: of all) that have results; `failed`: only those with no-shows or crashes."""
+        """Return the fixtures of these entrants (none: of all) with results; `failed`: only with no-shows or crashes."""
         return [
             key
             for key, result in self.results.items()
