@@ -26,12 +26,11 @@ from botdrome.wire.vocabulary import standing
 class Clock:
     """The clock of a match. It stands still within a step, so that the same seed gives the same match, whatever time it takes.
 
-    Only a limit that is exceeded moves it.
+    Only a limit that is exceeded moves it, and in a match with a time bank the thinking of the players.
     """
 
     def __init__(self, now: Milliseconds) -> None:
-        self.now = now
-        self._since = perf_counter()
+        self.now, self._since = now, perf_counter()
 
     def restart(self) -> None:
         """A step opens."""
@@ -44,6 +43,12 @@ class Clock:
     def leave_out(self, seconds: float) -> None:
         """Subtract time in which programs could not be read."""
         self._since += seconds
+
+    def spend(self, seconds: float | None = None) -> None:
+        """Move on by the time that a function took; None: that a program took."""
+        spent = int((perf_counter() - self._since if seconds is None else seconds) * 1000)
+        self.now += spent
+        self._since += spent / 1000 if seconds is None else 0.0
 
     def advance(self, to: Milliseconds) -> None:
         self.now = max(self.now, to)
@@ -67,6 +72,7 @@ class OfflineTable:
         self._dialect = Battlebot(match.game.name, names, int(time() * 1000), extras=True)
         self._functions = {player: seat for player, seat in enumerate(seats) if not isinstance(seat, ProgramSeat)}
         self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
+        self._banked = bool(match.terms.pace.bank)
         self._clock = Clock(match.inputs[-1][0] if match.inputs else 0)
         self._in_vain = dict.fromkeys(self._programs, 0)
         self._refusals: dict[Player, str] = {}
@@ -169,6 +175,8 @@ class OfflineTable:
 
     def _ask(self, player: Player, seat: FunctionSeat | ProcessSeat) -> None:
         match, began = self._match, perf_counter()
+        if self._banked and (others := self._clock.now - match.course.step.opened):
+            match.credit(player, 0, others, self._clock.now)  # functions are asked one after the other
         due, limit = match.deadline, match.terms.pace.limit
         seconds = UNLIMITED if due is None else (due - self._clock.now) / 1000
         view = house_view(match.position, match.seat_of(player)) if seat.trusted else match.view(player)
@@ -182,7 +190,10 @@ class OfflineTable:
         if spent > seconds and due is not None:
             self._late.add(player)
             self.refused[player] += 1
-        elif not self._take(player, raw) and isinstance(seat, ReplaySeat) and player in self._refusals:
+            return None
+        if self._banked:
+            self._clock.spend(spent)
+        if not self._take(player, raw) and isinstance(seat, ReplaySeat) and player in self._refusals:
             self._refusals[player] = f"recorded move {seat.turn} is refused here: {self._refusals[player]}"
         return None
 
@@ -262,6 +273,8 @@ class OfflineTable:
         if first and isinstance(raw, dict) and "gameType" in raw:
             return
         spent = perf_counter() - seat.asked
+        if self._banked:
+            self._clock.spend()
         if self._take(player, raw):
             seat.effort.add(spent)
             self._in_vain[player] = 0
