@@ -9,6 +9,7 @@ import pytest
 from botdrome.contest.document import document_from
 from botdrome.store.contest_journal import ContestRefusal
 from botdrome.store.store import Wanted
+from tests.cli.commands import run_beside
 from tests.server.clients import PATIENCE, bot, leap, registered, server
 from tests.server.contests.entrants import CUP, entered, open_contest, play_all
 
@@ -158,3 +159,16 @@ async def test_matches_are_played_again(tmp_path: Path) -> None:
         await house.contests.act("cup", "resume", "operator")
         second = await play_all(house, logins)
         assert len(second.results) == 6 and first.results != second.results
+
+
+async def test_a_contest_of_a_server_is_exported_and_verified(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        logins = await entered(house, "ada", "bob")
+        await house.contests.act("cup", "start", "operator")
+        await play_all(house, logins)
+    archive = tmp_path / "cup.zip"
+    written = await run_beside("contest", "export", str(tmp_path / "test.db"), "cup", "-o", str(archive))
+    assert written.exit_code == 0, written.output
+    checked = await run_beside("contest", "verify", str(archive))
+    assert checked.exit_code == 0, checked.output
