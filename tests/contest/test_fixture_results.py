@@ -1,28 +1,16 @@
-"""Results of fixtures, with and without a match, and the ratings that follow from them."""
-
-import pytest
+"""Results of matches, and the ratings that follow from them."""
 
 from botdrome.contest.contest_ratings import contest_ratings
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.fixture_results import fixture_result, unplayed
-from botdrome.contest.formats.format import ContestFixture, Entrant, FixtureResult
+from botdrome.contest.fixture_results import fixture_result
+from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.contest.progress import ContestProgress
 from botdrome.match.events import Result
-
-FIXTURE = ContestFixture("1.1.1", (4, 2, 7), 1)
 
 
 def test_a_crash_is_noted_and_a_loss_on_time_is_not() -> None:
     result = Result((1, 2, 3), (1.0, 0.0, 0.0), ("complete", "timeout", "crash"), ())
     assert fixture_result(result, "m") == FixtureResult((1, 2, 3), crashed=(2,), match="m")
-
-
-@pytest.mark.parametrize(
-    ("absent", "rule", "places"),
-    [([1], "forfeit", (1, 3, 1)), ([0, 2], "forfeit", (2, 1, 2)), ([0, 1, 2], "forfeit", ()), ([1], "skip", ())],
-)
-def test_absent_players_lose_or_the_match_does_not_count(absent: list[int], rule: str, places: tuple[int, ...]) -> None:
-    assert unplayed(FIXTURE, absent, rule) == FixtureResult(places, tuple(absent))
 
 
 def test_played_matches_are_rated_and_forfeits_are_not() -> None:

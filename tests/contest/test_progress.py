@@ -1,5 +1,7 @@
 """Progress of a contest: each result counts once, and a contest continues from its journal."""
 
+from typing import Any
+
 import pytest
 
 from botdrome.contest.formats.format import Entrant, FixtureResult
@@ -71,3 +73,33 @@ def test_forgotten_results_are_played_again() -> None:
     assert list(progress.open) == ["1.2.1"]
     progress.add("1.2.1", seeds_win(progress.open["1.2.1"]))
     assert progress.standings() == before
+
+
+@pytest.mark.parametrize(
+    ("absent", "rules", "places"),
+    [
+        ([1], {}, (1, 3, 1)),
+        ([0, 2], {}, (2, 1, 2)),
+        ([0, 1, 2], {}, ()),
+        ([1], {"penalties": {"no_show": "skip"}}, ()),
+        ([1], {"penalties": {"no_show": "skip"}, "format": "knockout"}, (1, 3, 1)),
+    ],
+)
+def test_absent_players_lose_or_the_match_does_not_count(
+    absent: list[int], rules: dict[str, Any], places: tuple[int, ...]
+) -> None:
+    progress = ContestProgress(document(game="bomberman", players=3, **rules), bots(3), {})
+    fixture = next(iter(progress.open.values()))
+    assert progress.unplayed(fixture, absent) == FixtureResult(places, tuple(absent))
+
+
+def test_an_entrant_that_leaves_forfeits_no_match_that_is_being_played() -> None:
+    progress = ContestProgress(document(games=1), bots(2), {})
+    playing = {"1.1.1"}
+    progress.underway = playing
+    assert progress.withdraw(0) == {} and list(progress.open) == ["1.1.1"]
+    progress.reopen("1.1.1")
+    assert list(progress.open) == ["1.1.1"]
+    playing.clear()
+    progress.reopen("1.1.1")
+    assert progress.over and progress.results["1.1.1"].absent == (progress.fixtures["1.1.1"].entrants.index(0),)

@@ -34,6 +34,10 @@ class ContestProgress:
         self.format = CONTEST_FORMATS[document.format_]
         self.refusal = ""
         """Why the contest cannot go on; empty: it can, or it is over."""
+        self.underway: Collection[str] = ()
+        """The fixtures that are being played. An entrant that leaves does not forfeit them."""
+        self.plans = 0
+        """Grows whenever other fixtures are open than before, apart from those that got results."""
         self._plan_anew()
 
     @property
@@ -88,6 +92,11 @@ class ContestProgress:
             self._plan_anew()
         return {key: result for key, result in self.results.items() if key not in before}
 
+    def reopen(self, key: str) -> None:
+        """The match of a fixture was aborted: it is to be played again, or forfeited by an entrant that has left meanwhile."""
+        if key in self.open and self._forfeit(self.open[key], int(key.split(".")[0])) is not None:
+            self._plan_anew()
+
     def replace_version(self, number: EntrantNumber, version: str) -> None:
         self.entrants[number] = replace(self.entrants[number], version=version)
 
@@ -124,6 +133,7 @@ class ContestProgress:
         return dropped
 
     def _plan_anew(self) -> None:
+        self.plans += 1
         self._rounds: dict[int, Round] = {}
         self.open: dict[str, ContestFixture] = {}
         self._faults: Counter[EntrantNumber] = Counter()
@@ -146,6 +156,7 @@ class ContestProgress:
             self._open(round_)
 
     def _open(self, round_: Round) -> None:
+        self.plans += 1
         for fixture in round_.fixtures:
             if fixture.key in self.fixtures:
                 continue
@@ -157,14 +168,17 @@ class ContestProgress:
     def _forfeit(self, fixture: ContestFixture, round_: int) -> FixtureResult | None:
         """Return the result of a fixture if some of its entrants have left since it was planned."""
         leavers = ((seat, self.entrants[number].left) for seat, number in enumerate(fixture.entrants))
-        absent = tuple(seat for seat, left in leavers if left is not None and left <= round_ + 1)
-        if not absent:
-            return None
+        absent = [seat for seat, left in leavers if left is not None and left <= round_ + 1]
+        return self.unplayed(fixture, absent) if absent and fixture.key not in self.underway else None
+
+    def unplayed(self, fixture: ContestFixture, absent: Collection[int]) -> FixtureResult:
+        """Return the result of a fixture with absent players: the others share the first place, or it does not count."""
         present = len(fixture.entrants) - len(absent)
         skipped = self.document.penalties.no_show == "skip" and self.format.late != "never"  # a knockout needs a winner
         if not present or skipped:
-            return FixtureResult((), absent)
-        return FixtureResult(tuple(present + 1 if seat in absent else 1 for seat in range(len(fixture.entrants))), absent)
+            return FixtureResult((), tuple(absent))
+        places = [present + 1 if seat in absent else 1 for seat in range(len(fixture.entrants))]
+        return FixtureResult(tuple(places), tuple(absent))
 
     def _count(self, fixture: ContestFixture, result: FixtureResult) -> None:
         self.results[fixture.key] = result

@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable
 
-from botdrome.contest.fixture_results import fixture_result, unplayed
+from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.formats.format import FixtureResult
 from botdrome.contest.progress import ContestProgress
 from botdrome.match.record import seed_text
@@ -144,7 +144,7 @@ class ContestRun:
             return fixture_result(played.outcome.result, os.urandom(8).hex())
         if self.document.penalties.no_show == "wait":
             raise ContestWaits("; ".join(played.absent.values()))
-        return unplayed(played.fixture, played.absent, self.document.penalties.no_show)
+        return self.progress.unplayed(played.fixture, played.absent)
 
     async def _store_result(self, played: PlayedFixture, result: FixtureResult) -> None:
         name, fixture, outcome = self.document.name, played.fixture, played.outcome

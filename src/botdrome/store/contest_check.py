@@ -11,7 +11,7 @@ from zipfile import BadZipFile, ZipFile
 import msgspec
 
 from botdrome.contest.document import BadDocument, ContestDocument, check_document
-from botdrome.contest.fixture_results import fixture_result, unplayed
+from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.fixture_seeds import match_seed
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
 from botdrome.contest.progress import ContestProgress
@@ -130,7 +130,7 @@ def _check_fixture(
 ) -> None:
     result, name = progress.results[fixture.key], record_name(fixture.key)
     if not result.match:
-        _check_unplayed(document, fixture, result)
+        _check_unplayed(progress, fixture, result)
         return
     try:
         record, game = restored(archive.read(name))
@@ -149,13 +149,13 @@ def _check_fixture(
     _same("results.json", f"result of fixture {fixture.key}", result, fixture_result(record.result, result.match))
 
 
-def _check_unplayed(document: ContestDocument, fixture: ContestFixture, result: FixtureResult) -> None:
+def _check_unplayed(progress: ContestProgress, fixture: ContestFixture, result: FixtureResult) -> None:
     """A result without a match has absent players, which do not win."""
     seats = range(len(fixture.entrants))
     if not result.absent or not set(result.absent) <= set(seats) or result.crashed:
         raise ArchiveDifference(f"results.json: fixture {fixture.key} has neither a match nor absent players")
-    rule = "skip" if not result.places else document.penalties.no_show
-    _same("results.json", f"result of fixture {fixture.key}", result, unplayed(fixture, result.absent, rule))
+    expected = progress.unplayed(fixture, result.absent) if result.places else FixtureResult((), result.absent)
+    _same("results.json", f"result of fixture {fixture.key}", result, expected)
 
 
 def _check_standings(tables: ArchivedContest, progress: ContestProgress) -> None:

@@ -57,8 +57,12 @@ class ContestDesk:
             contest.depart(seeker.name, seeker.ticket)
 
     def _let_wait(self, name: str, seeker: Seeker, client: WaitingClient, release: Callable[[], None]) -> None:
+        if self._desk.client_of(seeker) is not client:
+            return
         contest = self.contests.running(name)
-        if contest is not None and self._desk.client_of(seeker) is client:
+        if contest is None:
+            release()
+        else:
             take = partial(self._desk.recruit, seeker)
             contest.arrive(ContestPlayer(seeker.ticket, seeker.name, client.owner, self, take, release))
             self._desk.announce(seeker)

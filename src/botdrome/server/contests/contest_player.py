@@ -3,7 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from botdrome.contest.document import ContestDocument
+from botdrome.formats import FORMATS
 from botdrome.games.game import Game
+from botdrome.games.options import with_options
 from botdrome.match.terms import Terms
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
@@ -19,6 +22,11 @@ class ContestTable(NamedTuple):
     seed: int
     prepare: Callable[[Table], None]
     """Called before the match starts."""
+
+
+def contest_table(document: ContestDocument, seed: int, prepare: Callable[[Table], None]) -> ContestTable:
+    game = with_options(FORMATS[document.game].game, document.options)
+    return ContestTable(document.name, game, document.terms, document.options, seed, prepare)
 
 
 class ContestPlayer(NamedTuple):

@@ -9,14 +9,14 @@ from typing import Literal
 
 import structlog
 
-from botdrome.bots.house import house_bots
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.by_name import CONTEST_FORMATS
 from botdrome.contest.formats.format import Entrant, Standing
 from botdrome.contest.progress import ContestProgress, LateEntry
 from botdrome.server.contests.contest_player import ContestPlayer
-from botdrome.server.contests.entry_rules import entry_problem, number_of
-from botdrome.server.contests.running_contest import RunningContest, Start
+from botdrome.server.contests.entry_rules import checked_house_bot, entry_problem, number_of
+from botdrome.server.contests.no_shows import RETRY
+from botdrome.server.contests.running_contest import RULES, RunningContest, Start
 from botdrome.server.failures import log_failure
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal, ContestState, StoredContest, UnknownContest
 from botdrome.store.store import BotEntry, Store
@@ -24,15 +24,11 @@ from botdrome.store.store import BotEntry, Store
 log = structlog.get_logger()
 
 Action = Literal["open", "start", "pause", "resume", "end"]
-
-
 STATES_AFTER: dict[Action, ContestState] = {
     "open": "open", "start": "running", "pause": "paused", "resume": "running", "end": "over",
 }  # fmt: skip
-ORGANISER = "operator"
-"""The author of changes that the operator orders."""
-RULES, HOUSE = "the document", "house"
-"""The author of changes that nobody ordered, and the owner of house bots."""
+ORGANISER, HOUSE = "operator", "house"
+"""The author of changes that the operator orders, and the owner of house bots."""
 LONGEST_TIMER = 86_400.0
 """Seconds; a later moment is looked at again then."""
 
@@ -48,7 +44,9 @@ class Contests:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._loop = asyncio.get_running_loop()
         self.on_change: list[Callable[[], None]] = []
-        """Called when a contest has started or is over."""
+        """Called when a contest has started or is over, or a bot has left one."""
+        self._entries = asyncio.Lock()
+        """Bots enter one after the other, so that no limit of the contest is passed."""
 
     async def load(self) -> None:
         """Load all contests, so that players may wait for them."""
@@ -86,7 +84,8 @@ class Contests:
     def expecting(self, game: str, bot: str) -> RunningContest | None:
         """Return the running contest in which a bot plays, for protocols whose logins name no contest."""
         for contest in self._running.values():
-            if contest.document.game == game and not contest.progress.over and contest.number_of(bot) is not None:
+            began = self._stored[contest.name].entry.state in ("running", "paused")
+            if began and contest.document.game == game and not contest.progress.over and contest.has(bot):
                 return contest
         return None
 
@@ -109,17 +108,11 @@ class Contests:
 
     async def create(self, document: ContestDocument, author: str) -> StoredContest:
         """Raise ContestRefusal if the name is taken, or an entrant of the document is no house bot."""
-        entrants = [Entrant(self._checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants]
+        entrants = [Entrant(checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants]
         await self.journal.create(document, author, entrants, secrets.token_hex(32))
         stored = await self._reload(document.name)
         self._attend_to(stored)
         return stored
-
-    def _checked_house_bot(self, game: str, bot: str) -> str:
-        known = [f"house:{name}" for name in house_bots(game)]
-        if bot not in known:
-            raise ContestRefusal(f"entrants: on a server these are house bots ({', '.join(known)}), not {bot!r}; others log in")
-        return bot
 
     async def change(self, name: str, document: ContestDocument, author: str) -> StoredContest:
         """Replace the document of a contest that has not started."""
@@ -147,18 +140,22 @@ class Contests:
         if running is None:
             raise ContestRefusal(f"the contest {name!r} is over")
         await running.withdraw(number, author, why)
-        return await self._reload(name)
+        stored = await self._reload(name)
+        self._tell()
+        return stored
 
     async def rerun(self, name: str, bots: Sequence[str], failed: bool, author: str) -> StoredContest:
         """Let matches be played again: those of these bots, or those that failed. The contest is paused after it."""
-        stored = self._of_server(name)
+        stored = await self._reload(self._of_server(name).entry.document.name)
         if stored.entry.state not in ("paused", "over"):
             raise ContestRefusal(f"the contest is {stored.entry.state}: pause it first, so that no match of it runs")
+        before = self._running.get(name)
+        if before is not None and (running := len(before.progress.underway)):
+            raise ContestRefusal(f"{running} matches of the contest are still running: wait for their end")
         numbers = [number_of(stored, bot) for bot in bots]
         if None in numbers or not (bots or failed):
-            raise ContestRefusal(
-                f"name bots of the contest {name!r}, or failed matches; {', '.join(bots) or 'nobody'} is not in it"
-            )
+            named = ", ".join(bots) or "nobody"
+            raise ContestRefusal(f"name bots of the contest {name!r}, or failed matches; {named} is not in it")
         progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
         dropped = progress.forget(progress.with_results([number for number in numbers if number is not None], failed))
         if not dropped:
@@ -168,23 +165,36 @@ class Contests:
         if stored.entry.state == "over":
             await self.journal.change_state(name, "paused", author)
         stored = await self._reload(name)
-        self._attend_to(stored)
+        if before is None:
+            self._attend_to(stored)
+        else:
+            before.reset(stored)
         return stored
 
     # Entrants.
 
     async def enter(self, name: str, bot: BotEntry, author: str, password: str = "") -> None:
         """Enter a bot, or raise ContestRefusal with the rule that it breaks. A bot that is in the contest already stays in it."""
-        stored = self._of_server(name)
-        if number_of(stored, bot.name) is not None:
-            return
-        if problem := entry_problem(stored, bot, password):
-            raise ContestRefusal(problem)
+        async with self._entries:
+            stored = self._of_server(name)
+            number = number_of(stored, bot.name)
+            if number is not None and stored.entrants[number].left is None:
+                return
+            if number is not None and stored.entry.state in ("running", "paused"):
+                raise ContestRefusal(f"{bot.name} has left the contest {name!r}, and cannot come back after the start")
+            if problem := entry_problem(stored, bot, password):
+                raise ContestRefusal(problem)
+            if number is None:
+                await self._enter_new(name, bot, author)
+            else:
+                await self.journal.reinstate(name, number, author)
+            await self._reload(name)
+
+    async def _enter_new(self, name: str, bot: BotEntry, author: str) -> None:
         try:
             await self._running[name].enter(Entrant(bot.name, bot.owner), author)
         except LateEntry as problem:
             raise ContestRefusal(str(problem)) from None
-        await self._reload(name)
 
     # How contests run.
 
@@ -240,15 +250,17 @@ class Contests:
         try:
             await self.journal.change_state(contest.name, "over", RULES, reason)
             await self._reload(contest.name)
+        except ContestRefusal:
+            return  # its organiser has ended it meanwhile
         except Exception:
             log_failure("the end of a contest could not be stored")
+            self._loop.call_later(RETRY, self._over, contest)
             return
         self._end(contest)
 
     def _end(self, contest: RunningContest) -> None:
-        contest.pause()
         self._running.pop(contest.name, None)
-        contest.release()
+        contest.end()
         self._tell()
 
     def _tell(self) -> None:
@@ -279,8 +291,9 @@ class Contests:
         try:
             await self.act(name, action, RULES)
         except ContestRefusal as problem:
-            await self.journal.write_log(name, RULES, "cannot start", str(problem))
-            log.warning("a contest cannot start", contest=name, why=str(problem))
+            log.warning("a contest cannot follow its document", contest=name, action=action, why=str(problem))
+            await self.journal.write_log(name, RULES, f"cannot {action}", str(problem))
         except Exception:
             log_failure("a contest could not follow its document")
+            self._timers[name] = self._loop.call_later(RETRY, self._ring, name, action)
         return None

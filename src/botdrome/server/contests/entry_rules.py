@@ -1,10 +1,22 @@
-"""The rules of entry of a contest, applied to a registered bot."""
+"""Entry rules: which bots may enter a contest."""
 
 import hmac
 
+from botdrome.bots.house import house_bots
 from botdrome.contest.formats.format import EntrantNumber
-from botdrome.store.contest_journal import StoredContest
+from botdrome.store.contest_journal import ContestRefusal, StoredContest
 from botdrome.store.store import BotEntry
+
+BEFORE_THE_START = 0
+"""The round from which an entrant no longer plays if it was withdrawn before the start."""
+
+
+def checked_house_bot(game: str, bot: str) -> str:
+    """Return the name of a house bot in a document; raise ContestRefusal if there is none."""
+    known = [f"house:{name}" for name in house_bots(game)]
+    if bot not in known:
+        raise ContestRefusal(f"entrants: on a server these are house bots ({', '.join(known)}), not {bot!r}; others log in")
+    return bot
 
 
 def number_of(stored: StoredContest, bot: str) -> EntrantNumber | None:
@@ -30,7 +42,8 @@ def entry_problem(stored: StoredContest, bot: BotEntry, password: str) -> str:
 
 
 def _capacity_problem(stored: StoredContest, bot: BotEntry) -> str:
-    rules, entrants = stored.entry.document.entry, stored.entrants
+    rules = stored.entry.document.entry
+    entrants = [entrant for entrant in stored.entrants if entrant.left != BEFORE_THE_START]  # later leavers keep their places
     if rules.most is not None and len(entrants) >= rules.most:
         return f"the contest is full: it has {rules.most} bots"
     of_owner = sum(entrant.owner == bot.owner for entrant in entrants)
