@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from botdrome.formats import restored
+from botdrome.match.record import verify
+from botdrome.match.terms import Bank
 from tests.cli.commands import run
 
 TWO = ("house:random", "house:random")
@@ -106,3 +108,19 @@ def test_no_name_is_broken_at_80_columns(tmp_path: Path) -> None:
         assert f" {name}: faults crash 1" in result.stdout
         assert f"{name}: lost at step 0: crash: KeyError: 'no such key' (line 3 of {name})" in result.stdout
     assert "wins" in result.stdout
+
+
+# Clocks.
+
+
+def test_a_match_on_a_chess_clock_has_it_in_its_file(tmp_path: Path) -> None:
+    data = as_data("noughts-and-crosses", *TWO, "-n", "1", "--clock", "40/60+0.6", "--save", str(tmp_path))
+    record, game = restored(Path(data["matches"][0]["file"]).read_bytes())
+    assert record.setup.terms.pace.bank == Bank(60_000, 600, 40)
+    verify(record, game)
+
+
+def test_a_bad_clock_is_refused_with_examples() -> None:
+    result = run("play", "noughts-and-crosses", *TWO, "--clock", "fast")
+    assert result.exit_code == 2
+    assert "--clock: there is no time control 'fast'; `40/60+0.6` is 60 s for 40 moves" in " ".join(result.stderr.split())

@@ -12,6 +12,7 @@ from botdrome.contest.document import BadDocument, ClockRules, ContestDocument, 
 from botdrome.contest.formats.format import ContestFixture
 from botdrome.formats import FORMATS
 from botdrome.match.record import read, verify
+from botdrome.match.terms import Bank
 from botdrome.runner import contest_run
 from botdrome.runner.contest_players import PlayedFixture, PlayersHere
 from botdrome.runner.contest_run import ContestRun
@@ -202,7 +203,6 @@ async def test_late_bots_enter_where_the_document_allows_it(tmp_path: Path) -> N
     ("document", "problem"),
     [
         (ContestDocument(name="cup", game="gomoku"), "entrants: a contest that runs offline names its bots"),
-        (a_document(*HOUSE, clock=ClockRules(bank=5)), "clock: .* has only `limit`"),
         (
             ContestDocument(name="cup", game="gomoku", entrants=(OfflineEntrant(bot="a.py", name="x"),) * 2),
             "entrants: two are called 'x'",
@@ -212,3 +212,15 @@ async def test_late_bots_enter_where_the_document_allows_it(tmp_path: Path) -> N
 async def test_a_document_that_cannot_run_offline_is_refused(tmp_path: Path, document: ContestDocument, problem: str) -> None:
     with pytest.raises(BadDocument, match=problem):
         await run(tmp_path, document)
+
+
+async def test_its_matches_have_the_time_control_of_the_document(tmp_path: Path) -> None:
+    document = a_document(*HOUSE[:2], clock=ClockRules(control="40/60+0.6"))
+    assert await run(tmp_path, document) == ""
+
+    async def looked_at(store: Store) -> None:
+        for match in await store.matches(Wanted(contest="cup", status="ended")):
+            record = read(await store.record(match.id) or b"")
+            assert record.setup.terms.pace.bank == Bank(60_000, 600, 40)
+
+    await in_store(tmp_path, looked_at)

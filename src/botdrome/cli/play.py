@@ -21,6 +21,8 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game
 from botdrome.games.gomoku import Gomoku
 from botdrome.games.options import with_options
+from botdrome.match.terms import Pace
+from botdrome.match.time_control import BadTimeControl, read_time_control
 from botdrome.runner.names import distinct_names
 from botdrome.runner.scenes import SceneQueue
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
@@ -41,6 +43,7 @@ class PlayOptions(Struct, frozen=True, kw_only=True):
     openings: Path | None = None
     save: Path | None = None
     limit: int | None = None
+    clock: str = ""
     isolation: IsolationFlags = IsolationFlags()
     as_json: bool = False
     show: bool = False
@@ -65,8 +68,15 @@ def _plan(game: str, bots: list[str], given: PlayOptions) -> TournamentPlan:
     matches = given.matches or (len(openings) * seats if openings else MATCHES)
     return TournamentPlan(
         game, tuple(bots), distinct_names(bots), seats, matches, given.seed, options, str(given.save or ""),
-        given.isolation.isolation(), given.limit, openings=openings,
+        given.isolation.isolation(), given.limit, openings=openings, pace=_pace(given.clock),
     )  # fmt: skip
+
+
+def _pace(clock: str) -> Pace | None:
+    try:
+        return read_time_control(clock) if clock else None
+    except BadTimeControl as problem:
+        raise CommandError(f"--clock: {problem}") from None
 
 
 def _openings(file: Path, game: Game[Any], seats: int) -> tuple[Any, ...]:

@@ -16,6 +16,11 @@ Bots = Annotated[
     ),
 ]
 
+Limit = Annotated[int | None, typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]")]
+TimeControl = Annotated[
+    str, typer.Option(metavar="CONTROL", help="A chess clock in seconds, such as 40/60+0.6, or a bank, such as 5/move+60.")
+]
+
 
 def play(
     game: Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.", autocompletion=game_names)],
@@ -33,9 +38,8 @@ def play(
     openings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Openings for gomoku, as in Gomocup. Each is played once per seating.")
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]")
-    ] = None,
+    limit: Limit = None,
+    clock: TimeControl = "",
     save: Annotated[
         Path | None, typer.Option(help="Save a match file of every match in this folder, and the bots' logs.")
     ] = None,
@@ -53,7 +57,7 @@ def play(
     from botdrome.cli.play import PlayOptions, run
 
     given = PlayOptions(
-        matches=matches, jobs=jobs, seed=seed, players=players, options=option or [], openings=openings, limit=limit, save=save,
-        isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, show=show,
+        matches=matches, jobs=jobs, seed=seed, players=players, options=option or [], openings=openings, limit=limit, clock=clock,
+        save=save, isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, show=show,
     )  # fmt: skip
     raise typer.Exit(run(game, bots, given))

@@ -17,8 +17,6 @@ def offline_entrants(document: ContestDocument) -> list[Entrant]:
     """Return the entrants of a document with the versions of their files. Raise BadDocument if it cannot run offline."""
     if not document.entrants:
         raise BadDocument('entrants: a contest that runs offline names its bots, as in [[entrants]] and bot = "my_bot.py"')
-    if document.clock.control or document.clock.bank:
-        raise BadDocument("clock: a contest that runs offline has only `limit`, the milliseconds for a move")
     names = entrant_names(document)
     for name in names:
         if names.count(name) > 1:

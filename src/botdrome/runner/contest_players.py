@@ -57,8 +57,8 @@ def contest_plan(document: ContestDocument, entrants: Sequence[Entrant], isolati
         seed=document.seed,
         options=document.options,
         isolation=isolation,
-        limit=document.clock.limit,
         records=True,
+        pace=document.terms.pace,
     )
 
 

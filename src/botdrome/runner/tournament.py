@@ -23,7 +23,7 @@ from botdrome.games.options import with_options
 from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
-from botdrome.match.terms import Milliseconds, Terms, offline
+from botdrome.match.terms import Milliseconds, Pace, Terms, offline
 from botdrome.runner.bot_process import ISOLATED, Isolation, close_idle
 from botdrome.runner.scenes import SceneQueue, Show, Stage
 from botdrome.runner.seats import Effort, ProgramSeat, Seat, check_bot, make_seat
@@ -115,6 +115,8 @@ class TournamentPlan(Struct, frozen=True):
     """Whether outcomes carry the match file and the last view."""
     openings: tuple[Any, ...] = ()
     """Values of the option `opening`: each is played with one seed."""
+    pace: Pace | None = None
+    """The time control; None: that of the game."""
 
     def game_options(self, fixture: Fixture) -> dict[str, Any]:
         """Return the options of one match."""
@@ -125,7 +127,8 @@ class TournamentPlan(Struct, frozen=True):
         return list(fixtures(len(self.entrants), self.seats, self.matches, self.seed))
 
     def terms(self) -> Terms:
-        terms = offline(FORMATS[self.game].terms)
+        usual = FORMATS[self.game].terms
+        terms = offline(usual if self.pace is None else replace(usual, pace=self.pace))
         return terms if self.limit is None else replace(terms, pace=replace(terms.pace, limit=self.limit, first=None))
 
 
