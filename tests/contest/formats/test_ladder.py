@@ -7,7 +7,7 @@ from tests.contest.formats.examples import bots, document, order, played
 
 
 def test_a_ladder_never_ends_and_finds_the_order() -> None:
-    progress = played(ContestProgress(document("ladder"), bots(7), {}), most=200)
+    progress = played(ContestProgress(document("ladder"), bots(7), {}), most=400)
     assert (progress.over, order(progress)) == (False, [0, 1, 2, 3, 4, 5, 6])
     waits = [sum(number in round_.byes for round_ in progress.rounds) for number in range(7)]
     assert max(waits) - min(waits) <= 1

@@ -1,4 +1,8 @@
-"""Ladder: always open. Neighbours that have met least play each other, and each result moves them."""
+"""Ladder: always open, and each result moves its players.
+
+The games of pairs are those that say most about all strengths. At larger tables, or with very many entrants, neighbours that
+have met least play each other.
+"""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -13,8 +17,9 @@ from botdrome.contest.formats.meeting import MeetingPlanner
 from botdrome.contest.formats.pairs import SwissHistory
 from botdrome.contest.formats.planned import PlannedFormat, players_of
 from botdrome.contest.formats.scores import played_in, scores_of
-from botdrome.contest.formats.tables import ladder_tables
+from botdrome.contest.formats.tables import ladder_pairs, ladder_tables
 from botdrome.contest.live_rating import LiveRating, updated
+from botdrome.contest.matchmaking import MOST_KNOWN, Knowledge
 
 Ratings = defaultdict[EntrantNumber, LiveRating]
 
@@ -29,13 +34,17 @@ class Ladder(PlannedFormat):
 
     def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
         planner, history, ratings, number = MeetingPlanner(document), SwissHistory(), Ratings(LiveRating), 0
+        knowledge = Knowledge()
         level = document.rotate and document.games_per_meeting % document.seats == 0
         while True:
             number += 1
             players = players_of(entrants, number)
             self._check(document, len(players))
             ranked = sorted(players, key=lambda player: (-ratings[player].mean, player))
-            tables, waiting = ladder_tables(ranked, document.seats, history)
+            small = document.seats == 2 and len(players) <= MOST_KNOWN
+            tables, waiting = (
+                ladder_pairs(ranked, history, knowledge) if small else ladder_tables(ranked, document.seats, history)
+            )
             fixtures: list[ContestFixture] = []
             for meeting, seats in enumerate(tables, 1):
                 fixtures += planner.fixtures(number, meeting, seats)
@@ -43,6 +52,7 @@ class Ladder(PlannedFormat):
             history.add_byes(waiting)
             yield Round(number, fixtures, tuple(waiting))
             rate([Round(number, fixtures)], results, ratings)
+            _learn(fixtures, results, knowledge)
 
     def ranked(
         self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
@@ -66,3 +76,12 @@ def rate(rounds: Sequence[Round], results: Results, ratings: Ratings) -> Ratings
             after = updated([ratings[number] for number in fixture.entrants], result.places)
             ratings.update(zip(fixture.entrants, after, strict=True))
     return ratings
+
+
+def _learn(fixtures: Sequence[ContestFixture], results: Results, knowledge: Knowledge) -> None:
+    for fixture in fixtures:
+        places = results[fixture.key].places
+        if len(places) == 2:
+            one, two = fixture.entrants
+            points = (1 + (places[0] < places[1]) - (places[0] > places[1])) / 2
+            knowledge.learn(str(one), str(two), points)

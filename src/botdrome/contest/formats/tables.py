@@ -5,6 +5,7 @@ from itertools import combinations
 
 from botdrome.contest.formats.format import EntrantNumber
 from botdrome.contest.formats.pairs import SwissHistory
+from botdrome.contest.matchmaking import Knowledge, WaitingPlayer, pairs_now
 
 Table = list[EntrantNumber]
 STEPS, REST, NEAR = 100, 5, 20
@@ -25,11 +26,27 @@ def ladder_tables(ranked: Sequence[EntrantNumber], size: int, history: SwissHist
     return [_seated(table, history) for table in tables], waiting
 
 
+def ladder_pairs(ranked: Sequence[EntrantNumber], history: SwissHistory, knowledge: Knowledge) -> Seatings:
+    """Return the pairs whose games say most about all strengths, by seat, and the entrant that waits, if there is one.
+
+    An entrant that has waited more often chooses first, and nobody waits twice before all others have waited once.
+    """
+    waiting = _byes(ranked, 2, history)
+    players = [WaitingPlayer(str(number), -history.byes.get(number, 0)) for number in ranked if number not in waiting]
+    pairs = pairs_now(players, knowledge, lambda *_: True, now=0, bound=0)
+    return [_seated([int(one), int(two)], history) for one, two in pairs], waiting
+
+
 def _split(ranked: Sequence[EntrantNumber], size: int, history: SwissHistory) -> tuple[list[Table], list[EntrantNumber]]:
+    byes = _byes(ranked, size, history)
+    return _filled([number for number in ranked if number not in byes], size, history), byes
+
+
+def _byes(ranked: Sequence[EntrantNumber], size: int, history: SwissHistory) -> list[EntrantNumber]:
+    """Return the lowest of those that have waited least."""
     lowest_first = list(reversed(ranked))
     lowest_first.sort(key=lambda number: history.byes.get(number, 0))
-    byes = lowest_first[: len(ranked) % size]
-    return _filled([number for number in ranked if number not in byes], size, history), byes
+    return lowest_first[: len(ranked) % size]
 
 
 def _filled(players: list[EntrantNumber], size: int, history: SwissHistory) -> list[Table]:
