@@ -15,7 +15,7 @@ from tests.browser.test_organising import sign_in
 from tests.docs.pages import ROOT
 
 GAME = "noughts-and-crosses"
-ADA, BOB = "<b>ada</b> of the cup", "bob of the cup"
+ADA, BOB = "ada of <b>the</b> cup", "bob of the cup"
 CUP = """\
 name = "page cup"
 title = "The <i>Page</i> Cup"

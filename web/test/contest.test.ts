@@ -28,6 +28,7 @@ test('a result is told in the order of the meeting', () => {
   assert.equal(resultWords(match(['a', 'b', 'c'], [1, 1, 3]), ['a', 'b', 'c']), 'draw of 2');
   assert.equal(resultWords(match(['a', 'b'], []), ['a', 'b']), 'not counted');
   assert.equal(resultWords({ key: '1.1.1', bots: ['a', 'b'], result: null }, ['a', 'b']), 'to play');
+  assert.equal(resultWords({ key: '1.1.1', bots: ['a', 'b'], result: null }, ['a', 'b'], true), 'not played');
 });
 
 test('bots that did not come or crashed are named', () => {

@@ -1,5 +1,5 @@
 /** A contest with a document: its state, progress, standings, rounds and log, and how to enter. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ContestEntrant, ContestLogLine, ContestStanding, DocumentedContest } from '../api/types';
 import { useRest } from '../api/use';
 import { Questions } from '../parts/ask-first';
@@ -10,17 +10,15 @@ import { Moment } from '../parts/moment';
 import { EntrySection } from './contest-entry';
 import { RoundsSection } from './contest-rounds';
 import { CrosstableSection, NowPlaying } from './contest-tables';
-import { documentOf, FORMAT_TITLES, points, takesEntries, TIE_BREAK_TITLES } from './contest-words';
+import { documentOf, FORMAT_TITLES, lookEvery, points, takesEntries, TIE_BREAK_TITLES } from './contest-words';
 
-/** Milliseconds between two looks. A large contest takes the server longer. */
-const EVERY = 4000;
-const LARGE = 200;
 const CROSSTABLES = ['round-robin', 'gauntlet', 'swiss', 'ladder', 'groups'];
 
 export function useContest(name: string, first: DocumentedContest | null = null): { contest: DocumentedContest | null; error: string | null; again: () => void } {
-  const slow = (first?.entrants.length ?? 0) > LARGE || first?.state === 'over';
-  const { value, error, again } = useRest<DocumentedContest>(`/contest-documents/${encodeURIComponent(name)}?fixtures=none`, slow ? 4 * EVERY : EVERY);
-  return { contest: value ?? first, error, again };
+  const [last, setLast] = useState(first);
+  const { value, error, again } = useRest<DocumentedContest>(`/contest-documents/${encodeURIComponent(name)}?fixtures=none`, lookEvery(last));
+  useEffect(() => void (value && setLast(value)), [value]);
+  return { contest: value ?? last, error, again };
 }
 
 export function DocumentedContestPage({ first }: { first: DocumentedContest }) {
@@ -87,7 +85,7 @@ export function ContestProgress({ contest }: { contest: DocumentedContest }) {
       {!began && <p>{state === 'draft' ? 'This contest is a draft. It takes no bots yet.' : 'Bots can enter. The contest has not started.'}</p>}
       {state === 'paused' && <p>The contest is paused: no new match starts.</p>}
       {why && state !== 'over' && <p class="waits"><strong>It waits for the organiser:</strong> {why}</p>}
-      {awaited.length > 0 && state === 'running' && <p class="waits"><strong>Not connected, with matches to play:</strong> <Awaited names={awaited} /></p>}
+      {awaited.length > 0 && state === 'running' && <p class="waits"><strong>Awaited bots, with matches to play:</strong> <Awaited names={awaited} /></p>}
     </div>
   );
 }
@@ -105,9 +103,7 @@ function standingColumns({ standings, tieBreaks }: DocumentedContest): Column<Co
     { title: 'Place', number: true, cell: ({ place }) => place },
     { title: 'Bot', head: true, cell: ({ bot }) => <BotLink name={bot} /> },
     { title: 'Score', number: true, cell: ({ score }) => <strong>{points(score)}</strong> },
-    { title: 'Won', number: true, cell: ({ wins }) => wins },
-    { title: 'Drawn', number: true, cell: ({ draws }) => draws },
-    { title: 'Lost', number: true, cell: ({ losses }) => losses },
+    { title: 'W–D–L', number: true, cell: ({ wins, draws, losses }) => `${wins}–${draws}–${losses}` },
     any(({ byes }) => byes) && { title: 'Byes', number: true, wide: true, cell: ({ byes }) => byes },
     any(({ noShows }) => noShows) && { title: 'No-shows', number: true, wide: true, cell: ({ noShows }) => noShows },
     any(({ crashes }) => crashes) && { title: 'Crashes', number: true, wide: true, cell: ({ crashes }) => crashes },
@@ -117,26 +113,36 @@ function standingColumns({ standings, tieBreaks }: DocumentedContest): Column<Co
   return columns.filter((column) => column !== false);
 }
 
+function standingsCaption({ standings, tieBreaks, document: { players } }: DocumentedContest): string {
+  const score = Number(players ?? 2) > 2 ? 'The score of a match is the share of opponents beaten.' : 'A win is 1 point, a draw ½.';
+  const counts = 'W–D–L: won, drawn, lost.';
+  const broken = standings.some(({ tieBreaks: values }) => values.length);
+  return broken ? `${score} ${counts} Ties are broken by: ${tieBreaks.map((name) => TIE_BREAK_TITLES[name] ?? name).join(', ')}.` : `${score} ${counts}`;
+}
+
 export function StandingsSection({ contest }: { contest: DocumentedContest }) {
   if (!contest.standings.length) return null;
   return (
     <section aria-label="Standings">
       <h2>{contest.state === 'over' ? 'Final standings' : 'Standings'}</h2>
-      <RowsTable caption="A win is 1 point, a draw ½. Ties are broken by the columns on the right, from left to right." rows={contest.standings} columns={standingColumns(contest)} empty="" />
+      <RowsTable caption={standingsCaption(contest)} rows={contest.standings} columns={standingColumns(contest)} empty="" />
     </section>
   );
 }
 
-const ENTRANTS: Column<ContestEntrant>[] = [
-  { title: 'Bot', head: true, cell: ({ name }) => <BotLink name={name} /> },
-  { title: 'Owner', cell: ({ owner }) => <bdi>{owner}</bdi> },
-  { title: 'Version', wide: true, cell: ({ version }) => <bdi>{version}</bdi> },
-  { title: 'Plays', cell: ({ left }) => (left === null ? 'yes' : left > 0 ? `withdrew before round ${left}` : 'withdrew') },
-];
+function entrantColumns(entrants: readonly ContestEntrant[]): Column<ContestEntrant>[] {
+  const columns: (Column<ContestEntrant> | false)[] = [
+    { title: 'Bot', head: true, cell: ({ name }) => <BotLink name={name} /> },
+    { title: 'Owner', cell: ({ owner }) => <bdi>{owner}</bdi> },
+    entrants.some(({ version }) => version) && { title: 'Version', wide: true, cell: ({ version }) => <bdi>{version}</bdi> },
+    entrants.some(({ left }) => left !== null) && { title: 'Withdrawn', cell: ({ left }) => (left === null ? '' : left > 0 ? `from round ${left}` : 'yes') },
+  ];
+  return columns.filter((column) => column !== false);
+}
 
 /** Entrants are in the standings once the contest runs, so the list is folded then. */
 function EntrantsSection({ contest: { entrants, standings } }: { contest: DocumentedContest }) {
-  const table = <RowsTable caption="In the order of their seeds" rows={entrants} columns={ENTRANTS} empty="No bot has entered yet." />;
+  const table = <RowsTable caption="In the order of their seeds" rows={entrants} columns={entrantColumns(entrants)} empty="No bot has entered yet." />;
   return (
     <section aria-label="Entrants">
       {standings.length ? <details><summary>Entrants ({entrants.length.toLocaleString()})</summary>{table}</details> : <><h2>Entrants</h2>{table}</>}

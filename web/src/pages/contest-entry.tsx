@@ -9,16 +9,19 @@ import { change } from '../parts/doing';
 import { contestPath } from '../parts/links';
 import { documentOf, entryRules, takesEntries } from './contest-words';
 
+/** Folded once the contest takes no more bots: then it is for withdrawals only. */
 export function EntrySection({ contest, changed }: { contest: DocumentedContest; changed: () => void }) {
   const open = takesEntries(contest);
+  const words = <p>{entryRules(documentOf(contest)).join(' ')} {!open && (contest.state === 'draft' ? 'The organiser has not opened the contest yet.' : 'The contest takes no more bots.')}</p>;
+  const body = (
+    <div class="columns">
+      {contest.state !== 'draft' && <EntryForm contest={contest} open={open} changed={changed} />}
+      <div><h3>How bots play</h3><BotLines contest={contest} /></div>
+    </div>
+  );
   return (
     <section aria-label="How to enter" class="entry">
-      <h2>{open ? 'Enter a bot' : 'Entry'}</h2>
-      <p>{entryRules(documentOf(contest)).join(' ')}{!open && contest.state === 'draft' && ' The organiser has not opened the contest yet.'}{!open && contest.state !== 'draft' && ' The contest takes no more bots.'}</p>
-      <div class="columns">
-        {contest.state !== 'draft' && <EntryForm contest={contest} open={open} changed={changed} />}
-        <details open={open}><summary>How bots play</summary><BotLines contest={contest} /></details>
-      </div>
+      {open ? <><h2>Enter a bot</h2>{words}{body}</> : <details open={contest.state === 'draft'}><summary>{contest.state === 'draft' ? 'Entry' : 'Entry and withdrawal'}</summary>{words}{body}</details>}
     </section>
   );
 }
@@ -62,7 +65,7 @@ function BotLines({ contest: { game, name, document } }: { contest: DocumentedCo
   return (
     <ul class="steps">
       {password && <li>Enter the bot with the form first, since a login cannot carry the contest's password.</li>}
-      <li>A bot in Python or any program: <CopyLine label="the command to join the contest" text={`botdrome join my_bot.py --server ${where.http} --contest ${quoted(name)}`} /></li>
+      <li>A bot in Python or any program: <CopyLine label="the command to join the contest" text={`botdrome join my_bot.py --contest ${quoted(name)} --server ${where.http}`} /></li>
       <li>Over the native protocol, every login {password ? 'names' : 'enters the bot and names'} the contest: <CopyLine label="the login with the contest" text={login} /></li>
       <li>Bots with a URL, and bots of other protocols: enter them with the form. The server calls them, or seats them when they connect.</li>
     </ul>

@@ -1,11 +1,10 @@
 /** The rounds of a contest: meetings and their matches. The current round is open, earlier ones are folded. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ContestMeeting, ContestMeetings, DocumentedContest, Fixture, Round } from '../api/types';
 import { DataTable, type Column } from '../parts/data-table';
 import { BotLink, MatchLink } from '../parts/links';
-import { documentOf, faultWords, points, resultWords, roundTitle } from './contest-words';
+import { documentOf, faultWords, lookEvery, points, resultWords, roundTitle } from './contest-words';
 
-const EVERY = 5000;
 const MOST_BYES = 30;
 
 export function RoundsSection({ contest }: { contest: DocumentedContest }) {
@@ -27,6 +26,7 @@ export function RoundsSection({ contest }: { contest: DocumentedContest }) {
 /** A round is asked for when it is opened. */
 function RoundPart({ contest, round, current }: { contest: DocumentedContest; round: Round; current: boolean }) {
   const [open, setOpen] = useState(current);
+  useEffect(() => setOpen(current), [current]);
   return (
     <details class="round" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{roundTitle(documentOf(contest), round)} <span class="quiet">· {round.played.toLocaleString()} of {round.games.toLocaleString()} matches played</span></summary>
@@ -49,12 +49,12 @@ function Meetings({ contest, round, bot }: { contest: DocumentedContest; round?:
     !round && { title: 'Round', number: true, cell: (meeting) => meeting.round },
     groups && { title: 'Group', number: true, cell: ({ group }) => group ?? '' },
     { title: 'Players', head: true, cell: (meeting) => <Players meeting={meeting} /> },
-    { title: 'Matches', cell: (meeting) => <Games meeting={meeting} /> },
+    { title: 'Matches', cell: (meeting) => <Games meeting={meeting} over={contest.state === 'over'} /> },
   ];
   const still = contest.state === 'over' || (round && round.played === round.games);
   return (
     <DataTable<ContestMeeting, ContestMeetings> key={String(still)} caption={caption} from={`/contest-meetings/${encodeURIComponent(contest.name)}`} filters={{ round: round?.number, bot }}
-      rows={({ meetings }) => meetings} columns={columns.filter((column) => column !== false)} usual="" prefix={round ? `round${round.number}-` : 'bot-'} every={still ? 0 : EVERY} empty="No meeting." />
+      rows={({ meetings }) => meetings} columns={columns.filter((column) => column !== false)} usual="" prefix={round ? `round${round.number}-` : 'bot-'} every={still ? 0 : lookEvery(contest)} empty="No meeting." />
   );
 }
 
@@ -68,12 +68,12 @@ function Players({ meeting: { bots, scores, games } }: { meeting: ContestMeeting
   );
 }
 
-function Games({ meeting: { bots, games } }: { meeting: ContestMeeting }) {
-  return <ul class="meeting-games">{games.map((game, at) => <li key={game.key}><Game game={game} bots={bots} number={at + 1} /></li>)}</ul>;
+function Games({ meeting: { bots, games }, over }: { meeting: ContestMeeting; over: boolean }) {
+  return <ul class="meeting-games">{games.map((game, at) => <li key={game.key}><Game game={game} words={resultWords(game, bots, over)} number={at + 1} /></li>)}</ul>;
 }
 
-function Game({ game, bots, number }: { game: Fixture; bots: readonly string[]; number: number }) {
-  const words = <bdi>{resultWords(game, bots)}</bdi>;
+function Game({ game, words: text, number }: { game: Fixture; words: string; number: number }) {
+  const words = <bdi>{text}</bdi>;
   const faults = faultWords(game);
   return (
     <>

@@ -19,6 +19,11 @@ export const TIE_BREAK_TITLES: Record<string, string> = {
   games: 'Games',
 };
 
+/** Milliseconds between two looks at a contest. A large one costs the server more, and one that is over does not change. */
+export function lookEvery(contest: DocumentedContest | null): number {
+  return contest && (contest.entrants.length > 200 || contest.state === 'over') ? 16_000 : 4000;
+}
+
 /** The parts of the document that the pages show. Keys with their default values are left out by the server. */
 export interface ShownDocument {
   title?: string;
@@ -51,8 +56,8 @@ export function points(score: number): string {
 }
 
 /** The result of a match: `1–0` in the order of these bots, or the winner at larger tables. */
-export function resultWords({ bots, result }: Fixture, order: readonly string[]): string {
-  if (!result) return 'to play';
+export function resultWords({ bots, result }: Fixture, order: readonly string[], over = false): string {
+  if (!result) return over ? 'not played' : 'to play';
   const { places } = result;
   if (!places.length) return 'not counted';
   if (order.length === 2) return order.map((bot) => pairPoints(places, bots.indexOf(bot))).join('–');

@@ -30,7 +30,7 @@ const ACTIONS: ContestAction[] = [
   { action: 'pause', title: 'Pause', from: ['running'], done: 'No new match starts. Running matches are played to their end.' },
   { action: 'resume', title: 'Resume', from: ['paused'], done: 'The contest runs again.' },
   { action: 'end', title: 'End', from: ['open', 'running', 'paused'], done: 'The contest is over.',
-    question: { title: 'End the contest?', words: 'No further match starts, and the standings are final. This cannot be undone.', action: 'End the contest' } },
+    question: { title: 'End the contest?', words: 'No further match starts, and the standings are final. This cannot be undone. To stop for a while, pause it instead.', action: 'End the contest' } },
 ];
 
 export function organisePath(name: string): string {
@@ -79,7 +79,7 @@ function Entrants({ contest, changed }: { contest: DocumentedContest; changed: (
   const columns: Column<ContestEntrant>[] = [
     { title: 'Bot', head: true, cell: ({ name }) => <bdi>{name}</bdi> },
     { title: 'Owner', cell: ({ owner }) => <bdi>{owner}</bdi> },
-    { title: 'Connected', cell: ({ name }) => (contest.awaited.includes(name) ? <span class="bad">awaited</span> : '') },
+    { title: 'State', wide: true, cell: ({ name }) => (contest.awaited.includes(name) ? <span class="bad">awaited</span> : '') },
     { title: 'Actions', cell: ({ name, left }) => (left !== null ? 'withdrawn' : contest.state !== 'over' && <button type="button" aria-label={`Withdraw ${name}`} onClick={() => void withdraw(name)}>Withdraw</button>) },
   ];
   return <section aria-label="Entrants"><h2>Entrants</h2><RowsTable caption={`${contest.entrants.length.toLocaleString()} bots, in the order of their seeds`} rows={contest.entrants} columns={columns} limit={25} empty="No bot has entered yet." /></section>;
