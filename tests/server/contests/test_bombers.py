@@ -44,3 +44,30 @@ async def test_users_of_the_api_meet_each_other_and_house_bots(tmp_path: Path) -
             task.cancel()
         results = house.contests.known("cup").results.values()
         assert len(results) == 3 and all(result.match and not result.absent for result in results)
+
+
+async def test_a_user_that_loses_its_token_waits_no_longer(tmp_path: Path) -> None:
+    async with server(tmp_path, bomber_port=0, bomber_rooms=ROOM) as house, api(house) as web:
+        await open_contest(house, game="bomberman", players=2, games=1, options={"rounds": 3})
+        ada, _ = await entered(house, "ada", "bob", game="bomberman")
+        await house.contests.act("cup", "start", "operator")
+        await web.post({"user_name": "ada", "password": ada["password"]})
+        assert house.contests.awaited("cup") == ["bob"]
+        entry = await house.arena.store.bot("ada")
+        assert entry is not None
+        _, token = await house.arena.rotate(entry)
+        assert sorted(house.contests.awaited("cup")) == ["ada", "bob"]
+        assert "user_id" in await web.post({"user_name": "ada", "password": token})
+        assert house.contests.awaited("cup") == ["bob"]
+
+
+async def test_rooms_of_contests_are_closed_after_their_matches(tmp_path: Path) -> None:
+    async with server(tmp_path, bomber_port=0, bomber_rooms=ROOM) as house, api(house) as one, api(house) as two:
+        watchers = len(house.desk._watchers)
+        await open_contest(house, game="bomberman", players=2, games=1, options={"rounds": 3})
+        logins = await entered(house, "ada", "bob", game="bomberman")
+        await house.contests.act("cup", "start", "operator")
+        playing = [asyncio.create_task(play_on(house, web, login)) for web, login in zip((one, two), logins, strict=True)]
+        await asyncio.wait_for(asyncio.gather(*playing), PATIENCE)
+        while len(house.desk._watchers) > watchers:
+            await asyncio.sleep(0)

@@ -45,7 +45,7 @@ class ContestRooms:
         self._rooms[user.user_id], self._users[admission.name] = room, user
         queue = self._desk.contest_queue
         assert queue is not None
-        release = partial(self._drop, admission.name, user)
+        release = partial(self.drop, admission.name, user)
         leave = queue.hold(plan.game.name, admission.name, admission.owner, self, release)
         if self._rooms.get(user.user_id) is room and room.table is None:
             self._leave[admission.name] = leave
@@ -54,7 +54,7 @@ class ContestRooms:
     def registered(self, user: BomberUser) -> Registered:
         return self._rooms[user.user_id].registered(user)
 
-    def _drop(self, name: str, user: BomberUser) -> None:
+    def drop(self, name: str, user: BomberUser) -> None:
         """The user waits or plays no longer: it may register again."""
         room = self._rooms.pop(user.user_id, None)
         if self._users.get(name) is user:
@@ -70,8 +70,10 @@ class ContestRooms:
         room = self._rooms[next(iter(own.values())).user_id]
         for name, user in own.items():
             self._leave.pop(name, None)
-            room.take_over(name, user, self._rooms[user.user_id])
-            self._rooms[user.user_id] = room
+            other, self._rooms[user.user_id] = self._rooms[user.user_id], room
+            if other is not room:
+                room.take_over(name, user, other)
+                other.close()
         gathered = [self._gathered(player, own) for player in players]
         table = open_table(self._desk, plan.game, room.plan.terms, plan.options, gathered, plan.contest, plan.seed)
         plan.prepare(table)
@@ -86,4 +88,4 @@ class ContestRooms:
 
     def _end(self, users: dict[str, BomberUser]) -> None:
         for name, user in users.items():
-            self._drop(name, user)
+            self.drop(name, user)

@@ -111,10 +111,9 @@ class BomberRoom:
 
     def take_over(self, name: str, user: BomberUser, other: "BomberRoom") -> None:
         """Take a user of another room in; requests that wait there are answered."""
-        if other is not self:
-            self._users[user.user_id] = self._names[name] = user
-            other.waits.wake(None)
-            self.pushes |= other.pushes
+        self._users[user.user_id] = self._names[name] = user
+        other.waits.wake(None)
+        self.pushes |= other.pushes
 
     def enter(self, user_name: str, admission: Admission, password: str | None, address: str) -> BomberUser:
         """Add a user. The room must be open, and the name free."""
@@ -142,8 +141,12 @@ class BomberRoom:
     def _lose(self, user: BomberUser, name: str) -> None:
         """Block a user whose token changed or whose bot was removed. Before the game its seat becomes free."""
         user.log_out()
-        self._users.pop(user.user_id, None)
-        if self.registering and self._names.get(name) is user:
+        room = self.room_of(user.user_id)  # a contest may have moved it
+        room._users.pop(user.user_id, None)
+        if self._private and self.contest_rooms is not None:
+            if room.registering:
+                self.contest_rooms.drop(name, user)
+        elif self.registering and self._names.get(name) is user:
             del self._names[name]
             self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
 
