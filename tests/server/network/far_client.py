@@ -20,6 +20,7 @@ from typing import Any
 
 import httpx
 from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 
 from botdrome.server.network.steady_loop import run
 from botdrome.store.store import Wanted
@@ -75,7 +76,10 @@ async def play(url: str, login: dict[str, Any]) -> list[float]:
         await line.send(json.dumps(login))
         await line.recv()
         while True:
-            message = json.loads(await line.recv())
+            try:
+                message = json.loads(await line.recv())
+            except ConnectionClosed:  # the other client has left
+                return thinking
             asked, state = monotonic(), message["state"]
             if len(thinking) == MOVES or state["result"] is not None:
                 return thinking
