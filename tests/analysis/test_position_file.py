@@ -60,7 +60,7 @@ def test_a_bad_set_up_is_refused() -> None:
     with pytest.raises(BadRecord, match="hexadecimal"):
         read_position(encoded(replace(file, setup=replace(file.setup, seed="xyz"))))
     with pytest.raises(BadRecord, match="not a match file"):
-        read_position(encoded(replace(file, setup=replace(file.setup, botdrome=3))))
+        read_position(encoded(replace(file, setup=replace(file.setup, botdrome=99))))
 
 
 def test_a_player_that_is_not_asked_has_no_question() -> None:
