@@ -78,6 +78,10 @@ def test_a_contest_is_created_entered_and_played(page: Page, arena: BrowserArena
     page.get_by_role("button", name="Start").click()
     page.get_by_role("dialog").get_by_role("button", name="Start").click()
     expect(page.get_by_text("The contest runs.")).to_be_visible()
+    page.get_by_role("button", name="Withdraw house:random").click()
+    page.get_by_role("dialog").get_by_label("Reason").fill("it <u>guesses</u>")
+    page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
+    expect(page.get_by_role("region", name="Log")).to_contain_text("it <u>guesses</u>")
     with ThreadPoolExecutor() as threads:
         list(threads.map(play_on, [arena] * 2, tokens, tokens.values()))
     page.goto(f"/contests/{GAME}/page%20cup")
@@ -86,7 +90,7 @@ def test_a_contest_is_created_entered_and_played(page: Page, arena: BrowserArena
     expect(page.get_by_role("region", name="Standings").get_by_role("row")).to_have_count(4)
     expect(page.get_by_role("region", name="Standings")).to_contain_text(ADA)
     expect(page.get_by_role("region", name="Log")).to_contain_text("all matches are played")
-    expect(page.locator("main b, main i")).to_have_count(0)
+    expect(page.locator("main b, main i, main u")).to_have_count(0)
     for width, height in SIZES.values():
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,6 +1,6 @@
 """Groups, then knockout."""
 
-from botdrome.contest.formats.groups import Groups, parted
+from botdrome.contest.formats.groups import Groups, groups_in, parted
 from botdrome.contest.progress import ContestProgress
 from tests.contest.formats.examples import bots, contest, document, order, played
 
@@ -9,6 +9,7 @@ def test_the_best_of_each_group_go_on() -> None:
     progress = contest("groups", 8)
     first = {number for fixture in progress.rounds[0].fixtures[:12] for number in fixture.entrants}
     assert first == {0, 3, 4, 7}
+    assert groups_in(document("groups"), bots(8)) == [[0, 3, 4, 7], [1, 2, 5, 6]]
     assert order(progress)[:4] == [0, 1, 2, 3]
     notes = [line.note for line in progress.standings()[4:]]
     assert notes == ["place 3 in group 1", "place 3 in group 2", "place 4 in group 2", "place 4 in group 1"]

@@ -157,7 +157,7 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         document=shown_document(entry.document),
         why=entry.why or (progress.refusal if began else ""),
         awaited=awaited,
-        played=len(stored.results),
+        played=len(progress.results) if began else 0,
         expected=progress.expected,
         entrants=[ContestEntrant(one.name, one.owner, one.version, one.left) for one in stored.entrants],
         standings=_standings(progress) if began else [],
