@@ -58,7 +58,7 @@ def test_before_the_fleets_are_placed_nothing_is_hidden() -> None:
 
 
 def test_upgrades_are_drawn_in_crates_that_nobody_knows() -> None:
-    match = new_match("bomberman", upgrades=50)
+    match = new_match("bomberman", upgrades=50, rounds=60)
     simulate(match, [seated(HOUSE["bomberman"]["sapper"], seed) for seed in (1, 2)])
     position = questions(*recorded(match), 0)[40].position
     after = redrawn(position, 0, Chance(3))
