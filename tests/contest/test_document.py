@@ -64,6 +64,7 @@ def test_the_example_is_right_and_so_is_that_of_every_key() -> None:
         ),
         ("advance = 3", 'line 3: advance: this belongs to groups, not to round-robin; leave it out, or use format = "groups"'),
         ('format = "knockout"\nbest_of = 4', "line 4: best_of: an odd number, not 4; for example best_of = 5"),
+        ("games = 1001", "line 3: games: a meeting has at most 1000 matches, not 1001; for example games = 5"),
         ('format = "knockout"\nbest_of = 3\ngames = 2', "line 5: games: best_of = 3 decides how many matches are played"),
         ('tie_breaks = ["wins", "wins"]', "line 3: tie_breaks: 'wins' is named twice"),
         ('[entry]\nkind = "list"', 'line 3: entry.bots: kind = "list" needs the names of the bots'),

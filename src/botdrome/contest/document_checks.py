@@ -22,6 +22,8 @@ BELONGS = {
     "champion": ("gauntlet",),
 }
 """The formats that a key belongs to."""
+MOST_MATCHES = 1000
+"""The largest number of matches in a meeting: all of them are planned at once."""
 CLOSED = ("knockout", "double-elimination", "groups")
 """The formats that take no entrants after the start."""
 
@@ -55,6 +57,9 @@ def _format_problems(document: "ContestDocument") -> Iterator[str]:
         if getattr(document, key) != default and format_ not in formats:
             others = " and ".join(formats)
             yield f'{key}: this belongs to {others}, not to {format_}; leave it out, or use format = "{formats[0]}"'
+    for key, matches in (("games", document.games), ("best_of", document.best_of)):
+        if (matches or 0) > MOST_MATCHES:
+            yield f"{key}: a meeting has at most {MOST_MATCHES} matches, not {matches}; for example {key} = 5"
     if document.best_of is not None:
         yield from _series_problems(document, document.best_of)
     if format_ == "double-elimination" and document.seats > 2:
