@@ -239,7 +239,7 @@ def test_the_time_limit_is_for_the_main_thread_only() -> None:
 @pytest.mark.parametrize(
     ("entrant", "problem"),
     [
-        ("house:nobody", "house:nobody: for noughts-and-crosses the house has random, perfect"),
+        ("house:nobody", "house:nobody: for noughts-and-crosses the house has random, blocker, perfect"),
         ("cmd:", "cmd:: a program is missing after cmd:"),
         ("cmd:'", "cmd:': No closing quotation"),
         ("cmd:/no/such/program", "cmd:/no/such/program: there is no program '/no/such/program'"),
