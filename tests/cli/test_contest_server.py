@@ -28,6 +28,7 @@ async def test_an_operator_runs_a_contest_from_the_terminal(tmp_path: Path) -> N
         await play_all(house, logins)
         shown = await run_beside("contest", "server", "show", "cup", "--server", house.url)
         assert "over, 2 entrants, 2 of about 2 matches" in shown.stdout and "ada" in shown.stdout
+        assert "1500" in shown.stdout and "it waits" not in shown.stdout
         again = await run_beside("contest", "server", "pause", "cup", *options)
         assert again.exit_code == 1 and "the contest 'cup' is over" in again.stderr
 

@@ -155,7 +155,7 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         game=entry.document.game,
         state=entry.state,
         document=shown_document(entry.document),
-        why=entry.why or (progress.refusal if began else ""),
+        why="" if entry.state == "over" else entry.why or (progress.refusal if began else ""),
         awaited=awaited,
         played=len(progress.results) if began else 0,
         expected=progress.expected,

@@ -14,7 +14,7 @@ from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.rest import RestServer, ServerProblem, segment
 
 CONFLICT = 409
-COLUMNS = ("place", "bot", "score", "wins", "draws", "losses", "noShows", "crashes", "note")
+COLUMNS = ("place", "bot", "score", "wins", "draws", "losses", "noShows", "crashes", "rating", "note")
 
 
 def create_contest(server: str, token: str, file: Path, to_open: bool) -> int:
@@ -120,5 +120,12 @@ def _standings(contest: dict[str, Any]) -> Table:
         heading = {"noShows": "no-shows"}.get(column, column)
         table.add_column(heading, justify="left" if column in ("bot", "note") else "right", no_wrap=True)
     for line in contest["standings"]:
-        table.add_row(*(f"{line[column]:g}" if isinstance(line[column], float) else str(line[column]) for column in COLUMNS))
+        table.add_row(*(_cell(line, column) for column in COLUMNS))
     return table
+
+
+def _cell(line: dict[str, Any], column: str) -> str:
+    value = line[column]
+    if column == "rating" and value is not None:
+        return f"{value:.0f}" + ("" if line["margin"] is None else f" ± {line['margin']:.0f}")
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
