@@ -7,6 +7,7 @@ import { RowsTable, type Column } from '../parts/data-table';
 import { hush, Notices } from '../parts/doing';
 import { BotLink, GameLink } from '../parts/links';
 import { Moment } from '../parts/moment';
+import { Rating } from '../parts/rating';
 import { EntrySection } from './contest-entry';
 import { RoundsSection } from './contest-rounds';
 import { CrosstableSection, NowPlaying } from './contest-tables';
@@ -103,6 +104,7 @@ function standingColumns({ standings, tieBreaks }: DocumentedContest): Column<Co
     { title: 'Place', number: true, cell: ({ place }) => place },
     { title: 'Bot', head: true, cell: ({ bot }) => <BotLink name={bot} /> },
     { title: 'Score', number: true, cell: ({ score }) => <strong>{points(score)}</strong> },
+    any(({ rating }) => rating ?? 0) && { title: 'Rating', number: true, cell: ({ rating, margin }) => <Rating rating={rating} low={below(rating, margin)} high={below(rating, margin, -1)} /> },
     { title: 'W–D–L', number: true, cell: ({ wins, draws, losses }) => `${wins}–${draws}–${losses}` },
     any(({ byes }) => byes) && { title: 'Byes', number: true, wide: true, cell: ({ byes }) => byes },
     any(({ noShows }) => noShows) && { title: 'No-shows', number: true, wide: true, cell: ({ noShows }) => noShows },
@@ -113,9 +115,14 @@ function standingColumns({ standings, tieBreaks }: DocumentedContest): Column<Co
   return columns.filter((column) => column !== false);
 }
 
+/** The lower end of a rating's interval, or with the sign -1 the upper end. */
+function below(rating: number | null, margin: number | null, sign = 1): number | null {
+  return rating === null || margin === null ? null : rating - sign * margin;
+}
+
 function standingsCaption({ standings, tieBreaks, document: { players } }: DocumentedContest): string {
   const score = Number(players ?? 2) > 2 ? 'The score of a match is the share of opponents beaten.' : 'A win is 1 point, a draw ½.';
-  const counts = 'W–D–L: won, drawn, lost.';
+  const counts = 'W–D–L: won, drawn, lost. Ratings are from these matches alone, with 95 % intervals.';
   const broken = standings.some(({ tieBreaks: values }) => values.length);
   return broken ? `${score} ${counts} Ties are broken by: ${tieBreaks.map((name) => TIE_BREAK_TITLES[name] ?? name).join(', ')}.` : `${score} ${counts}`;
 }

@@ -261,8 +261,8 @@ class RunningContest:
 
     @property
     def awaited(self) -> list[str]:
-        """The bots that have fixtures and are not here."""
-        return [name for name, fixtures in self._open_of.items() if fixtures and name in self._no_shows]
+        """The bots that have fixtures and are not here, by name."""
+        return sorted([name for name, fixtures in self._open_of.items() if fixtures and name in self._no_shows])
 
     def _watch(self) -> None:
         if not self.paused:
