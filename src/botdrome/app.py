@@ -135,13 +135,13 @@ async def open_server(
         await _recover(store)
         await asyncio.to_thread(likeness, "")  # reads its list now, and not at the first login
         parts = await _put_together(settings, store, shown, protocols)
+        parts.contests.go_on()  # before the first client comes, which may be expected in one
         ports = Ports(settings, parts.server.callers)
         await _listen(parts, ports)
         server = RunningServer(parts, ports)
         server.new_operator_token = await parts.server.keys.open()
         parts.arena.addresses = server.addresses
         await parts.url_bots.open()
-        parts.contests.go_on()
     except Exception:
         if ports is not None:
             ports.close()

@@ -99,7 +99,10 @@ def test_progress_without_a_game_that_was_finished_has_no_average(
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"bot": "nobody"}, "there is no bot 'nobody'; there are random, skipper, trawler, gunner, pilot, plotter, hunter"),
+        (
+            {"bot": "nobody"},
+            "there is no bot 'nobody'; there are random, skipper, drifter, trawler, gunner, pilot, plotter, hunter",
+        ),
         ({"bot": "house:nobody"}, "there is no bot 'house:nobody'"),
         ({"bot": "random", "width": 7}, "--width is from 8 to 22, not 7"),
         ({"bot": "random", "height": 23}, "--height is from 8 to 22, not 23"),

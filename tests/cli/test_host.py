@@ -134,7 +134,7 @@ def test_a_server_of_ones_own_charges_nobody_for_stalls(tmp_path: Path, monkeypa
     clocks = []
 
     async def look(*_: object) -> int:
-        clocks.append(getattr(asyncio.get_running_loop(), "_clock", None))
+        clocks.append(getattr(asyncio.get_running_loop(), "clock", None))
         return 7
 
     monkeypatch.setattr(host, "_own_server", look)

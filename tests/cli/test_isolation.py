@@ -30,6 +30,7 @@ HUNGRY = "kept = []\ndef bot(view):\n    kept.append(bytearray(400_000_000))\n  
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    close_idle()  # a process of an earlier test would play in that test's folder
     monkeypatch.chdir(tmp_path)
     saved(tmp_path)
     return tmp_path

@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
-from tests.server.boats.clients import BOARD, boat_server, line
+from tests.server.boats.clients import BOARD, boat_server, line, sailor
 from tests.server.boats.test_mix import play_natively, play_on_lines
 from tests.server.clients import PATIENCE, bot
 from tests.server.contests.entrants import entered, open_contest
@@ -49,3 +49,16 @@ async def test_players_on_lines_meet_the_others(tmp_path: Path) -> None:
             task.cancel()
         results = house.contests.known("cup").results.values()
         assert len(results) == 6 and all(result.match and not result.absent for result in results)
+
+
+async def test_a_player_that_waits_in_a_room_is_called_in_when_the_contest_starts(tmp_path: Path) -> None:
+    async with boat_server(tmp_path, RoomPlan(max=2)) as house:
+        house.desk.workers.start()
+        await open_contest(house, game="battleship", games=1, entrants=[{"bot": "house:random"}])
+        (ada,) = await entered(house, "ada", game="battleship")
+        async with sailor(house, "ada", ada["password"]) as one, sailor(house, "guest") as other:
+            assert (await one.until("S|"))[-1] and (await other.until("S|"))[-1], "without a contest they play each other"
+        async with sailor(house, "ada", ada["password"]) as one:
+            await house.contests.act("cup", "start", "operator")
+            assert "ada" in (await one.until("S|"))[-1].split("|")
+            assert [match.contest for match in house.desk.tables.live()] == ["cup"]

@@ -14,6 +14,7 @@ import socket
 import struct
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -72,22 +73,21 @@ def return_packets(device: int) -> None:
 async def play(url: str, login: dict[str, Any]) -> list[float]:
     """Play a game of gomoku in which nobody wins soon. Return the seconds of thinking for each move."""
     thinking: list[float] = []
-    async with connect(url, open_timeout=60, ping_interval=None) as line:
-        await line.send(json.dumps(login))
-        await line.recv()
-        while True:
-            try:
+    with suppress(ConnectionClosed):  # the other client has left
+        async with connect(url, open_timeout=60, ping_interval=None) as line:
+            await line.send(json.dumps(login))
+            await line.recv()
+            while len(thinking) < MOVES:
                 message = json.loads(await line.recv())
-            except ConnectionClosed:  # the other client has left
-                return thinking
-            asked, state = monotonic(), message["state"]
-            if len(thinking) == MOVES or state["result"] is not None:
-                return thinking
-            if login["name"] in state["waitingFor"]:
-                await asyncio.sleep(THINKING)
-                taken = len(state["moves"])
-                await line.send(json.dumps({"x": taken % 15, "y": taken // 15 * 2}))
-                thinking.append(monotonic() - asked)
+                asked, state = monotonic(), message["state"]
+                if state["result"] is not None:
+                    break
+                if login["name"] in state["waitingFor"]:
+                    await asyncio.sleep(THINKING)
+                    taken = len(state["moves"])
+                    await line.send(json.dumps({"x": taken % 15, "y": taken // 15 * 2}))
+                    thinking.append(monotonic() - asked)
+    return thinking
 
 
 async def main(folder: Path) -> list[dict[str, Any]]:

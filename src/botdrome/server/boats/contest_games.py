@@ -9,7 +9,7 @@ from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, open_table
 from botdrome.server.lobby.house import house_bot
-from botdrome.wire.boats.lines import display_name, joined
+from botdrome.wire.boats.lines import display_name, joined, left
 
 if TYPE_CHECKING:
     from botdrome.server.boats.room import BoatRoom
@@ -34,6 +34,20 @@ class ContestGames:
         self._room, self._desk = room, desk
         self._waits: dict[str, ContestWait] = {}
         """By the names of their players."""
+        if desk.contest_queue is not None:
+            desk.contest_queue.on_change.append(self._call_in)
+
+    def _call_in(self) -> None:
+        """Let the entrants of a contest that has begun wait for it, if they wait for a game here."""
+        gathering = self._room.gathering
+        for player in [] if gathering is None else [one for one in gathering.players if one.on_lines]:
+            wait = None if player.text in self._waits else self.wait_of(player)
+            if wait is not None and gathering is not None:
+                gathering.players.remove(player)
+                gathering.tell_others(player, [left(player.name, b"")])
+                wait.players.append(player)
+                player.wait = wait
+                self.arrive(wait)
 
     def wait_of(self, player: RoomPlayer) -> ContestWait | None:
         """Return the wait of a player that is expected in a contest with the settings of this room, or raise NameInUse."""
@@ -80,4 +94,6 @@ class ContestGames:
 
     def release(self, name: str) -> RoomPlayer:
         """Take a player out of its wait."""
-        return self._waits.pop(name).players.pop()
+        player = self._waits.pop(name).players.pop()
+        player.wait = None
+        return player

@@ -35,6 +35,8 @@ class RoomPlayer:
         self.lost_at: float | None = None
         """When its connection was lost, on the loop's clock, while it is expected back."""
         self.player: Player = 0
+        self.wait: WaitingGame | None = None
+        """Where it waits for a contest that began while it waited for a game."""
 
     @property
     def on_lines(self) -> bool:
@@ -119,10 +121,14 @@ class WaitingGame(PlayerGroup):
         self.tell_others(player, [joined(player.name)])
 
     def depart(self, player: RoomPlayer, reason: bytes) -> None:
+        wait, player.wait = player.wait, None
+        if wait is not None and wait is not self:
+            return wait.depart(player, reason)
         player.session = None
         if player in self.players:
             self.players.remove(player)
             self.tell_others(player, [left(player.name, reason)])
+        return None
 
     def left(self, player: RoomPlayer) -> None:
         self.depart(player, b"")

@@ -106,7 +106,7 @@ class BomberRoom:
         return self._names.get(name)
 
     def room_of(self, user_id: object) -> "BomberRoom":
-        """Return the private room of a user that plays in a contest, or this room."""
+        """The private room of a user that plays in a contest, or this room."""
         return self if self.contest_rooms is None else self.contest_rooms.room_of(user_id) or self
 
     def take_over(self, name: str, user: BomberUser, other: "BomberRoom") -> None:
@@ -149,6 +149,12 @@ class BomberRoom:
         elif self.registering and self._names.get(name) is user:
             del self._names[name]
             self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
+
+    def send_away(self, expected: Callable[[str], object]) -> None:
+        """Forget registered bots that are expected in a contest: they register again."""
+        for name, user in tuple(self._names.items() if self.registering else ()):
+            if user.is_bot and expected(name):
+                self._lose(user, name)
 
     def _shown(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the names that users gave. If a guest plays against the bot of the same name, use the server's names."""

@@ -1,6 +1,7 @@
 """All rooms of the Bomberman API."""
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 from botdrome.server.bomber.contest_rooms import ContestRooms
@@ -20,7 +21,16 @@ class Rooms:
         plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
         contest_rooms = ContestRooms(desk, self.waiting_from)
         self._rooms = {plan.name: BomberRoom(plan, desk, self.waiting_from, contest_rooms) for plan in plans}
+        if desk.contest_queue is not None:
+            desk.contest_queue.on_change.append(self._call_in)
         self.first = next(iter(self._rooms.values()))
+
+    def _call_in(self) -> None:
+        """Send users that are expected in a contest that has begun away, so that they register for it."""
+        queue = self.desk.contest_queue
+        assert queue is not None
+        for room in self._rooms.values():
+            room.send_away(partial(queue.expecting, room.game.name))
 
     def __getitem__(self, name: str) -> BomberRoom | None:
         return self._rooms.get(name)

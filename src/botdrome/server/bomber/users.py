@@ -25,7 +25,7 @@ class BomberUser:
         self.user_id = secrets.token_hex(16)
         """A secret shared by the server and the user."""
         self.owner = guest_owner(self.user_id, password) if bot is None else bot_owner(bot)
-        self._bot, self._sealed, self._address = bot is not None, bool(password), address
+        self.is_bot, self._sealed, self._address = bot is not None, bool(password), address
         self.log_out = no_login
         self.traffic = Traffic()
         self.player: Player | None = None
@@ -34,7 +34,7 @@ class BomberUser:
 
     def is_known_by(self, bot: BotEntry | None, password: str | None, address: str) -> bool:
         """Return whether a client is this user: by token, by password, or without either by address."""
-        if bot is not None or self._bot:
+        if bot is not None or self.is_bot:
             return bot is not None and self.owner == bot_owner(bot)
         if not password:
             return not self._sealed and address == self._address
