@@ -158,7 +158,7 @@ class Rehearsal:
 
     def _register(self, document: ContestDocument, number: int) -> tuple[Registered, BotFaults]:
         rest, game = self._server.rest, document.game
-        name = f"{document.name[:40]} bot {number}"
+        name = f"bot {self._plan.documents.index(document) + 1}.{number}"  # boat games allow few characters
         token = rest.register(game, name, "rehearsal")
         rest.get(f"contests/{segment(game)}/{segment(document.name)}", token, {"bot": name})
         bot = Registered(rest.url, self._server.ports, game, document.name, name, token)
@@ -166,16 +166,17 @@ class Rehearsal:
         return bot, BotFaults(self._plan.rates, Random(seed), self._faults)
 
     async def _watch(self, deadline: float) -> None:
-        """Wait until all contests are over, and kill the server on the way."""
+        """Wait until all contests are over, and kill the server on the way; the kills that are left follow at the end."""
         while monotonic() < deadline:
             with suppress(ServerProblem):
                 self.contests = [await asyncio.to_thread(self._read, one.name) for one in self._plan.documents]
                 played, expected = (sum(one[key] for one in self.contests) for key in ("played", "expected"))
                 self._tell(played, expected)
-                if all(one["state"] == "over" for one in self.contests):
-                    return
-                if self._kills < self._plan.kills and played * (self._plan.kills + 1) > expected * (self._kills + 1):
+                over = all(one["state"] == "over" for one in self.contests)
+                if self._kills < self._plan.kills and (over or played * (self._plan.kills + 1) > expected * (self._kills + 1)):
                     await self._kill()
+                elif over:
+                    return
             await asyncio.sleep(LOOK)
 
     async def _kill(self) -> None:
