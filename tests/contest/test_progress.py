@@ -103,3 +103,14 @@ def test_an_entrant_that_leaves_forfeits_no_match_that_is_being_played() -> None
     playing.clear()
     progress.reopen("1.1.1")
     assert progress.over and progress.results["1.1.1"].absent == (progress.fixtures["1.1.1"].entrants.index(0),)
+
+
+def test_fixtures_are_chosen_by_entrants_and_faults() -> None:
+    progress = ContestProgress(document(games=1), bots(3), {})
+    keys = list(progress.open)
+    progress.add(keys[0], FixtureResult((1, 2), crashed=(1,)))
+    progress.add(keys[1], FixtureResult((1, 2)))
+    own = [key for key in keys[:2] if 0 in progress.fixtures[key].entrants]
+    assert progress.with_results([], failed=False) == keys[:2]
+    assert progress.with_results([], failed=True) == keys[:1]
+    assert progress.with_results([0], failed=False) == own
