@@ -14,11 +14,9 @@ from botdrome.contest.formats.format import FixtureResult
 from botdrome.contest.progress import ContestProgress
 from botdrome.match.record import seed_text
 from botdrome.runner.contest_players import ContestPlayers, PlayedFixture
-from botdrome.store.contest_journal import ContestJournal, StoredContest, result_note
+from botdrome.store.contest_journal import ARENA, ContestJournal, StoredContest, result_note
 from botdrome.store.store import Finish, MatchEntry, Store
 
-ARENA = "arena"
-"""The author of changes that follow from the document."""
 PORTION_SECONDS = 0.5
 """About how long a worker plays before it hands in results."""
 LARGEST_PORTION = 50

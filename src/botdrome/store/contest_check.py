@@ -3,7 +3,7 @@
 import hashlib
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from zipfile import BadZipFile, ZipFile
@@ -21,6 +21,7 @@ from botdrome.games.reading import UNREADABLE
 from botdrome.match.record import BadRecord, seed_text, verify
 from botdrome.match.terms import offline
 from botdrome.store.contest_archive import MANIFEST, TABLES, VERSION, ArchivedContest, Manifest, computed_ratings, record_name
+from botdrome.store.contest_journal import ALL_PLAYED, ARENA, LogLine
 
 T = TypeVar("T")
 
@@ -119,10 +120,17 @@ def _planned(manifest: Manifest, tables: ArchivedContest) -> ContestProgress:
     for key in tables.results:
         if key not in progress.fixtures:
             raise ArchiveDifference(f"results.json: there is no fixture {key} in this contest")
-    wanted = [key for key in progress.fixtures if manifest.state == "over" or key in progress.results]
+    complete = manifest.state == "over" and not ended_early(tables.log)
+    wanted = [key for key in progress.fixtures if complete or key in progress.results]
     if missing := [key for key in wanted if key not in tables.results]:
         raise ArchiveDifference(f"results.json: fixture {missing[0]} has no result")
     return progress
+
+
+def ended_early(log: Sequence[LogLine]) -> bool:
+    """Return True if the organiser, or the document's `end`, closed the contest before all matches were played."""
+    ends = [line for line in log if line.action == "over"]
+    return bool(ends) and ends[-1].author != ARENA and ends[-1].detail != ALL_PLAYED
 
 
 def _check_fixture(

@@ -30,6 +30,10 @@ TRANSITIONS: Mapping[ContestState, tuple[ContestState, ...]] = {
 BEFORE: tuple[ContestState, ...] = ("draft", "open")
 """The states in which the document may be changed."""
 CONTESTS = "contests"
+ARENA = "arena"
+"""The author of changes that an offline run makes by itself."""
+ALL_PLAYED = "all matches are played"
+"""Why a contest on a server is over, unless it was ended early."""
 MOST_LISTED = 10
 """Fixtures that a line of the log names."""
 

@@ -172,3 +172,15 @@ async def test_a_contest_of_a_server_is_exported_and_verified(tmp_path: Path) ->
     assert written.exit_code == 0, written.output
     checked = await run_beside("contest", "verify", str(archive))
     assert checked.exit_code == 0, checked.output
+
+
+async def test_a_contest_that_ended_early_is_verified(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        await entered(house, "ada", "bob")
+        await house.contests.act("cup", "start", "operator")
+        await house.contests.act("cup", "end", "operator")
+    archive = str(tmp_path / "cup.zip")
+    assert (await run_beside("contest", "export", str(tmp_path / "test.db"), "cup", "-o", archive)).exit_code == 0
+    checked = await run_beside("contest", "verify", archive)
+    assert checked.exit_code == 0 and "0 matches" in checked.stdout, checked.output

@@ -18,7 +18,7 @@ from botdrome.server.contests.entry_rules import checked_house_bot, entry_proble
 from botdrome.server.contests.no_shows import RETRY
 from botdrome.server.contests.running_contest import RULES, RunningContest, Start
 from botdrome.server.failures import log_failure
-from botdrome.store.contest_journal import ContestJournal, ContestRefusal, ContestState, StoredContest, UnknownContest
+from botdrome.store.contest_journal import ALL_PLAYED, ContestJournal, ContestRefusal, ContestState, StoredContest, UnknownContest
 from botdrome.store.store import BotEntry, Store
 
 log = structlog.get_logger()
@@ -244,7 +244,7 @@ class Contests:
 
     def _over(self, contest: RunningContest) -> None:
         """All fixtures have results."""
-        self._start(self._store_end(contest, "all matches are played"))
+        self._start(self._store_end(contest, ALL_PLAYED))
 
     async def _store_end(self, contest: RunningContest, reason: str) -> None:
         try:
