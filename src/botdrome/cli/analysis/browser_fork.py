@@ -1,6 +1,5 @@
 """A recorded match, continued by a person in the browser."""
 
-import signal
 from collections.abc import Iterator
 from functools import partial
 from itertools import count
@@ -30,7 +29,7 @@ def continued_in_browser(plan: "ForkPlan") -> Iterator[Continuation]:
     own = Protocol("battlebot", seat.open)
     protocols = [own if row.name == own.name else row for row in PROTOCOLS]
     with Broadcast(protocols, seat.after) as broadcast:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        seat.interrupts.listen()
         show = partial(_shown, plan, broadcast, seat)
         _invite(plan, broadcast.url)
         try:

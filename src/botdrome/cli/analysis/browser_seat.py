@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.analysis.questions import refusal
+from botdrome.cli.analysis.interrupts import Interrupts
 from botdrome.games.game import Raw
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Played, Player, Refused, Returned
@@ -59,6 +60,7 @@ class Told(Struct):
 class BrowserSeat:
     def __init__(self, game: str, player: Player) -> None:
         self._game, self._player = game, player
+        self.interrupts = Interrupts()
         self._actions: SimpleQueue[Submit | Resign] = SimpleQueue()
         self._wanted = Event()
         """Set when the person asks for another match."""
@@ -73,7 +75,8 @@ class BrowserSeat:
     def ask(self, match: Match, player: Player) -> Raw:
         """Wait for a legal move. Raise BotFault if the person resigns."""
         while True:
-            action = self._actions.get()
+            with self.interrupts.allowed():
+                action = self._actions.get()
             if isinstance(action, Resign):
                 raise BotFault("resigned", "")
             why = refusal(match.position, match.seat_of(player), action.raw)
@@ -93,7 +96,8 @@ class BrowserSeat:
             self._end()
 
     def wait_for_rematch(self) -> None:
-        self._wanted.wait()
+        with self.interrupts.allowed():
+            self._wanted.wait()
         self._wanted.clear()
 
     def _forget_actions(self) -> None:
