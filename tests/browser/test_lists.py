@@ -37,7 +37,7 @@ def answer_all(socket: ClientConnection, name: str) -> None:
             socket.send(json.dumps({"mark": mark, "space": [9, 9] if fault else free[0]}))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tokens(arena: BrowserArena) -> Iterator[dict[str, str]]:
     tokens = {name: arena.register(GAME, name) for name in ("zoe of the lists", BAD_NAME)}
     play(arena, tokens, contest=CUP)

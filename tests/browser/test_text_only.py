@@ -17,7 +17,7 @@ OWNER = f"owner {BAD}"
 BOT = f"bot {BAD}"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def match(arena: BrowserArena) -> str:
     """A match of a guest with such a name."""
     answer = arena.rest.post("/bots", json={"game": "gomoku", "name": BOT, "owner": OWNER})
