@@ -41,7 +41,7 @@ async def test_a_call_knows_how_long_it_waited_for_others() -> None:
             await asyncio.sleep(0)
         both.set()
         first, second = await asyncio.gather(*calls)
-        assert second.waited > first.waited
+        assert second.waited >= first.waited
 
 
 async def test_a_call_on_this_machine_takes_no_network_time() -> None:

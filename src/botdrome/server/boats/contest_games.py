@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from botdrome.server.boats.players import NameInUse, RoomPlayer, WaitingGame
+from botdrome.server.boats.players import ContestWait, NameInUse, RoomPlayer
 from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, open_table
@@ -13,18 +13,6 @@ from botdrome.wire.boats.lines import display_name, joined, left
 
 if TYPE_CHECKING:
     from botdrome.server.boats.room import BoatRoom
-
-
-class ContestWait(WaitingGame):
-    """One player that waits for its next match in a contest."""
-
-    on_leave: Callable[[], None] | None = None
-    """Leaves the queue of the contest."""
-
-    def depart(self, player: RoomPlayer, reason: bytes) -> None:
-        super().depart(player, reason)
-        if self.on_leave is not None:
-            self.on_leave()
 
 
 class ContestGames:

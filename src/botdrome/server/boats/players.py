@@ -1,7 +1,7 @@
 """The players of a boat game, before it starts and while it runs."""
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from botdrome.bots.house import HouseBot
 from botdrome.match.events import Player
@@ -142,3 +142,15 @@ class WaitingGame(PlayerGroup):
             if session is not None:
                 session.tell(lines)
                 session.answer(Kicked(b""))
+
+
+class ContestWait(WaitingGame):
+    """One player that waits for its next match in a contest."""
+
+    on_leave: Callable[[], None] | None = None
+    """Leaves the queue of the contest."""
+
+    def depart(self, player: RoomPlayer, reason: bytes) -> None:
+        super().depart(player, reason)
+        if self.on_leave is not None:
+            self.on_leave()

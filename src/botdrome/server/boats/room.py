@@ -7,10 +7,10 @@ from functools import partial
 
 from botdrome.contest.lobby import Seeker
 from botdrome.games.chance import SEED_BITS, Chance
-from botdrome.server.boats.contest_games import ContestGames, ContestWait
+from botdrome.server.boats.contest_games import ContestGames
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.players import NameInUse, PlayerGroup, RoomPlayer, WaitingGame
+from botdrome.server.boats.players import ContestWait, NameInUse, PlayerGroup, RoomPlayer, WaitingGame
 from botdrome.server.boats.statistics import BoatStatistics, GameStatistics
 from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table

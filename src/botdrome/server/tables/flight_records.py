@@ -47,7 +47,7 @@ class FlightRecord:
 
     def came(self, now: Milliseconds, message: bytes, verdict: str, step: int, uncharged: Uncharged = NOTHING) -> None:
         """`step` is the number of steps played before."""
-        self._enter(now, True, message, verdict, step, None if uncharged is NOTHING else uncharged)
+        self._enter(now, True, message, verdict, step, None if uncharged == NOTHING else uncharged)
 
     def _enter(
         self, now: Milliseconds, came: bool, message: bytes, verdict: str, step: int, uncharged: Uncharged | None = None
