@@ -23,9 +23,11 @@ help: ## list the commands
 
 setup: web ## make the virtual environment at .venv, and build the pages
 
+# The locks name every package, so pip need not look for what they require: it would take the newest release of one that
+# is asked for with an extra, and then refuse it because it is not the locked one.
 $(READY): requirements.lock pyproject.toml tools/graphiql.py tools/socketio.py tests/api/socketio_clients/package-lock.json
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python tools/graphiql.py
 	$(BIN)/python -m tools.socketio
@@ -117,7 +119,7 @@ docs: $(DOCS)/.ready ## build the docs site into site/; a broken link fails
 
 $(DOCS)/.ready: tools/docs.lock
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/docs.lock
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tools/docs.lock
 	touch $@
 
 lock: $(READY) ## update requirements.lock and tools/docs.lock from pyproject.toml
