@@ -1,0 +1,1 @@
+"""Several servers as one arena. docs/decisions/0030 has the plan."""
