@@ -20,7 +20,8 @@ from botdrome.contest.strength import rate
 from botdrome.formats import FORMATS
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
-from botdrome.runner.tournament import in_processes, seed_of_bot
+from botdrome.runner.batches import in_processes
+from botdrome.runner.tournament import seed_of_bot
 
 MATCHES = {
     "noughts-and-crosses": 200,

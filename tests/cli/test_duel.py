@@ -75,7 +75,7 @@ def test_blocks_come_in_order_with_any_number_of_processes() -> None:
 
 
 def test_a_half_of_the_seats_is_followed_by_the_other() -> None:
-    fixtures = DuelPlan("bomberman", ("a",) * 8, tuple("abcdefgh"), 4, 6, seed=5).fixtures()
+    fixtures = list(DuelPlan("bomberman", ("a",) * 8, tuple("abcdefgh"), 4, 6, seed=5).fixtures())
     assert [fixture.seed for fixture in fixtures] == [5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10]
     for one, two in zip(fixtures[::2], fixtures[1::2], strict=True):
         new = [entrant < 4 for entrant in one.entrants]

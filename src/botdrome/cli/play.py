@@ -7,7 +7,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
@@ -137,10 +136,10 @@ def _played(plan: TournamentPlan, jobs: int, as_json: bool, scenes: SceneQueue |
     except OSError as error:
         complain(f"matches cannot be saved in {plan.save}: {error.strerror}")
         return 1
-    report = TournamentReport(plan)
+    report = TournamentReport(plan, spooled=as_json)
     status = follow(outcomes, report)
     if as_json:
-        sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
+        report.write_json(sys.stdout)
     else:
         terminal = Terminal()
         terminal.print(score_table(report, terminal.width), soft_wrap=True)

@@ -1,19 +1,24 @@
 """The report of a tournament: its table in the terminal, and its JSON."""
 
-from collections import Counter, defaultdict
+from bisect import insort
+from collections import Counter
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from operator import itemgetter
+from typing import Any, TextIO
 
+import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from botdrome.cli.match_spool import MatchSpool
 from botdrome.cli.terminal import Terminal
-from botdrome.contest.circular import CircularResults, circular_results
+from botdrome.contest.block_counts import BlockCounts
+from botdrome.contest.circular import CircularResults, circular_counted
 from botdrome.contest.standings import Standings, Tally
-from botdrome.contest.strength import MEAN, Places, Ratings, rate
+from botdrome.contest.strength import MEAN, Ratings, rate_counted
 from botdrome.runner.bot_version import bot_version
 from botdrome.runner.seats import Effort
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan
@@ -25,20 +30,25 @@ NUMBERS = ("wins", "draws", "losses", "points", "Elo", "95 %", "beats next", "a 
 class TournamentReport:
     """The collected outcomes of a tournament."""
 
-    def __init__(self, plan: TournamentPlan) -> None:
+    def __init__(self, plan: TournamentPlan, spooled: bool = False) -> None:
+        """`spooled`: keep all matches on disk, for `write_json`."""
         self.plan = plan
         self.standings = Standings(len(plan.entrants))
         self.efforts = [Effort() for _ in plan.entrants]
         self.refused = [0 for _ in plan.entrants]
-        self.outcomes: list[MatchOutcome] = []
-        self._blocks: defaultdict[int, list[Places]] = defaultdict(list)
-        """By seed, since no two meetings share one."""
+        self._spool = MatchSpool() if spooled else None
+        self._blocks = BlockCounts(plan.names, plan.seats)
+        self.fault_count = 0
+        self._examples: list[tuple[int, str]] = []
+        """The faults of the matches with the lowest numbers."""
 
     def add(self, outcome: MatchOutcome) -> None:
-        self.outcomes.append(outcome)
+        if self._spool is not None:
+            self._spool.add(outcome.fixture.number, self._match(outcome))
+        if outcome.faults:
+            self._add_examples(outcome)
         self.standings.add(outcome.fixture.entrants, outcome.result)
-        names = [self.plan.names[entrant] for entrant in outcome.fixture.entrants]
-        self._blocks[outcome.fixture.seed].append(dict(zip(names, outcome.result.places, strict=True)))
+        self._blocks.add(outcome.fixture.seed, outcome.fixture.entrants, outcome.result.places)
         for seat, entrant in enumerate(outcome.fixture.entrants):
             self.efforts[entrant].moves += outcome.efforts[seat].moves
             self.efforts[entrant].seconds += outcome.efforts[seat].seconds
@@ -47,11 +57,11 @@ class TournamentReport:
     @cached_property
     def ratings(self) -> Ratings:
         """The ratings of the bots, once all outcomes are added. A meeting on one seed is a block."""
-        return rate(self._blocks.values())
+        return rate_counted(self._blocks.counted())
 
     @cached_property
     def circular(self) -> CircularResults | None:
-        return circular_results(self._blocks.values())
+        return circular_counted(self._blocks.counted())
 
     @cached_property
     def beats_next(self) -> dict[int, float | None]:
@@ -73,7 +83,7 @@ class TournamentReport:
 
     def faults(self, tally: Tally) -> Counter[str]:
         """Count the causes of a bot's losses by fault, and its refused moves."""
-        counted = Counter({cause: count for cause, count in tally.causes.items() if cause != "complete"})
+        counted = Counter({cause: count for cause, count in sorted(tally.causes.items()) if cause != "complete"})
         if self.refused[tally.entrant]:
             counted["refused moves"] = self.refused[tally.entrant]
         return counted
@@ -83,13 +93,19 @@ class TournamentReport:
         effort = self.efforts[entrant]
         return effort.seconds / effort.moves if effort.moves else 0.0
 
+    @property
     def examples(self) -> list[str]:
-        """Describe each fault, for the authors of the bots."""
-        return [
-            f"match {outcome.fixture.number + 1}, seed {outcome.fixture.seed}, {name}: {words}"
-            for outcome in self.outcomes
-            for name, words in self._faults(outcome).items()
-        ]
+        """Some faults, for the authors of the bots."""
+        return [words for _, words in self._examples]
+
+    def _add_examples(self, outcome: MatchOutcome) -> None:
+        number, faults = outcome.fixture.number, self._faults(outcome)
+        self.fault_count += len(faults)
+        for name, words in faults.items():
+            insort(
+                self._examples, (number, f"match {number + 1}, seed {outcome.fixture.seed}, {name}: {words}"), key=itemgetter(0)
+            )
+        del self._examples[MOST_EXAMPLES:]
 
     def _faults(self, outcome: MatchOutcome) -> dict[str, str]:
         """Return the headline of each bot at fault, by name; faults that did not put it out are told in full."""
@@ -100,13 +116,18 @@ class TournamentReport:
             for seat, words in outcome.faults.items()
         }
 
-    def as_data(self) -> dict[str, Any]:
+    def write_json(self, to: TextIO) -> None:
+        """Write the matches in the order of their numbers, and the standings."""
+        assert self._spool is not None
         plan = self.plan
+        head = msgspec.json.encode({"game": plan.game, "options": plan.options, "seed": plan.seed}).decode()
+        to.write(f'{head[:-1]},"matches":[')
+        to.writelines(self._spool.parts())
+        to.write(f"],{msgspec.json.encode(self.as_data()).decode()[1:]}\n")
+        self._spool.close()
+
+    def as_data(self) -> dict[str, Any]:
         return {
-            "game": plan.game,
-            "options": plan.options,
-            "seed": plan.seed,
-            "matches": [self._match(outcome) for outcome in self.outcomes],
             "standings": [self._standing(tally) for tally in self.standings.ranked()],
             "notComparable": self.ratings.groups() if len(self.ratings.groups()) > 1 else [],
             "circular": None if self.circular is None else {"triads": self.circular.triads, "nashAverage": self.circular.nash},
@@ -145,8 +166,7 @@ class TournamentReport:
 
 def score_table(report: TournamentReport, width: int) -> RenderableType:
     plan, standings = report.plan, report.standings
-    last = plan.fixtures()[-1].seed
-    title = f"{plan.game}: {standings.matches} matches, seeds {plan.seed} to {last}"
+    title = f"{plan.game}: {standings.matches} matches, seeds {plan.seed} to {plan.last_seed}"
     ranked = standings.ranked()
     rows = [[plan.names[tally.entrant], *_cells(report, tally)] for tally in ranked]
     table = _table(title, ("bot", *NUMBERS, "faults"), rows)
@@ -154,10 +174,9 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
     if Terminal(width=10_000).measure(table).maximum > width:  # a name is never broken: it goes below its numbers
         table = _table(title, ("", *NUMBERS), [[str(place), *row[1:-1]] for place, row in enumerate(rows, 1)])
         below = [_unbroken(f"{place} {row[0]}: faults {row[-1]}") for place, row in enumerate(rows, 1)]
-    examples = report.examples()
-    shown = [_unbroken(f"  {example}", "dim") for example in examples[:MOST_EXAMPLES]]
-    if len(examples) > MOST_EXAMPLES:
-        shown.append(_unbroken(f"  ... and {len(examples) - MOST_EXAMPLES} more; --json lists them all", "dim"))
+    shown = [_unbroken(f"  {example}", "dim") for example in report.examples]
+    if more := report.fault_count - len(shown):
+        shown.append(_unbroken(f"  ... and {more} more; --json lists them all", "dim"))
     return Group(table, *below, *map(_unbroken, _remarks(report)), *shown)
 
 

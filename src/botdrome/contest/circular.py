@@ -49,6 +49,11 @@ class CircularResults(Struct, frozen=True):
 
 def circular_results(blocks: Iterable[Block]) -> CircularResults | None:
     """Return None if no results are circular beyond chance."""
+    return circular_counted((block, 1) for block in blocks)
+
+
+def circular_counted(blocks: Iterable[tuple[Block, int]]) -> CircularResults | None:
+    """Return the circular results of blocks that are given with the number of times each occurred."""
     table = head_to_head(blocks)
     names = sorted({name for pair in table for name in pair})
     triads = _triads(table, names) if len(names) <= MOST_PLAYERS else []
@@ -58,19 +63,19 @@ def circular_results(blocks: Iterable[Block]) -> CircularResults | None:
     return CircularResults(triads, shares, nash_average(table, names))
 
 
-def head_to_head(blocks: Iterable[Block]) -> Table:
+def head_to_head(blocks: Iterable[tuple[Block, int]]) -> Table:
     table: defaultdict[tuple[str, str], HeadToHead] = defaultdict(HeadToHead)
-    for block in blocks:
+    for block, times in blocks:
         met = set[tuple[str, str]]()
         for places in block:
             for one, two in combinations(places, 2):
                 points = (places[one] < places[two]) + (places[one] == places[two]) / 2
                 for pair, own in (((one, two), points), ((two, one), 1 - points)):
-                    table[pair].points += own
-                    table[pair].games += 1
+                    table[pair].points += times * own
+                    table[pair].games += times
                     met.add(pair)
         for pair in met:
-            table[pair].blocks += 1
+            table[pair].blocks += times
     return table
 
 

@@ -15,9 +15,14 @@ class Tally(Struct):
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    points: float = 0.0
-    """The sum over its matches of (opponents beaten + level / 2) / opponents: a win against one opponent is 1 point."""
+    half_points: Counter[int] = field(default_factory=Counter)
+    """Twice the sum of (opponents beaten + level / 2), by the number of opponents. Whole numbers have one sum in any order."""
     causes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def points(self) -> float:
+        """The sum over its matches of (opponents beaten + level / 2) / opponents: a win against one opponent is 1 point."""
+        return float(sum(half / (2 * others) for others, half in sorted(self.half_points.items())))
 
     @property
     def played(self) -> int:
@@ -32,7 +37,7 @@ class Tally(Struct):
         else:
             self.wins += 1
         if others:
-            self.points += sum((place < other) + (place == other) / 2 for other in others) / len(others)
+            self.half_points[len(others)] += sum(2 * (place < other) + (place == other) for other in others)
         self.causes[cause] += 1
 
 

@@ -77,9 +77,14 @@ class Ratings:
 
 def rate(blocks: Iterable[Block], parents: Mapping[str, str] | None = None) -> Ratings:
     """Rate players. `parents` names the earlier version of a player, from whose rating it starts."""
+    return rate_counted(((block, 1) for block in blocks), parents)
+
+
+def rate_counted(blocks: Iterable[tuple[Block, int]], parents: Mapping[str, str] | None = None) -> Ratings:
+    """Rate players by blocks that are given with the number of times each occurred."""
     pool = _Pool(parents or {})
-    for block in blocks:
-        pool.add([tuple(places.items()) for places in block], 1)
+    for block, times in blocks:
+        pool.add([tuple(places.items()) for places in block], times)
     return Ratings(pool)
 
 

@@ -16,12 +16,12 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import SplitMix
 from botdrome.match.match import Match
 from botdrome.match.terms import Terms, offline
+from botdrome.runner.batches import in_processes
 from botdrome.runner.boat_line_game import LineGame
 from botdrome.runner.boat_trial import GAME, SKIPPER, BoardRun, SkippingOpponent, Trial, Watch, finished_run
 from botdrome.runner.program_bots import program_command
 from botdrome.runner.seats import FunctionSeat, check_bot, make_seat
 from botdrome.runner.table import OfflineTable
-from botdrome.runner.tournament import in_processes
 from botdrome.wire.battlebot.messages import Battlebot, greeting
 from botdrome.wire.vocabulary import standing
 

@@ -14,10 +14,11 @@ from botdrome.client.program import CannotStart
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import ContestFixture, Entrant
 from botdrome.contest.schedule import Fixture
+from botdrome.runner.batches import worker_pool
 from botdrome.runner.bot_process import Isolation, close_idle
 from botdrome.runner.names import distinct_names
 from botdrome.runner.seats import check_bot
-from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_fixture, worker_pool
+from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_fixture
 from botdrome.store.store import Epoch
 
 

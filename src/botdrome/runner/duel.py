@@ -1,14 +1,16 @@
 """Duel: a new and an old version of a bot, block by block, for the sequential test."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing
+from itertools import count
 
 from msgspec import Struct
 
 from botdrome.contest.schedule import Fixture
 from botdrome.contest.sequential import Seating, block_score, seatings
 from botdrome.games.chance import Chance
-from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
+from botdrome.runner.batches import Items
+from botdrome.runner.tournament import FixtureList, MatchOutcome, TournamentPlan, play_all
 
 SEATING_STEP = -1_000_000
 """The step of the chance that draws the seats. No match and no bot uses it."""
@@ -23,13 +25,15 @@ class DuelPlan(TournamentPlan, frozen=True):
     def seatings(self, seed: int) -> list[Seating]:
         return seatings(self.seats, self.copies, Chance(seed, SEATING_STEP))
 
-    def fixtures(self) -> list[Fixture]:
-        found: list[Fixture] = []
+    def fixtures(self) -> Items[Fixture]:
+        return FixtureList(self.matches * len(self.seatings(self.seed)), self._each_fixture)
+
+    def _each_fixture(self) -> Iterator[Fixture]:
+        numbers = count()
         for seed in range(self.seed, self.seed + self.matches):
             for seating in self.seatings(seed):
                 entrants = tuple(seat if new else self.seats + seat for seat, new in enumerate(seating))
-                found.append(Fixture(len(found), entrants, seed))
-        return found
+                yield Fixture(next(numbers), entrants, seed)
 
     def is_new(self, entrant: int) -> bool:
         return entrant < self.seats

@@ -1,17 +1,11 @@
 """Tournament: many matches of the same bots, in this process or in several."""
 
-import multiprocessing
-import os
-import signal
-import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from math import comb
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -24,6 +18,7 @@ from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
 from botdrome.match.terms import Milliseconds, Pace, Terms, offline
+from botdrome.runner.batches import BATCH_SECONDS, LARGEST_BATCH, Items, in_processes
 from botdrome.runner.bot_process import ISOLATED, Isolation, close_idle
 from botdrome.runner.scenes import SceneQueue, Show, Stage
 from botdrome.runner.seats import Effort, ProgramSeat, Seat, check_bot, make_seat
@@ -32,68 +27,18 @@ from botdrome.runner.table import OfflineTable
 LAST_LINES = 20
 """Lines of its log that are told with a bot's fault."""
 
-T = TypeVar("T")
-R = TypeVar("R")
 
+class FixtureList:
+    """Matches to play that are not in memory: each iteration makes them anew."""
 
-def in_processes(
-    work: Callable[[Sequence[T]], Iterable[R]],
-    items: Sequence[T],
-    jobs: int,
-    most: int = 50,
-    ready: Callable[[], None] | None = None,
-) -> Generator[R, None, None]:
-    """What the work makes of the items, as it comes in; closing the generator ends what still runs. `ready` is called first in
-    each process."""
-    with worker_pool(jobs, ready) as pool:
-        waiting = _in_portions(items, jobs, most)
-        running = {pool.submit(work, portion) for portion in islice(waiting, 2 * jobs)}
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            running |= {pool.submit(work, portion) for portion in islice(waiting, len(done))}
-            for future in done:
-                yield from future.result()
+    def __init__(self, count: int, begin: Callable[[], Iterator[Fixture]]) -> None:
+        self._count, self._begin = count, begin
 
+    def __len__(self) -> int:
+        return self._count
 
-@contextmanager
-def worker_pool(jobs: int, ready: Callable[[], None] | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Processes that work; an exception ends what still runs. `ready` is called first in each process."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(ready,))
-    try:
-        yield pool
-    except BaseException:
-        for worker in multiprocessing.active_children():
-            worker.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _in_portions(items: Sequence[T], jobs: int, most: int) -> Iterator[Sequence[T]]:
-    """Choose portions large enough to be cheap to send, and small enough that all processes end together."""
-    size = max(1, min(most, len(items) // (8 * jobs)))
-    return (items[at : at + size] for at in range(0, len(items), size))
-
-
-def _begin(ready: Callable[[], None] | None) -> None:
-    """Leave Ctrl-C to the parent, whose SIGTERM raises an exception here, so that programs are ended. End with the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _unwind)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    if ready is not None:
-        ready()
-
-
-def _unwind(*_: Any) -> None:
-    raise SystemExit(1)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+    def __iter__(self) -> Iterator[Fixture]:
+        return self._begin()
 
 
 class TournamentPlan(Struct, frozen=True):
@@ -123,8 +68,14 @@ class TournamentPlan(Struct, frozen=True):
         openings = self.openings
         return self.options | ({"opening": openings[(fixture.seed - self.seed) % len(openings)]} if openings else {})
 
-    def fixtures(self) -> list[Fixture]:
-        return list(fixtures(len(self.entrants), self.seats, self.matches, self.seed))
+    def fixtures(self) -> Items[Fixture]:
+        count = comb(len(self.entrants), self.seats) * self.matches
+        return FixtureList(count, lambda: fixtures(len(self.entrants), self.seats, self.matches, self.seed))
+
+    @property
+    def last_seed(self) -> int:
+        groups = comb(len(self.entrants), self.seats)
+        return self.seed + (self.matches - 1) // self.seats * groups + groups - 1
 
     def terms(self) -> Terms:
         usual = FORMATS[self.game].terms
@@ -199,7 +150,7 @@ def _save(plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str
 
 
 def play_all(
-    plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None, most: int = 50
+    plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None, most: int = LARGEST_BATCH
 ) -> Generator[MatchOutcome, None, None]:
     """The outcomes as they come in; closing the generator ends what still runs. Bots that cannot start are named at once.
 
@@ -216,7 +167,7 @@ def play_all(
     close_idle()
     if scenes is not None:
         return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most=1, ready=partial(_show_on, scenes))
-    return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most)
+    return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most, BATCH_SECONDS)
 
 
 def _play_here(plan: TournamentPlan) -> Generator[MatchOutcome, None, None]:

@@ -20,7 +20,7 @@ from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Record
-from botdrome.runner.tournament import in_processes
+from botdrome.runner.batches import in_processes
 
 
 class LostMatch(Struct, frozen=True):
