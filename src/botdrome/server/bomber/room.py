@@ -20,9 +20,10 @@ from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.users import BomberUser
 from botdrome.server.bomber.waits import Waits
 from botdrome.server.lobby.clients import ConnectedClient
-from botdrome.server.lobby.desk import Desk, WaitingClient
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table
 from botdrome.server.lobby.registry import Admission
+from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.wire.bomber.conversation import (

@@ -11,9 +11,10 @@ from botdrome.games.options import with_options
 from botdrome.server.contests.contest_player import ContestPlayer, ContestTable, TableOpener
 from botdrome.server.contests.contests import Contests
 from botdrome.server.failures import log_failure
-from botdrome.server.lobby.desk import Desk, WaitingClient
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.owners import NOBODY, is_another_bots
+from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.store.contest_journal import ContestRefusal
 

@@ -11,11 +11,12 @@ from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.cube.game import CubeGame
 from botdrome.server.cube.settings import CubeSection
-from botdrome.server.lobby.desk import Desk, WaitingClient
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.invitations import BotUnavailable, Invitations
 from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.server.lobby.url_bot import UrlBot
+from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.wire.conversation import TokenNeeded
 from botdrome.wire.cube.checks import Fault
 from botdrome.wire.cube.requests import CubePlayer, NewGame

@@ -19,9 +19,10 @@ from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderbo
 from botdrome.server.duel.player_records import Counted, PlayedBoard
 from botdrome.server.duel.settings import DuelSection
 from botdrome.server.failures import log_failure
-from botdrome.server.lobby.desk import Desk, WaitingClient
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, open_table
 from botdrome.server.lobby.owners import is_another_bots
+from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import ServedProtocol, ServerParts

@@ -1,10 +1,11 @@
 """Desk: clients that wait for a table, and the tables that are set for them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count, islice
 from random import randrange
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,39 +19,26 @@ from botdrome.server.arena import Unplayed
 from botdrome.server.contests.contest_queue import ContestQueue
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import Logins
-from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
+from botdrome.server.lobby.house import house_bot
+from botdrome.server.lobby.house_table import house_table
 from botdrome.server.lobby.matchmaker import Matchmaker
-from botdrome.server.lobby.owners import NOBODY, is_of_guest, seat_of
+from botdrome.server.lobby.owners import is_of_guest, seat_of
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.lobby.tasks import Tasks
-from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
+from botdrome.server.lobby.waiting_client import WaitingClient
+from botdrome.server.network.connection import GOING, INTERNAL, TRY_LATER
 from botdrome.server.settings import Settings
-from botdrome.server.tables.running_tables import Candidate, RunningTables
+from botdrome.server.tables.running_tables import RunningTables
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import Store
 
+if TYPE_CHECKING:
+    from botdrome.server.nodes.shared_desk import SharedDesk
+
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
 RETRY = 1.0
 """Seconds until a house bot is tried again if no match could begin."""
-
-
-class WaitingClient(Candidate, Protocol):
-    """A client that has logged in."""
-
-    seeker: Seeker | None
-
-    @property
-    def owner(self) -> str:
-        """The owner of the seats that it takes (see `owners.py`)."""
-
-    def wait_at_most(self, seconds: float, words: str) -> None: ...
-
-    def contest_complete(self, contest: str) -> None:
-        """The client has met all others in the contest: it may leave, or wait for newcomers."""
-
-    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
-        """Send the message, if the client knows such messages, and close."""
 
 
 class Desk:
@@ -64,6 +52,8 @@ class Desk:
         """The server is stopping."""
         self.on_closing: list[Callable[[], None]] = []
         self.contest_queue: ContestQueue | None = None
+        self.shared: SharedDesk | None = None
+        """The desks of all nodes as one; None: this server is alone."""
         self._lobby = Lobby()
         self._matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
         self.tickets = count()
@@ -72,7 +62,7 @@ class Desk:
         self.fillers: list[Callable[[Seeker], bool]] = []
         """Rooms that may seat a waiting bot at a table of theirs, with house bots; they return whether they did."""
         self._loop = asyncio.get_running_loop()
-        metrics.WAITING.set_function(lambda: len(self._clients))
+        metrics.WAITING.set_function(lambda: len(self._clients) - len(self.shared or ()))
 
     @property
     def refusal(self) -> str:
@@ -87,10 +77,12 @@ class Desk:
         """Give a client a table, or let it wait."""
         if refusal := self.refusal:
             return client.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
-        if problem := self._cannot_meet(name, wish, opponent) or self._name_waits(client, name, wish):
+        seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot)
+        if self.shared is not None and self.shared.seek(client, seeker):
+            return self._enqueue(seeker, client)
+        if problem := self.registry.cannot_meet(name, wish, opponent) or self._name_waits(client, name, wish):
             return client.turn_away({"error": problem})
-        seeker = client.seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot)
-        self._clients[seeker.ticket] = client
+        self._enqueue(seeker, client)
         self._matchmaker.arrive(seeker)
         if wish.contest and self.contest_queue and self.contest_queue.seek(seeker, client):
             return None
@@ -98,16 +90,9 @@ class Desk:
             return self.tasks.start(self._open_book(wish, seeker, client))
         return self._seek(seeker, client)
 
-    def _cannot_meet(self, name: str, wish: Wish, opponent: str | None) -> str:
-        """Return the known reason why no opponent can ever come; empty if one may."""
-        if opponent is None:
-            return ""
-        known = self.registry.known(opponent)
-        if opponent == name:
-            return "nobody plays against itself"
-        if opponent.startswith("house:"):
-            return "" if wish.contest is None else "the house plays in no contest"
-        return f"{opponent} plays {known.game}" if known is not None and known.game != wish.game else ""
+    def _enqueue(self, seeker: Seeker, client: WaitingClient) -> None:
+        client.seeker = seeker
+        self._clients[seeker.ticket] = client
 
     def _name_waits(self, client: WaitingClient, name: str, wish: Wish) -> str:
         """Two players of one name never meet, so the server refuses the guest at once."""
@@ -127,7 +112,7 @@ class Desk:
 
     def _seek(self, seeker: Seeker, client: WaitingClient) -> None:
         if (seeker.opponent or "").startswith("house:"):
-            return self._against_the_house(seeker, client, seeker.opponent or "")
+            return self.against_the_house(seeker, client, seeker.opponent or "")
         gathers = self._matchmaker.gathers(seeker)
         table = self._lobby.seek(seeker, gathers)
         if table is not None:
@@ -163,6 +148,8 @@ class Desk:
             self._matchmaker.leave(seeker)
             if self.contest_queue:
                 self.contest_queue.leave(seeker)
+            if self.shared is not None:
+                self.shared.give_up(seeker)
 
     def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
         """Give a client the seat back that it left: the owner of a seat gets it, or a guest that knows its secret."""
@@ -184,25 +171,17 @@ class Desk:
             return
         if self.refusal:
             self._loop.call_later(RETRY, self._call_the_house, seeker, client)
-        elif not any(fill(seeker) for fill in self.fillers):
-            self._against_the_house(seeker, client, "house")
+        elif not any(fill(seeker) for fill in self.fillers) and not (self.shared and self.shared.play_house(client, "house")):
+            self.against_the_house(seeker, client, "house")
 
-    def _against_the_house(self, seeker: Seeker, client: WaitingClient, opponent: str) -> None:
+    def against_the_house(self, seeker: Seeker, client: WaitingClient, opponent: str) -> None:
         bot = house_bot(seeker.wish.game, opponent)
         if bot is None:
             return client.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
         self._matchmaker.seated(seeker)
         self.give_up(client)
-        name, function = bot
-        players = seeker.wish.players
-        seat = randrange(players) if seeker.by_lot else 0
-        others = house_names(name, players - 1)
-        owners = tuple(client.owner if player == seat else NOBODY for player in range(players))
-        table = self._set(seeker.wish, (*others[:seat], seeker.name, *others[seat:]), owners)
-        for player in range(players):
-            if player != seat:
-                HouseSeat(self.workers, table, player, function).sit_down()
-        return self.tables.start_table(table, [client if player == seat else None for player in range(players)])
+        table, seats = house_table(seeker, bot, self._set, self.workers, client)
+        return self.tables.start_table(table, seats)
 
     # Tables.
 
@@ -213,19 +192,35 @@ class Desk:
         for seeker in seekers:
             self._matchmaker.seated(seeker)
         clients = [self._clients.pop(seeker.ticket) for seeker in seekers]
-        names = tuple(seeker.name for seeker in seekers)
-        wish = table_wish(seekers)
-        table = self._set(wish, names, tuple(client.owner for client in clients))
-        if book := self._lobby.book(wish):
-            book.note(names)
-            table.subscribe(Subscriber(over=lambda table: self._meeting_over(table, book)))
-        elif self._matchmaker.gathers(seekers[0]):
-            table.subscribe(Subscriber(over=lambda table: self._matchmaker.learn(wish, table)))
         for client in clients:
             client.seeker = None
+        wish, book = table_wish(seekers), self._lobby.book(seekers[0].wish)
+        gathers = book is None and self._matchmaker.gathers(seekers[0])
+        if self.shared is not None and book is None and not gathers and self.shared.open_elsewhere(wish, seekers, clients):
+            return
+        over: Callable[[Table], None] | None = None
+        names = tuple(seeker.name for seeker in seekers)
+        if book is not None:
+            book.note(names)
+            over = partial(self._meeting_over, book)
+        elif gathers:
+            over = partial(self._matchmaker.learn, wish)
+        self.open_table(wish, names, clients, over)
+
+    def open_table(
+        self,
+        wish: Wish,
+        names: tuple[str, ...],
+        clients: Sequence[WaitingClient],
+        over: Callable[[Table], None] | None = None,
+    ) -> None:
+        """Set a table for clients that no longer wait. `over` is called when its match is over."""
+        table = self._set(wish, names, tuple(client.owner for client in clients))
+        if over is not None:
+            table.subscribe(Subscriber(over=over))
         self.tables.start_table(table, clients)
 
-    def _meeting_over(self, table: Table, book: ContestBook) -> None:
+    def _meeting_over(self, book: ContestBook, table: Table) -> None:
         """Count a meeting that is stored as ended. An aborted one is played again."""
         names, contest, result = table.entry.players, table.entry.contest, table.match.result
         if not table.stored or result is None or result.aborted:
@@ -263,6 +258,10 @@ class Desk:
         self.give_up(client)
         return client
 
+    @property
+    def waiting_clients(self) -> list[WaitingClient]:
+        return list(self._clients.values())
+
     def client_of(self, seeker: Seeker) -> WaitingClient | None:
         """The client of a seeker; None if it waits no longer."""
         return self._clients.get(seeker.ticket)
@@ -291,7 +290,7 @@ class Desk:
         self.closing = True
         for tell in self.on_closing:
             tell()
-        for client in list(self._clients.values()):
+        for client in self.waiting_clients:
             client.turn_away({"error": "the server is stopping"}, GOING)
         await self.tables.close()
 

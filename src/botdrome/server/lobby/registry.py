@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
+from botdrome.contest.lobby import Wish
 from botdrome.server.arena import GUEST, BadName, check_name, check_spelling, holds, looks_like_guest
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.clients import ConnectedClients
@@ -49,6 +50,17 @@ class Registry:
     def known(self, name: str) -> BotEntry | None:
         """Return the bot if it is cached."""
         return self._known.get(name)
+
+    def cannot_meet(self, name: str, wish: Wish, opponent: str | None) -> str:
+        """Return the known reason why the opponent of a bot can never come; empty: it may come."""
+        if opponent is None:
+            return ""
+        known = self.known(opponent)
+        if opponent == name:
+            return "nobody plays against itself"
+        if opponent.startswith("house:"):
+            return "" if wish.contest is None else "the house plays in no contest"
+        return f"{opponent} plays {known.game}" if known is not None and known.game != wish.game else ""
 
     async def find(self, name: str) -> BotEntry | None:
         changes = -1
