@@ -1,0 +1,98 @@
+"""FrontDesk: the clients here that wait at other nodes, the homes of their wishes."""
+
+from typing import Protocol, runtime_checkable
+
+from botdrome.contest.lobby import Seeker
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.waiting_client import WaitingClient
+from botdrome.server.nodes.cluster import Cluster
+from botdrome.server.nodes.desk_messages import ENCODER, AnyMessage, GiveUp, NotComing, SeekHere
+from botdrome.server.nodes.home_desk import TOPIC
+from botdrome.server.nodes.node import NodeId
+
+
+@runtime_checkable
+class Movable(WaitingClient, Protocol):
+    """A client whose connection can move to another node."""
+
+    def move(self, to: NodeId, seat: int) -> None:
+        """Send the connection to a node where that seat waits for it."""
+
+
+class FrontDesk:
+    def __init__(self, desk: Desk, cluster: Cluster) -> None:
+        self._desk, self._cluster = desk, cluster
+        self._homes: dict[Seeker, NodeId | None] = {}
+        """Where each of them waits; None: the home is being claimed."""
+        self._by_ticket: dict[int, tuple[Seeker, Movable]] = {}
+
+    def tell(self, node: NodeId, message: AnyMessage) -> None:
+        self._cluster.links.send(node, TOPIC, ENCODER.encode(message))
+
+    # Clients that seek.
+
+    def seek(self, client: WaitingClient, seeker: Seeker) -> bool:
+        """Let a client wait at the home of its wish; False: that is here."""
+        if not isinstance(client, Movable) or not self._is_elsewhere(seeker):
+            return False
+        self._by_ticket[seeker.ticket] = seeker, client
+        self._go(seeker, client, self._home_of(seeker))
+        return True
+
+    def _home_of(self, seeker: Seeker) -> NodeId | None:
+        return self._cluster.home(self._cluster.key_of(seeker.wish))
+
+    def _is_elsewhere(self, seeker: Seeker) -> bool:
+        return not (seeker.opponent or "").startswith("house:") and self._home_of(seeker) != self._cluster.here
+
+    def _go(self, seeker: Seeker, client: Movable, home: NodeId | None) -> None:
+        self._homes[seeker] = home
+        if home is None:
+            self._cluster.with_rooms(lambda _: self.seek_again(seeker.ticket))
+        else:
+            wish = seeker.wish
+            self.tell(home, SeekHere(seeker.ticket, seeker.name, client.owner, wish, seeker.opponent, seeker.by_lot))
+
+    def give_up(self, seeker: Seeker) -> None:
+        home = self._homes.pop(seeker, None)
+        self._by_ticket.pop(seeker.ticket, None)
+        if home is not None:
+            self.tell(home, GiveUp(seeker.ticket))
+
+    def take(self, ticket: int) -> WaitingClient | None:
+        """Take a client out of the queue; None: it has gone."""
+        found = self._by_ticket.get(ticket)
+        if found is not None:
+            self._desk.give_up(found[1])
+        return None if found is None else found[1]
+
+    def seek_again(self, ticket: int) -> None:
+        if found := self._by_ticket.get(ticket):
+            seeker, client = found
+            self._desk.give_up(client)
+            self._desk.seek(client, seeker.name, seeker.wish, seeker.opponent, seeker.by_lot)
+
+    # What other nodes decide.
+
+    def client(self, ticket: int) -> WaitingClient | None:
+        found = self._by_ticket.get(ticket)
+        return None if found is None else found[1]
+
+    def send(self, to: NodeId, ticket: int, seat: int) -> None:
+        """A table at that node has a seat for a client."""
+        client = self.take(ticket)
+        if isinstance(client, Movable):
+            client.move(to, seat)
+        else:
+            self.tell(to, NotComing(seat))
+
+    def follow(self, lost: NodeId | None = None) -> None:
+        """Homes have moved, or all that was told to a node is lost: seek anew at the present homes."""
+        for seeker, home in tuple(self._homes.items()):
+            if home is not None and (lost is not None or self._home_of(seeker) != home):
+                self.seek_again(seeker.ticket)
+        for client in self._desk.waiting_clients:
+            waits = client.seeker
+            if isinstance(client, Movable) and waits is not None and waits not in self._homes and self._is_elsewhere(waits):
+                self._desk.give_up(client)
+                self._desk.seek(client, waits.name, waits.wish, waits.opponent, waits.by_lot)

@@ -1,0 +1,128 @@
+"""SharedDesk: the desks of all nodes as one. A client waits at the home of its wish, and plays where a player's connection is."""
+
+from collections.abc import Sequence
+
+from botdrome.contest.lobby import Seeker, Wish
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.waiting_client import WaitingClient
+from botdrome.server.nodes.cluster import Cluster
+from botdrome.server.nodes.desk_messages import (
+    DECODER,
+    Come,
+    GiveUp,
+    NotComing,
+    OpenTable,
+    PlayHouse,
+    SeekAgain,
+    SeekHere,
+    TableSeat,
+    TellComplete,
+    TurnAway,
+    WaitAtMost,
+)
+from botdrome.server.nodes.front_desk import FrontDesk
+from botdrome.server.nodes.home_desk import TOPIC, HomeDesk
+from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.remote_client import RemoteClient
+
+
+class SharedDesk:
+    def __init__(self, desk: Desk, cluster: Cluster) -> None:
+        self._desk, self._cluster = desk, cluster
+        self._front, self._home = FrontDesk(desk, cluster), HomeDesk(desk, cluster)
+        cluster.links.on(TOPIC, self._receive)
+        cluster.links.on_lost.append(self._lose)
+        cluster.members.on_change.append(self._follow)
+
+    def __len__(self) -> int:
+        """The number of clients of other nodes that wait here."""
+        return len(self._home)
+
+    # What the desk asks.
+
+    def seek(self, client: WaitingClient, seeker: Seeker) -> bool:
+        """Let a client wait at another node; False: it waits here."""
+        return self._front.seek(client, seeker)
+
+    def arrive(self, number: int, client: WaitingClient) -> bool:
+        """Give a connection that came from another node the seat for which it came; False: that waits no longer."""
+        return self._home.arrive(number, client)
+
+    def give_up(self, seeker: Seeker) -> None:
+        self._front.give_up(seeker)
+
+    def open_elsewhere(self, wish: Wish, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]) -> bool:
+        """Have a table set at another node, if no player's connection is here."""
+        return self._home.open_elsewhere(wish, seekers, clients)
+
+    def play_house(self, client: WaitingClient, opponent: str) -> bool:
+        """Have a client of another node play against house bots there; False: it is here."""
+        if isinstance(client, RemoteClient):
+            self._home.play_house(client, opponent)
+        return isinstance(client, RemoteClient)
+
+    # What other desks tell.
+
+    def _receive(self, node: NodeId, payload: bytes) -> None:
+        message = DECODER.decode(payload)
+        match message:
+            case SeekHere():
+                self._home.seek(node, message)
+            case GiveUp():
+                self._home.give_up(node, message.ticket)
+            case NotComing():
+                self._home.not_coming(message.ticket)
+            case OpenTable():
+                self._open(message)
+            case Come():
+                self._front.send(node, message.ticket, message.seat)
+            case SeekAgain():
+                self._front.seek_again(message.ticket)
+            case PlayHouse():
+                self._play_house(message)
+            case _:
+                self._decide(message)
+
+    def _decide(self, message: TurnAway | WaitAtMost | TellComplete) -> None:
+        client = self._front.client(message.ticket)
+        if client is None:
+            return
+        match message:
+            case TurnAway():
+                client.turn_away(message.words, message.code)
+            case WaitAtMost():
+                client.wait_at_most(message.seconds, message.words)
+            case TellComplete():
+                client.contest_complete(message.contest)
+
+    def _play_house(self, message: PlayHouse) -> None:
+        seeker = None if (client := self._front.client(message.ticket)) is None else client.seeker
+        if client is not None and seeker is not None:
+            self._desk.against_the_house(seeker, client, message.opponent)
+
+    def _open(self, message: OpenTable) -> None:
+        """Set a table for clients of this node and others. If one of this node's has gone, the others seek again."""
+        if any(seat.front == self._cluster.here and self._front.client(seat.ticket) is None for seat in message.seats):
+            return self._put_back(message)
+        clients = [self._take(seat) for seat in message.seats]
+        return self._desk.open_table(message.wish, tuple(seat.name for seat in message.seats), clients)
+
+    def _take(self, seat: TableSeat) -> WaitingClient:
+        here = self._front.take(seat.ticket) if seat.front == self._cluster.here else None
+        return here or RemoteClient(self._home, seat.front, seat.ticket, seat.name, seat.owner)
+
+    def _put_back(self, message: OpenTable) -> None:
+        for seat in message.seats:
+            if seat.front == self._cluster.here:
+                self._front.seek_again(seat.ticket)
+            else:
+                self._home.tell(seat.front, SeekAgain(seat.ticket))
+
+    # What happens to other nodes.
+
+    def _lose(self, node: NodeId) -> None:
+        self._home.lose(node)
+        self._front.follow(lost=node)
+
+    def _follow(self) -> None:
+        self._front.follow()
