@@ -23,7 +23,6 @@ from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table
 from botdrome.server.lobby.registry import Admission
-from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.wire.bomber.conversation import (
@@ -257,11 +256,9 @@ class BomberRoom:
             self._timer.cancel()
             self._timer = None
         free = self.plan.players - len(self._users)
-        clients: list[tuple[str, BomberUser | WaitingClient]] = [
-            *self._names.items(),
-            *self._gathering.recruit(self._names, free),
-        ]
-        players = [GatheredPlayer(name, client.owner, client) for name, client in clients]
+        players = [GatheredPlayer(name, user.owner, user) for name, user in self._names.items()]
+        recruits = self._gathering.recruit(self._names, free)
+        players += [GatheredPlayer(name, client.owner, client) for name, client in recruits]
         players += self._gathering.house_bots(self.plan.players - len(players)) if self.plan.house else []
         self.begin(players, open_table(self.desk, self.game, self.plan.terms, self.plan.options, players))
 
