@@ -1,0 +1,33 @@
+"""Nodes that come and go as a test says."""
+
+from collections.abc import Callable
+
+from botdrome.server.nodes.node import Key, Node, NodeId, choose
+
+
+def node(name: str, epoch: int = 1) -> Node:
+    return Node(name, epoch, machine="here", handover="", version="1")
+
+
+class FixedMembers:
+    def __init__(self, here: Node, *others: Node) -> None:
+        self.here = here
+        self._nodes = {one.id: one for one in (here, *others)}
+        self._homes: dict[Key, NodeId] = {}
+        self.on_change: list[Callable[[], None]] = []
+
+    @property
+    def nodes(self) -> dict[NodeId, Node]:
+        return self._nodes
+
+    def change(self, *others: Node) -> None:
+        """These are all others now."""
+        self._nodes = {one.id: one for one in (self.here, *others)}
+        for call in self.on_change:
+            call()
+
+    def room_home(self, key: Key) -> NodeId | None:
+        return self._homes.get(key)
+
+    async def claim(self, key: Key) -> NodeId:
+        return self._homes.setdefault(key, choose(key, list(self._nodes.values())).id)
