@@ -35,7 +35,9 @@ BUSY = {
     "server/bomber": ("judging", "room", "routes"),
     "server/duel": ("hall",),
     "server/network": ("body_budget", "http", "rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket"),
-    "server/tables": ("audience", "flight_records", "metronome", "move_times", "running_tables", "subscriber", "table"),
+    "server/tables": (
+        "audience", "flight_records", "kept_table", "metronome", "move_times", "running_tables", "subscriber", "table",
+    ),
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),
 }  # fmt: skip

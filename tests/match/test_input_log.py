@@ -94,3 +94,14 @@ def test_what_is_allowed_to_be_played_has_room() -> None:
         spent = turns * (input_log.OVERHEAD + len(input_log.ENCODE(InputLine(86_400_000, "move", 1, words))))
         assert spent < input_log.ROOM // players, players
         assert kept.add(0, "move", 0, words) and not kept.full(0)
+
+
+def test_lines_that_are_not_saved_yet() -> None:
+    kept = InputLog(2)
+    kept.add(1, "wake", None)
+    kept.amend(2, {}, 5)
+    assert (len(kept), kept.unsaved(0, b"")) == (2, (0, kept.some(0, 2)))
+    last = kept.some(1, 2)[0]
+    assert kept.unsaved(2, last) == (2, [])
+    kept.amend(3, {}, 7)
+    assert kept.unsaved(2, last) == (1, [b'{"t":3,"do":"amend","say":[{},7]}'])

@@ -64,6 +64,22 @@ class InputLog:
             value = [before | value[0], paused if pause is None else pause]
         self.add(now, "amend", None, value)
 
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def unsaved(self, saved: int, last: bytes) -> tuple[int, list[bytes]]:
+        """The lines that follow the first `saved` lines, of which `last` is the last, and the index of the first of them.
+
+        The last saved line comes again if a change was merged into it.
+        """
+        if saved and self._lines[saved - 1] is not last:
+            saved -= 1
+        return saved, self._lines[saved:]
+
+    def some(self, first: int, end: int) -> list[bytes]:
+        """The lines from `first` on, before `end`."""
+        return self._lines[first:end]
+
     @property
     def inputs(self) -> list[Input]:
         return [DECODE(line).input for line in self._lines]

@@ -68,7 +68,7 @@ def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...]) -> 
     return prepare(change.where(*(table.c[name] == rows[name] for name in keys)))
 
 
-async def _leave_as_it_is(connection: Any) -> None:
+async def leave_as_it_is(connection: Any) -> None:
     """Skip the reset query, as the writer leaves no session state."""
 
 
@@ -86,7 +86,7 @@ class Postgres:
     async def open(self) -> None:
         async with self._explained():
             # Before a table has been analysed, the planner would have each match sought through the whole of it.
-            self._writer = await self._pool(1, {"enable_seqscan": "off"}, reset=_leave_as_it_is)
+            self._writer = await self._pool(1, {"enable_seqscan": "off"}, reset=leave_as_it_is)
             self._readers = await self._pool(READERS, {})
             async with self._writer.acquire() as connection, connection.transaction():
                 await _upgrade(connection)

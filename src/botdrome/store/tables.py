@@ -115,6 +115,15 @@ heartbeats = Table(
     Column("beat", BigInteger, nullable=False),
 )
 
+inputs = Table(
+    "inputs",
+    metadata,
+    Column("node", SMALL_TEXT, primary_key=True),
+    Column("epoch", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
 _IN_A_CONTEST = text("contest IS NOT NULL")
 _RUNNING = text("status = 'running'")
 

@@ -21,6 +21,8 @@ from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
 from botdrome.server.settings import Settings
 from botdrome.server.tables.audience import Spectator
+from botdrome.server.tables.input_keeper import InputKeeper
+from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.metronome import Metronome
 from botdrome.server.tables.move_times import MoveTimes, never
 from botdrome.server.tables.seated_player import SeatedPlayer
@@ -63,6 +65,8 @@ class RunningTables:
         self.metronome = Metronome()
         self.behind: Callable[[], bool] = never
         """Whether the loop is late with its work; see `LoopWatch`."""
+        self.keeper: InputKeeper | None = None
+        """Stores the inputs of all matches, on a node of a cluster."""
         self.workers = Workers(settings.workers)
         metrics.TABLES.set_function(lambda: len(self._tables))
 
@@ -91,11 +95,19 @@ class RunningTables:
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
         of_game = dict(options or {})
         entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed_of(match), owners=owners, pace=pace)
-        times = MoveTimes(match, round(self._settings.match.network_credit * 1000), self.behind, self._loop)
-        table = Table(entry, times, self._store, self._settings.match.flight_bytes, self.metronome)
-        table.subscribe(Subscriber(over=self._clear))
-        self._tables[match_id] = table
+        table = self._table(entry, match)
         self._store.begin(entry)
+        return table
+
+    def _table(self, entry: MatchEntry, match: Match) -> Table:
+        settings = self._settings.match
+        times = MoveTimes(match, round(settings.network_credit * 1000), self.behind, self._loop)
+        if self.keeper is None:
+            table = Table(entry, times, self._store, settings.flight_bytes, self.metronome)
+        else:
+            table = KeptTable(entry, times, self._store, settings.flight_bytes, self.metronome, self.keeper)
+        table.subscribe(Subscriber(over=self._clear))
+        self._tables[entry.id] = table
         return table
 
     def start_table(self, table: Table, sitters: Sequence[Candidate | None], delay: float | None = None) -> None:
@@ -140,6 +152,8 @@ class RunningTables:
 
     def _clear(self, table: Table) -> None:
         self._tables.pop(table.entry.id, None)
+        if self.keeper is not None:
+            self.keeper.forget(table.entry.id)
         result = table.match.result
         _over(table.entry.game, "aborted" if result is not None and result.aborted else "ended").inc()
         self._tell_watchers()
