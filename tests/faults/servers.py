@@ -35,7 +35,7 @@ def settings(db: str, folder: Path, **changes: Any) -> Settings:
         "match_start_delay": 0.0,
         "drain": 0.0,
     }
-    quick |= {"contest_games": battlebots.EACH_WAY, "contest_wait": 0.0, "workers": 2}
+    quick |= {"contest_games": battlebots.EACH_WAY, "contest_wait": 0.0, "processes": 2}
     quick |= {
         "boats_rooms": (boaters.PLAN,),
         "boats_dir": str(folder / "boats"),

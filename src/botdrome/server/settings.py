@@ -157,7 +157,10 @@ class Settings(Section, frozen=True):
     host: Annotated[str, Meta(description="the address to listen on; 127.0.0.1: also [::1]; empty: all addresses")] = "127.0.0.1"
     port: Annotated[int, Meta(description="HTTP and WebSocket; 0: any free port; also read from PORT", ge=0, le=65535)] = 3000
     db: Annotated[str, Meta(description="sqlite:///FILE or postgresql://...; empty: a file in the user's data folder")] = ""
-    workers: Annotated[int, Meta(description="processes for heavy work; 0: one per core, but 2 to 4", ge=0, le=64)] = 0
+    nats: Annotated[
+        str, Meta(description="nats://HOST:PORT: join all servers with this NATS and this PostgreSQL; empty: no cluster")
+    ] = ""
+    processes: Annotated[int, Meta(description="processes for heavy work; 0: one per core, but 2 to 4", ge=0, le=64)] = 0
     drain: Annotated[float, Meta(description="seconds that running matches get when the server stops", ge=0)] = 30.0
     network: NetworkSection = NetworkSection()
     tls: TlsSection = TlsSection()

@@ -30,7 +30,7 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
     async def wait() -> None:
         await go_on.wait()
 
-    async with server(tmp_path, workers=1) as house:
+    async with server(tmp_path, processes=1) as house:
         desk = house.desk
         busy = asyncio.ensure_future(desk.workers.run("", f"{CHORES}:ask", "wait", calls={"wait": wait}))
         table = desk.tables.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))

@@ -67,7 +67,7 @@ class RunningTables:
         """Whether the loop is late with its work; see `LoopWatch`."""
         self.keeper: InputKeeper | None = None
         """Stores the inputs of all matches, on a node of a cluster."""
-        self.workers = Workers(settings.workers)
+        self.workers = Workers(settings.processes)
         metrics.TABLES.set_function(lambda: len(self._tables))
 
     def __getitem__(self, match_id: str) -> Table | None:
