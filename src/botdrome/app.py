@@ -135,7 +135,7 @@ async def open_server(
         await _recover(store)
         await asyncio.to_thread(likeness, "")  # reads its list now, and not at the first login
         parts = await _put_together(settings, store, shown, protocols)
-        parts.contests.go_on()  # before the first client comes, which may be expected in one
+        await _open_rooms(parts)  # before the first client comes, which may be expected in a contest
         ports = Ports(settings, parts.server.callers)
         await _listen(parts, ports)
         server = RunningServer(parts, ports)
@@ -176,7 +176,6 @@ async def _put_together(
 ) -> Parts:
     desk, callers = Desk(store, settings), BotCaller(settings)
     contests = ContestDesk(desk).contests
-    await contests.load()
     keys = OperatorKeys(store, settings.operator.token, desk.registry.guesses)
     server = ServerParts(settings, desk, ConnectionLimits(settings), Origins(settings), callers, keys)
     served = [(row, await row.open(server)) for row in protocols]
@@ -189,6 +188,14 @@ async def _put_together(
     operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, contests)
     rate = RequestRate(settings)
     return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, rate)
+
+
+async def _open_rooms(parts: Parts) -> None:
+    """Read the state of rooms and contests, and go on with the contests that run."""
+    for _, served in parts.served:
+        await served.open_rooms()
+    await parts.contests.load()
+    parts.contests.go_on()
 
 
 def host_of(served: Sequence[tuple[Protocol, ServedProtocol]], kind: type[AnyHost]) -> AnyHost:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Scope
 from botdrome.api.bodies import LARGEST_BODY
 from botdrome.server.network.body_budget import body_units
 from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.dispatcher import Dispatcher, MakeHttp, OpenWebSocket
+from botdrome.server.network.dispatcher import Dispatcher, Forwarding, LeavesNode, MakeHttp, OpenWebSocket
 from botdrome.server.network.http import HttpConnection
 from botdrome.server.network.http_exchange import DirectService, Exchange, HttpLimits, HttpResponse, HttpService, HttpSite
 from botdrome.server.network.http_request import HttpRequest
@@ -37,11 +37,15 @@ def http_factory(
     origins: Origins,
     direct: Sequence[DirectService] = (),
     body_limits: Mapping[bytes, int] | None = None,
+    forwarding: Forwarding | None = None,
 ) -> MakeProtocol:
-    def dispatcher() -> Dispatcher:
-        return Dispatcher(open_websocket, http, connection_limits, settings, origins)
+    """`forwarding`: some requests are answered by another node."""
 
-    http = http_stack(app, connection_limits, dispatcher, direct, body_limits)
+    def dispatcher() -> Dispatcher:
+        return Dispatcher(open_websocket, http, connection_limits, settings, origins, forwarding)
+
+    leaves = None if forwarding is None else forwarding.leaves
+    http = http_stack(app, connection_limits, dispatcher, direct, body_limits, leaves)
     return dispatcher
 
 
@@ -51,6 +55,7 @@ def http_stack(
     dispatcher: Callable[[], asyncio.Protocol],
     direct: Sequence[DirectService] = (),
     body_limits: Mapping[bytes, int] | None = None,
+    leaves: LeavesNode | None = None,
 ) -> MakeHttp:
     """Return the maker of HTTP connections. The `direct` services answer their targets, the application all others.
 
@@ -64,7 +69,7 @@ def http_stack(
                 return service
         return pages
 
-    site = HttpSite(find, connection_limits, dispatcher, body_units())
+    site = HttpSite(find, connection_limits, dispatcher, body_units(), leaves)
     return cast(MakeHttp, partial(HttpConnection, site))
 
 

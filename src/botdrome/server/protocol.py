@@ -91,6 +91,8 @@ class ServedProtocol:
     """Opens the ports, if it is more than one."""
     describe_port: Callable[[str], str] = lambda _: ""
     """More about the port of that name, for the start-up screen."""
+    open_rooms: Callable[[], Awaitable[None]] = _nothing
+    """Reads the state of its rooms from the store. Of several nodes, only the one that has the rooms does so."""
 
 
 class Protocol(NamedTuple):

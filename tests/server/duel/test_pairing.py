@@ -9,7 +9,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.duel import hall as duel_hall
 from botdrome.server.duel.hall import WISH, DuelHall
-from botdrome.server.lobby import desk
+from botdrome.server.lobby import desk, house_table
 from tests.server.clients import PATIENCE, Client, bot, client, leap, registered
 from tests.server.duel.clients import FIND, FREE, Duellist, arena, free, pair, play_rows, seated, until
 
@@ -95,7 +95,7 @@ async def test_whoever_is_left_over_meets_those_of_other_protocols(
 
 @pytest.mark.parametrize("lot", [0, 1])
 async def test_a_house_bot_plays_those_who_find_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lot: int) -> None:
-    monkeypatch.setattr(desk, "randrange", lambda _: lot)
+    monkeypatch.setattr(house_table, "randrange", lambda _: lot)
     async with arena(tmp_path, house_fill=True, house_wait=0.0) as house, free(house, "ada") as ada:
         await ada.send(FIND)
         assert (await ada.expect("starting_game"))["against"].startswith("house:")

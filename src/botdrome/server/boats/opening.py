@@ -7,7 +7,7 @@ from botdrome.server.boats.host import connect_host
 from botdrome.server.boats.port import BoatPort
 from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.boats.settings import BoatsSection
-from botdrome.server.boats.statistics import open_statistics
+from botdrome.server.boats.statistics import BoatStatistics
 from botdrome.server.network.listening import tolerated
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
@@ -15,7 +15,8 @@ from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
 
 async def open_boats(server: ServerParts) -> ServedProtocol:
     desk, folder = server.desk, server.settings.of(BoatsSection).dir
-    rooms = BoatRooms(desk, await open_statistics(desk.store, Path(folder) if folder else None))
+    statistics = BoatStatistics({}, {}, Path(folder) if folder else None)
+    rooms = BoatRooms(desk, statistics)
 
     async def listen(ports: Ports) -> None:
         async def listen_at(boats: BoatPort) -> None:
@@ -34,4 +35,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
         titles = [room.plan.title for port in rooms.all if port.name == name for room in port.rooms]
         return ", ".join(titles) if len(titles) > 1 else ""
 
-    return ServedProtocol(rooms, rooms.close, receive_socket=receive_socket, listen=listen, describe_port=titles_at)
+    load = partial(statistics.load, desk.store)
+    return ServedProtocol(
+        rooms, rooms.close, receive_socket=receive_socket, listen=listen, describe_port=titles_at, open_rooms=load
+    )

@@ -53,6 +53,20 @@ class BoatStatistics:
         self._writing: asyncio.Task[None] | None = None
         self._unwritten: dict[tuple[str, str], None] = {}
 
+    async def load(self, store: Store) -> None:
+        """Read the statistics from the store, and import those that only the folder has."""
+        games, players = await store.notes(GAMES), await store.notes(PLAYERS)
+        new_games: Pages = {}
+        new_players: Pages = {}
+        if self._folder is not None:
+            found_games, found_players = await asyncio.to_thread(read_folder, self._folder)
+            new_games = {name: value for name, value in found_games.items() if name.partition("|")[0] not in games}
+            new_players = {name: value for name, value in found_players.items() if name not in players}
+        new_games |= _seeded(games | new_games, players | new_players)
+        await store.keep(_notes(new_games, new_players))
+        self._games, self._players = Ledger(games | new_games), Ledger(players | new_players)
+        self.write_again([("game", title) for title in titles(games)] + [("player", name) for name in players])
+
     @property
     def games(self) -> Pages:
         return self._games.lines
@@ -136,22 +150,6 @@ class GameStatistics:
     def _forget(self, _: Table) -> None:
         self._statistics.drop(self._game)
         self._desk.tasks.start(self._statistics.correct(self._desk.store))
-
-
-async def open_statistics(store: Store, folder: Path | None) -> BoatStatistics:
-    """Read the statistics from the store, and import those that only the folder has."""
-    games, players = await store.notes(GAMES), await store.notes(PLAYERS)
-    new_games: Pages = {}
-    new_players: Pages = {}
-    if folder is not None:
-        found_games, found_players = await asyncio.to_thread(read_folder, folder)
-        new_games = {name: value for name, value in found_games.items() if name.partition("|")[0] not in games}
-        new_players = {name: value for name, value in found_players.items() if name not in players}
-    new_games |= _seeded(games | new_games, players | new_players)
-    await store.keep(_notes(new_games, new_players))
-    statistics = BoatStatistics(games | new_games, players | new_players, folder)
-    statistics.write_again([("game", title) for title in titles(games)] + [("player", name) for name in players])
-    return statistics
 
 
 def _seeded(games: Pages, players: Pages) -> Pages:

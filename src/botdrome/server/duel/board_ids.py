@@ -16,10 +16,18 @@ class NoBoardIds(Exception):
 class BoardIds:
     """Ids rise as long as the store is kept, and none is given twice."""
 
-    def __init__(self, store: Store, last: int) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._last = self._reserved = last
-        self._reserving = self._closed = False
+        self._last = self._reserved = 0
+        self._reserving = False
+        self._closed = True
+
+    async def open(self) -> None:
+        """Reserve the first ids that nobody has taken."""
+        counter: dict[str, Any] = (await self._store.notes(BOOK)).get("", {})
+        self._last = self._reserved = counter.get("last", 0)
+        self._closed = False
+        await self.reserve()
 
     @property
     def left(self) -> int:
@@ -47,6 +55,8 @@ class BoardIds:
 
     async def close(self) -> None:
         """Give back unused ids. None can be taken afterwards."""
+        if self._closed:
+            return
         self._closed = True
         self._reserved = self._last
         await self._note(self._last)
@@ -58,7 +68,6 @@ class BoardIds:
 
 
 async def open_board_ids(store: Store) -> BoardIds:
-    counter: dict[str, Any] = (await store.notes(BOOK)).get("", {})
-    ids = BoardIds(store, counter.get("last", 0))
-    await ids.reserve()
+    ids = BoardIds(store)
+    await ids.open()
     return ids

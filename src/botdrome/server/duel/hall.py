@@ -14,8 +14,8 @@ from botdrome.contest.lobby import Wish
 from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
 from botdrome.match.events import rotated
-from botdrome.server.duel.board_ids import BoardIds, open_board_ids
-from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderboard
+from botdrome.server.duel.board_ids import BoardIds
+from botdrome.server.duel.leaderboard import DuelLeaderboard
 from botdrome.server.duel.player_records import Counted, PlayedBoard
 from botdrome.server.duel.settings import DuelSection
 from botdrome.server.failures import log_failure
@@ -108,6 +108,10 @@ class DuelHall:
 
     def _store_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         self.desk.tasks.start(_logged(work))
+
+    async def open(self) -> None:
+        await self.table.load()
+        await self._ids.open()
 
     async def close(self) -> None:
         present, self._present = self._present, {}
@@ -236,8 +240,8 @@ def _replace(before: Session, newcomer: Session) -> None:
 
 async def open_duel(server: ServerParts) -> ServedProtocol:
     store = server.desk.store
-    hall = DuelHall(server.desk, await open_duel_leaderboard(store), await open_board_ids(store))
-    return ServedProtocol(hall, hall.close, tcp_factory(Frames, hall.connect, server.connection_limits))
+    hall = DuelHall(server.desk, DuelLeaderboard(store, {}), BoardIds(store))
+    return ServedProtocol(hall, hall.close, tcp_factory(Frames, hall.connect, server.connection_limits), open_rooms=hall.open)
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:

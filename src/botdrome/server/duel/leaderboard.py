@@ -33,11 +33,19 @@ Visit = tuple[str, Online, float]
 class DuelLeaderboard:
     def __init__(self, store: Store, lines: Mapping[str, DuelRecord]) -> None:
         self._store = store
+        self._online: dict[str, Online] = {}
+        self._visits: dict[Hashable, list[Visit]] = {}
+        self._begin(lines)
+
+    def _begin(self, lines: Mapping[str, DuelRecord]) -> None:
         self._ledger: Ledger[str, DuelRecord] = Ledger(lines)
         self._ranks = {name: _rank(name, line) for name, line in lines.items()}
         self._order = sorted(self._ranks.values())
-        self._online: dict[str, Online] = {}
-        self._visits: dict[Hashable, list[Visit]] = {}
+
+    async def load(self) -> None:
+        """Read the records from the store, before the first player comes."""
+        found = await self._store.notes(PLAYERS)
+        self._begin({name: msgspec.convert(value, DuelRecord) for name, value in found.items()})
 
     # Storing.
 
@@ -139,9 +147,9 @@ class DuelLeaderboard:
 
 
 async def open_duel_leaderboard(store: Store) -> DuelLeaderboard:
-    return DuelLeaderboard(
-        store, {name: msgspec.convert(value, DuelRecord) for name, value in (await store.notes(PLAYERS)).items()}
-    )
+    table = DuelLeaderboard(store, {})
+    await table.load()
+    return table
 
 
 def _rank(name: str, line: DuelRecord) -> tuple[int, str]:

@@ -51,10 +51,22 @@ OpenWebSocket = Callable[[str, bytes], MakeSession | SocketOptions | bytes]
 """Open a WebSocket, given the target and the head of its request. Bytes are the answer that refuses it."""
 
 
+LeavesNode = Callable[[bytes], bool]
+"""Whether requests for a target are answered by another node."""
+
+
+class Forwarding(NamedTuple):
+    """Which connections go to another node, and how."""
+
+    leaves: LeavesNode
+    forward: Callable[[asyncio.Transport, bytes], None]
+    """Give away a connection with the bytes that were read."""
+
+
 class Dispatcher(asyncio.Protocol):
     """Reads the head of the first request, then hands the connection over."""
 
-    __slots__ = ("_limits", "_make_http", "_open_websocket", "_origins", "_seen", "_settings", "_transport")
+    __slots__ = ("_forwarding", "_limits", "_make_http", "_open_websocket", "_origins", "_seen", "_settings", "_transport")
 
     def __init__(
         self,
@@ -63,6 +75,7 @@ class Dispatcher(asyncio.Protocol):
         limits: ConnectionLimits,
         settings: Settings,
         origins: Origins,
+        forwarding: Forwarding | None = None,
     ) -> None:
         self._open_websocket, self._make_http, self._limits, self._settings = (
             open_websocket,
@@ -70,7 +83,7 @@ class Dispatcher(asyncio.Protocol):
             limits,
             settings,
         )
-        self._origins = origins
+        self._origins, self._forwarding = origins, forwarding
         self._seen = b""
         """The received part of an incomplete head."""
         self._transport: asyncio.Transport | None = None
@@ -104,6 +117,8 @@ class Dispatcher(asyncio.Protocol):
         head = seen if end < 0 else seen[:end]  # a body or the next request follows
         words = head.partition(b"\r\n")[0].split(b" ")
         target = words[1] if len(words) > 1 else b""
+        if self._forwarding is not None and self._forwarding.leaves(target):
+            return self._forwarding.forward(transport, seen)
         if not wants_websocket(head):
             return _hand_over(transport, seen, self._make_http(target))
         half = end < 0 and words[0] != b"GET"

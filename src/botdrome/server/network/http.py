@@ -1,7 +1,7 @@
 """HTTP/1.1 connections. Requests of polling bots go to a plain function, all others to the ASGI application.
 
 Theory of operation. A connection answers one request after the other; later bytes stay in the buffer meanwhile. A request
-for a WebSocket goes back to the dispatcher, together with all unread bytes.
+for a WebSocket, or for another node, goes back to the dispatcher, together with all unread bytes.
 
 Most requests of bots are plain and arrive complete and alone. They skip the reader (see `http_request.py`).
 """
@@ -21,9 +21,9 @@ from botdrome.server.network.http_request import (
     FORWARDED_FOR,
     NO_REQUEST,
     BadHttpRequest,
+    ForDispatcher,
     HttpRequest,
     RequestReader,
-    WebSocketRequested,
     plain_request,
 )
 from botdrome.server.network.peer import Peer
@@ -55,6 +55,7 @@ class HttpConnection:
         self._address = ""
         self._inside = False
         self._reader = RequestReader(site.longest_body, site.streams, self._go_on)
+        self._reader.leaves = site.leaves
         self._since = 0.0
         """The start of the current wait: for the rest of a request, for the next request, or for the client to read."""
         self._exchange: Exchange | None = None
@@ -151,6 +152,8 @@ class HttpConnection:
     def _serve_plain(self, data: bytes) -> bool:
         """Serve the request if it is plain and alone in these bytes."""
         request = plain_request(data) if len(data) <= LONGEST_HELD else None
+        if request is not None and self._site.leaves is not None and self._site.leaves(request.target):
+            return False
         if request is not None:
             self._serve(request)
         return request is not None
@@ -177,7 +180,7 @@ class HttpConnection:
                 self._serve(request)
         except BadHttpRequest as problem:
             self._refuse(problem.status, problem.word, problem.sentence)
-        except WebSocketRequested:
+        except ForDispatcher:
             self._hand_over()
         self._advancing = False
         if self._reader.begun or self._held:

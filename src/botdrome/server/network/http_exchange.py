@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.dispatcher import LeavesNode
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.wire.safe_headers import SAFE_HEADERS
@@ -141,8 +142,9 @@ class HttpSite(Struct, frozen=True):
     """Return the service for the target of a request."""
     connection_limits: ConnectionLimits
     dispatcher: Callable[[], asyncio.Protocol]
-    """Take over a connection whose request asks for a WebSocket."""
+    """Take over a connection whose request asks for a WebSocket, or for something at another node."""
     body_units: SharedSlots
+    leaves: LeavesNode | None = None
 
     def longest_body(self, target: bytes) -> int:
         return self.find(target).longest_body(target)

@@ -4,7 +4,6 @@
 dispatcher opens. `plain_request` parses the simple requests that bots repeat thousands of times, and caches their headers.
 """
 
-import asyncio
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -12,7 +11,8 @@ from functools import lru_cache
 import httptools
 from msgspec import Struct
 
-from botdrome.server.network.dispatcher import EMPTY_LINE, LONGEST_HEAD, wants_websocket
+from botdrome.server.network.body_stream import BodyStream
+from botdrome.server.network.dispatcher import EMPTY_LINE, LONGEST_HEAD, LeavesNode, wants_websocket
 
 LINE = re.compile(rb"(GET|POST) (/[\w/.?&=%+~,:@-]*) HTTP/1\.1\r\n")
 LONGEST_CACHED = 1024
@@ -58,29 +58,8 @@ class HttpRequest(Struct, frozen=True):
     version: str = "1.1"
     whole: bool = True
     """False: the body exceeds the limit and is truncated."""
-    stream: "BodyStream | None" = None
+    stream: BodyStream | None = None
     """The body, if the request is handled while the body arrives."""
-
-
-class BodyStream:
-    """A body that is delivered while it arrives."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self.more = True
-        self._come = asyncio.Event()
-
-    def add(self, part: bytes, more: bool) -> None:
-        self._parts.append(part)
-        self.more = more
-        self._come.set()
-
-    async def next(self) -> bytes:
-        await self._come.wait()
-        if self.more:
-            self._come.clear()
-        part, self._parts = b"".join(self._parts), []
-        return part
 
 
 class BadHttpRequest(Exception):
@@ -91,8 +70,8 @@ class BadHttpRequest(Exception):
         self.status, self.word, self.sentence = status, word, sentence
 
 
-class WebSocketRequested(Exception):
-    """The next, still unread request asks for a WebSocket."""
+class ForDispatcher(Exception):
+    """The next, still unread request asks for a WebSocket, or for something at another node."""
 
 
 def plain_request(data: bytes) -> HttpRequest | None:
@@ -141,6 +120,7 @@ class RequestReader:
         """Whether there are unread bytes or a part of a request."""
         self.in_head = False
         self._longest_body, self.streams, self._go_on = longest_body, streams, go_on
+        self.leaves: LeavesNode | None = None
         self._buffer, self._at = b"", 0
         """Received bytes, and the number already read."""
         self._parser = httptools.HttpRequestParser(self)
@@ -173,7 +153,7 @@ class RequestReader:
         return self._buffer[self._at :]
 
     def read(self) -> HttpRequest | None:
-        """Return the next request, or None if it is incomplete. Raise BadHttpRequest or WebSocketRequested."""
+        """Return the next request, or None if it is incomplete. Raise BadHttpRequest or ForDispatcher."""
         too_long = False
         while self._at < len(self._buffer) and not self._complete and not too_long:
             if not (self._read_body() if self._words else self._read_head()):
@@ -231,17 +211,19 @@ class RequestReader:
         words = head[: head.index(b"\r\n")].split(b" ", 2)
         if len(words) < 3 or words[0].strip() == b"PRI":  # the HTTP/2 preface
             raise BadHttpRequest(*NO_REQUEST)
-        if UPGRADE.search(head):
-            if wants_websocket(head):
-                raise WebSocketRequested
-            head = UPGRADE.sub(b"\r\nX-Not-For-Us:", head)  # other upgrades are ignored, as HTTP allows
-        self._parse(head)
+        self._parse(self._for_this_connection(head, words[1]))
         if self._headers.hosts > 1 or (not self._headers.hosts and words[2].startswith(b"HTTP/1.1")):
             raise BadHttpRequest(*NOT_ONE_HOST)
         self._words, self._at, self._limit = words, end, self._longest_body(words[1])
         if not self._complete:
             self._expect_body()
         return True
+
+    def _for_this_connection(self, head: bytes, target: bytes) -> bytes:
+        """Return the head without upgrades to other protocols than WebSocket: they are ignored, as HTTP allows."""
+        if (self.leaves is not None and self.leaves(target)) or wants_websocket(head):
+            raise ForDispatcher
+        return UPGRADE.sub(b"\r\nX-Not-For-Us:", head) if UPGRADE.search(head) else head
 
     def _skip_line_ends(self) -> None:
         rest = self.unread.lstrip(b"\r\n")

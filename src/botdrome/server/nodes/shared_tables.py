@@ -1,0 +1,189 @@
+"""SharedTables: the running matches of all nodes, as spectators see them.
+
+Each message of a match goes to a node once, however many people watch there. Lists of matches are told once a second.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+
+from msgspec import Struct
+
+from botdrome.server.arena import LiveTable, Tables
+from botdrome.server.nodes import watching_messages as watching
+from botdrome.server.nodes.node import Links, Members, NodeId
+from botdrome.server.tables.audience import Spectator
+
+INTERVAL = 1.0
+"""Seconds between two lists of matches."""
+MOST_LISTED = 200
+"""Matches of one node that are listed at others."""
+
+
+class RemoteSpectators:
+    """The people at another node that watch a match here."""
+
+    def __init__(self, send: Callable[[watching.WatchMessage], None], match: str, over: Callable[[], None]) -> None:
+        """`over` is called when the match is over."""
+        self._send, self._match, self._over = send, match, over
+        self._first = True
+
+    def show(self, message: bytes) -> None:
+        first, self._first = self._first, False
+        self._send(watching.Snapshot(self._match, message) if first else watching.Show(self._match, message))
+
+    def end(self) -> None:
+        self._over()
+        self._send(watching.EndOfMatch(self._match))
+
+
+class WatchedMatch(Struct, eq=False):
+    """A match at another node that people here watch."""
+
+    node: NodeId
+    arriving: dict[Spectator, None] = {}
+    """Those that have not seen the present position yet."""
+    watching: dict[Spectator, None] = {}
+
+
+class SharedTables:
+    def __init__(self, own: Tables, members: Members, links: Links) -> None:
+        self._own, self._members, self._links = own, members, links
+        self._lists: dict[NodeId, watching.LiveTables] = {}
+        self._nodes: dict[str, NodeId] = {}
+        """The nodes of the matches that are listed."""
+        self._watched: dict[str, WatchedMatch] = {}
+        self._shown: dict[tuple[NodeId, str], RemoteSpectators] = {}
+        self._watchers: set[Callable[[], None]] = set()
+        self._told = watching.LiveTables([], {})
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(INTERVAL, self._tell)
+        links.on(watching.TOPIC, self._receive)
+        links.on_lost.append(self._lose)
+
+    def close(self) -> None:
+        self._timer.cancel()
+
+    # For spectators here.
+
+    def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
+        elsewhere = [table for one in self._lists.values() for table in one.tables if game in (None, table.game)]
+        return [*self._own.live(game, most), *elsewhere][:most]
+
+    def count(self, game: str | None = None) -> int:
+        numbers = [one.numbers for one in self._lists.values()]
+        elsewhere = sum(sum(one.values()) if game is None else one.get(game, 0) for one in numbers)
+        return self._own.count(game) + elsewhere
+
+    def watch(self, match_id: str, spectator: Spectator) -> bool:
+        if self._own.watch(match_id, spectator):
+            return True
+        node = self._nodes.get(match_id)
+        if node is None:
+            return False
+        self._watched.setdefault(match_id, WatchedMatch(node)).arriving[spectator] = None
+        self._send(node, watching.Watch(match_id))
+        return True
+
+    def unwatch(self, match_id: str, spectator: Spectator) -> None:
+        self._own.unwatch(match_id, spectator)
+        watched = self._watched.get(match_id)
+        if watched is None:
+            return
+        watched.arriving.pop(spectator, None)
+        watched.watching.pop(spectator, None)
+        if not watched.arriving and not watched.watching:
+            del self._watched[match_id]
+            self._send(watched.node, watching.Unwatch(match_id))
+
+    def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
+        forget = self._own.on_change(tell)
+        self._watchers.add(tell)
+
+        def forget_both() -> None:
+            forget()
+            self._watchers.discard(tell)
+
+        return forget_both
+
+    # Messages between nodes.
+
+    def _send(self, node: NodeId, message: watching.WatchMessage) -> None:
+        self._links.send(node, watching.TOPIC, watching.encode(message))
+
+    def _tell(self) -> None:
+        """List the matches here, unless there were none before and are none now."""
+        self._timer = self._loop.call_later(INTERVAL, self._tell)
+        tables = self._own.live(None, MOST_LISTED)
+        numbers = Counter(table.game for table in tables)
+        if len(tables) == MOST_LISTED:
+            numbers = Counter({game: self._own.count(game) for game in numbers})
+        now = watching.LiveTables(tables, dict(numbers))
+        if now != self._told or tables:
+            self._told = now
+            self._links.broadcast(watching.TOPIC, watching.encode(now))
+
+    def _receive(self, node: NodeId, payload: bytes) -> None:
+        message = watching.decode(payload)
+        match message:
+            case watching.LiveTables():
+                self._list(node, message)
+            case watching.Watch():
+                self._show(node, message.match)
+            case watching.Unwatch():
+                if (spectators := self._shown.pop((node, message.match), None)) is not None:
+                    self._own.unwatch(message.match, spectators)
+            case watching.Snapshot() | watching.Show():
+                self._pass_on(message)
+            case watching.EndOfMatch():
+                self._end(message.match)
+
+    def _list(self, node: NodeId, tables: watching.LiveTables | None) -> None:
+        before = self._lists.pop(node, None)
+        for table in before.tables if before is not None else ():
+            self._nodes.pop(table.id, None)
+        if tables is not None:
+            self._lists[node] = tables
+            self._nodes |= {table.id: node for table in tables.tables}
+        old, new = ({table.id for table in one.tables} if one is not None else set() for one in (before, tables))
+        if old != new:
+            for tell in tuple(self._watchers):
+                tell()
+
+    def _show(self, node: NodeId, match: str) -> None:
+        """The spectators at a node share one stream, but each of them begins with the position at that moment."""
+        before = self._shown.pop((node, match), None)
+        if before is not None:
+            self._own.unwatch(match, before)
+        spectators = RemoteSpectators(partial(self._send, node), match, lambda: _drop(self._shown, (node, match)))
+        if self._own.watch(match, spectators):
+            self._shown[node, match] = spectators
+        else:
+            spectators.end()
+
+    def _pass_on(self, message: watching.Snapshot | watching.Show) -> None:
+        watched = self._watched.get(message.match)
+        if watched is None:
+            return
+        if isinstance(message, watching.Snapshot):
+            arriving, watched.arriving = watched.arriving, {}
+            watched.watching |= arriving
+        for spectator in tuple(arriving if isinstance(message, watching.Snapshot) else watched.watching):
+            spectator.show(message.message)
+
+    def _end(self, match: str) -> None:
+        watched = self._watched.pop(match, None)
+        for spectator in {**watched.arriving, **watched.watching} if watched is not None else ():
+            spectator.end()
+
+    def _lose(self, node: NodeId) -> None:
+        self._list(node, None)
+        for match in [match for match, watched in self._watched.items() if watched.node == node]:
+            self._end(match)
+        for key in [key for key in self._shown if key[0] == node]:
+            self._own.unwatch(key[1], self._shown.pop(key))
+
+
+def _drop(shown: dict[tuple[NodeId, str], RemoteSpectators], key: tuple[NodeId, str]) -> None:
+    shown.pop(key, None)
