@@ -1,7 +1,7 @@
 """Session: connects a conversation to its client and to its table, whatever the protocol and the transport."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import structlog
@@ -10,12 +10,14 @@ from botdrome.contest.lobby import Seeker
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.failures import STORE_AWAY, log_failure
+from botdrome.server.lobby.admission import admission_of
 from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.lobby.owners import NOBODY, bot_owner
 from botdrome.server.lobby.registry import Admission, Banned, Denied
 from botdrome.server.network.connection import NORMAL, Connection
+from botdrome.server.nodes.errand import Errand
 from botdrome.server.tables.table import Table
 from botdrome.store.store import StoreUnavailable
 from botdrome.wire.conversation import (
@@ -72,6 +74,10 @@ class Session:
         self._due: Seconds | None = None
         self.name, self.owner = "", NOBODY
         self.closed = self.registered = self._logging_in = False
+        self.errand: Errand | None = None
+        """Why the connection came here from another node; None: the client connected here."""
+        self._onward: Callable[[bytes], None] | None = None
+        """Takes messages for the session on another node that follows this one."""
         self.successor: Session | None = None
         """Has this session's seat now."""
         self.table: Table | None = None
@@ -86,9 +92,12 @@ class Session:
     def received(self, message: bytes) -> None:
         if not self.closed:
             self._run(self.conversation.receive(message, self._loop.time()))
+        elif self._onward is not None:
+            self._onward(message)
 
-    def unreadable(self, why: str) -> None:
+    def unreadable(self, why: str) -> bool:
         self.answer(Unreadable(why))
+        return False
 
     def cut_off(self) -> None:
         self.answer(ReadsTooSlowly())
@@ -115,7 +124,7 @@ class Session:
             if isinstance(out, bytes):
                 unsent.append(out)
                 continue
-            if unsent:
+            if unsent and self._onward is None:
                 self.connection.send(unsent)
                 unsent = []
             if isinstance(out, Submit):
@@ -123,7 +132,7 @@ class Session:
                     table.submit(self.player, out.raw, out.message)
             else:
                 self._execute(out)
-        if unsent:
+        if unsent and self._onward is None:  # otherwise the session that follows sends them
             self.connection.send(unsent)
         if self.conversation.deadline != self._due:
             self._set_timer(self.conversation.deadline)
@@ -175,7 +184,7 @@ class Session:
 
     async def _look_up(self, command: Authenticate | Admit | AdmitGuest) -> None:
         try:
-            admission = await self._admission(command)
+            admission = await admission_of(self._desk.registry, command)
             self._logging_in = False
         except (Denied, TooMany) as problem:
             self._logging_in = False
@@ -186,17 +195,6 @@ class Session:
             log_failure("a bot could not be looked up")
             return self.answer(LoginRefused("the name cannot be looked up", try_later=True))
         return None if self.closed else self._admitted(admission, command.game)
-
-    async def _admission(self, command: Authenticate | Admit | AdmitGuest) -> Admission:
-        registry = self._desk.registry
-        if isinstance(command, AdmitGuest):
-            return await registry.admit_guest(command.name, command.secret)
-        if isinstance(command, Admit):
-            return await registry.admit(command.name, command.token, command.game, command.needed)
-        bot = await registry.authenticate(command.name, command.token)
-        if bot is None or command.game not in ("", bot.game):
-            raise Denied
-        return Admission(bot.name, bot, bot_owner(bot))
 
     def _admitted(self, admission: Admission, game: str) -> None:
         self.name, self.owner, self.registered = admission.name, admission.owner, admission.bot is not None
@@ -283,6 +281,11 @@ class Session:
                 log.info("a client is cut off", protocol=self._host.protocol, client=self.name, why=close.reason)
             self._end()
             self.connection.close(close.code, close.reason)
+
+    def let_go(self, onward: Callable[[bytes], None]) -> None:
+        """End without closing the connection, which moves to another node. `onward` gets messages that are delivered again."""
+        self._onward = onward
+        self._end()
 
     def _end(self) -> None:
         """Leave the table or the queue."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import partial
 from time import monotonic
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import structlog
 
@@ -31,12 +31,22 @@ PEER: ContextVar["Peer | None"] = ContextVar("peer", default=None)
 """The client whose input is being served. Tasks started for it inherit the variable."""
 
 
+class Origin(NamedTuple):
+    """Where a client comes from."""
+
+    address: str
+    port: int
+    proxied: bool
+    """Whether a proxy reported the address."""
+
+
 class Peer(asyncio.Transport):
     """A connection and its share of the loop. Not compiled, since compiled protocols need a subclass of asyncio.Transport."""
 
-    def __init__(self, make: MakeProtocol, shares: Shares, proxies: Proxies) -> None:
+    def __init__(self, make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None) -> None:
+        """`origin` is that of a client which another node has accepted."""
         super().__init__()
-        self._make, self._shares, self._proxies = make, shares, proxies
+        self._make, self._shares, self._proxies, self._origin = make, shares, proxies, origin
         self._from: tuple[Any, ...] | None = None
         """The address and port of the client."""
         self._begun = self._proxied = False
@@ -83,12 +93,16 @@ class Peer(asyncio.Transport):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self.write = self._transport.write  # type: ignore[method-assign]  # a call less for each message
+        if self._origin is not None:
+            self._from, self._proxied = self._origin[:2], self._origin.proxied
+            return self._begin()
         self._from = transport.get_extra_info("peername")
         self._proxied = self._proxies.trust(self.address)
         if self._proxied:
             self._waiting = asyncio.get_running_loop().call_later(HEADER_WAIT, self._begin)
         else:
             self._begin()
+        return None
 
     @property
     def address(self) -> str:
@@ -173,6 +187,10 @@ class Peer(asyncio.Transport):
         PEER.set(self)
 
     # Held input.
+
+    @property
+    def held(self) -> bytes:
+        return self._held
 
     def _hold(self, data: bytes) -> None:
         self._held += data
@@ -265,6 +283,6 @@ class Peer(asyncio.Transport):
         self._transport.abort()
 
 
-def sharing(make: MakeProtocol, shares: Shares, proxies: Proxies) -> MakeProtocol:
+def sharing(make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None) -> MakeProtocol:
     """Wrap each protocol that `make` returns in a peer."""
-    return cast(MakeProtocol, partial(Peer, make, shares, proxies))
+    return cast(MakeProtocol, partial(Peer, make, shares, proxies, origin))

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol, cast
 
@@ -12,6 +12,7 @@ from botdrome.server import metrics
 from botdrome.server.network.connection import NORMAL, Receiver
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.luggage import Luggage, pack_up
 from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.traffic import Traffic
@@ -29,9 +30,8 @@ CLOSE_TIMEOUT = 2.0
 class StreamReceiver(Receiver, Protocol):
     """The receiver of a stream, which can become invalid or reach EOF."""
 
-    def unreadable(self, why: str) -> None:
-        """Handle invalid input. The session may send a last message; then the connection is closed."""
-        return
+    def unreadable(self, why: str) -> bool:
+        """Handle invalid input. Return True if an answer is pending, after which the session closes."""
 
     def cut_off(self) -> None:
         """Note that the client reads too slowly and is about to be dropped."""
@@ -52,7 +52,7 @@ class Tcp:
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self._session: StreamReceiver | None = None
-        self._inside = self._closing = self._heard_all = False
+        self._inside = self._closing = self._heard_all = self._unreadable = False
         self.address = ""
         """The address of the client."""
         self.traffic = Traffic()
@@ -87,6 +87,29 @@ class Tcp:
     def delay(self) -> float:
         return 0.0 if self._transport is None else unread_for(self._transport)
 
+    # Called to move the connection to another node.
+
+    def redirect(self, receiver: StreamReceiver) -> None:
+        self._session = receiver
+
+    def replay(self, messages: Sequence[bytes]) -> None:
+        for message in messages:
+            if self._session is not None and not self._closing:
+                self.traffic.came()
+                self._session.received(message)
+
+    def pack_up(self) -> Luggage | None:
+        return None if self._closing else pack_up(self._transport, bytes(self._framing.rest))
+
+    def unpack(self) -> None:
+        if self._transport is not None:
+            self._transport.resume_reading()
+
+    def abandon(self) -> None:
+        self._session = None
+        if self._transport is not None:
+            self._transport.abort()
+
     # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -98,7 +121,9 @@ class Tcp:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._inside = not self._limits.admit(self.address)
         if self._inside:
-            self._session = self._make_session(self)
+            session = self._make_session(self)
+            if self._session is None:  # otherwise it was moved at once
+                self._session = session
         else:
             metrics.REFUSED.labels("crowd").inc()
             self._transport.abort()
@@ -112,7 +137,7 @@ class Tcp:
         return None
 
     def _read(self, data: bytes) -> None:
-        if self._closing:
+        if self._closing or self._unreadable:
             return
         framing = self._framing
         try:
@@ -120,10 +145,7 @@ class Tcp:
             if not messages:
                 acknowledge(self._socket)
             while messages:
-                for message in messages:
-                    if self._session is not None and not self._closing:
-                        self.traffic.came()
-                        self._session.received(message)
+                self.replay(messages)
                 messages = framing.feed(b"") if framing.rest else []
         except BadFrame as problem:
             self._deliver_bad(str(problem))
@@ -135,10 +157,10 @@ class Tcp:
 
     def _deliver_bad(self, why: str) -> None:
         log.info("invalid input on a stream", address=self.address, why=why)
-        if self._session is not None:
-            self._session.unreadable(why)
-        self._lose()
-        self.close()
+        self._unreadable = True
+        if self._session is None or not self._session.unreadable(why):
+            self._lose()
+            self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lose()

@@ -1,12 +1,13 @@
 """A client on a WebSocket."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Receiver
+from botdrome.server.network.luggage import Luggage, pack_up
 from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.rate_limit import Bucket
@@ -80,7 +81,9 @@ class Socket(asyncio.Protocol):
         transport.set_write_buffer_limits(high=BACKLOG)
         transport.write(answer)
         try:
-            self._session = make_session(self)
+            session = make_session(self)
+            if self._session is None:  # otherwise it was moved at once
+                self._session = session
         except Exception:
             self._break_off()
 
@@ -113,6 +116,28 @@ class Socket(asyncio.Protocol):
         """Set the bytes that the client may leave unread. The default is BACKLOG."""
         if self._transport is not None:
             self._transport.set_write_buffer_limits(high=backlog)
+
+    # Called to move the connection to another node.
+
+    def redirect(self, receiver: Receiver) -> None:
+        self._session = receiver
+
+    def replay(self, messages: Sequence[bytes]) -> None:
+        for message in messages:
+            self.deliver(wire.TEXT, message)
+
+    def pack_up(self) -> Luggage | None:
+        rest = b"" if self._reader is None else self._reader.rest
+        return None if self._closing else pack_up(self._transport, rest)
+
+    def unpack(self) -> None:
+        if self._transport is not None:
+            self._transport.resume_reading()
+
+    def abandon(self) -> None:
+        self._session = None
+        if self._transport is not None:
+            self._transport.abort()
 
     # Called by the transport.
 

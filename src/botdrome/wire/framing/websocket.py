@@ -146,6 +146,13 @@ class Reader:
         """Whether the next byte begins a message."""
         return not self._buffer and not self._opcode
 
+    @property
+    def rest(self) -> bytes:
+        """What another reader has to be fed to go on from here: the parts of a message as one part, and the bytes after them."""
+        if not self._opcode:
+            return bytes(self._buffer)
+        return bytes((self._opcode, 127)) + self._gathered.to_bytes(8) + b"".join(self._parts) + self._buffer
+
     def feed(self, data: bytes) -> None:
         self._buffer += data
 

@@ -1,0 +1,26 @@
+"""Luggage: a client's socket and what goes with it to another process of this machine."""
+
+import asyncio
+import socket
+from typing import NamedTuple
+
+from botdrome.server.network.peer import Origin, Peer
+
+
+class Luggage(NamedTuple):
+    socket: socket.socket
+    rest: bytes
+    """Input that was read and not delivered, as the client sent it."""
+    origin: Origin
+
+
+def pack_up(transport: asyncio.Transport | None, rest: bytes) -> Luggage | None:
+    """Stop reading. Return None if the socket cannot be passed on now: it has unsent output or TLS, or is closing."""
+    if transport is None or transport.is_closing() or transport.get_write_buffer_size():
+        return None
+    peer, connection = transport.get_extra_info("peername"), transport.get_extra_info("socket")
+    if not peer or transport.get_extra_info("sslcontext") is not None:
+        return None
+    transport.pause_reading()
+    held = transport.held if isinstance(transport, Peer) else b""
+    return Luggage(connection, rest + held, Origin(str(peer[0]), int(peer[1]), bool(transport.get_extra_info("proxied"))))

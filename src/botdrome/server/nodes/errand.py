@@ -1,0 +1,16 @@
+"""Errand: why a connection comes to another node."""
+
+from msgspec import Struct
+
+
+class Errand(Struct, frozen=True, array_like=True):
+    """Plain data that travels with the connection."""
+
+    protocol: str
+    """The name of the protocol, as in `protocols.py`, or of another kind of WebSocket."""
+    target: str = ""
+    """The target of the request that opened the WebSocket, or the name of the TCP port."""
+    ticket: int = 0
+    """The seat that waits for the client on that node; 0: none."""
+    told: int = 0
+    """The number of messages that the client has already, and that its new session writes again at first."""

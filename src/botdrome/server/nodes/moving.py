@@ -1,0 +1,172 @@
+"""Mover: moves the connection of a client to another node.
+
+Theory of operation. The session ends without closing its connection, and what the client sends is held. If the other node runs
+on this machine, and nothing is encrypted, the socket itself is handed to its process, with what was read and not delivered.
+Otherwise this node keeps the socket: it is the front, and carries messages over a channel to the session and back. A session at
+the end of a channel may move too: the front then opens another channel, so that no message passes more than two nodes.
+The receiving node makes a new session, and gives it the messages that count anew, such as the login.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple, TypeVar, cast
+
+import structlog
+
+from botdrome.server.network.connection import TRY_LATER, Connection
+from botdrome.server.network.tcp import StreamReceiver
+from botdrome.server.nodes import carry_messages as carry
+from botdrome.server.nodes.carrying import CarriedConnection, Carrier, FrontConnection, HeldInput, LinkDelay, MovingConnection
+from botdrome.server.nodes.errand import Errand
+from botdrome.server.nodes.node import Links, Members, NodeId
+from botdrome.server.nodes.resumed import Resumed
+from botdrome.server.session import Session
+from botdrome.wire.framing.streams import Framing
+
+log = structlog.get_logger()
+
+LINK_LOST = "the node of your session cannot be reached; connect again"
+Channel = TypeVar("Channel")
+MakeArrival = Callable[[Connection, Errand], StreamReceiver]
+
+
+class Arrival(NamedTuple):
+    """How this node goes on with connections of a protocol."""
+
+    make_session: MakeArrival
+    make_framing: Callable[[], Framing] | None = None
+    """The framing of its TCP streams; None: it is on WebSockets."""
+
+
+def never() -> bool:
+    return False
+
+
+class Mover:
+    def __init__(self, members: Members, links: Links) -> None:
+        self._members, self._links = members, links
+        self.arrivals: dict[str, Arrival] = {}
+        """By protocol."""
+        self.behind: Callable[[], bool] = never
+        """Whether this node is late with reading."""
+        self._numbers = count(1)
+        self._carriers: dict[int, Carrier] = {}
+        self._carried: dict[tuple[NodeId, int], CarriedConnection] = {}
+        self._delays: defaultdict[NodeId, LinkDelay] = defaultdict(LinkDelay)
+        links.on(carry.TOPIC, self._receive)
+        links.on_lost.append(self._link_lost)
+
+    @property
+    def channels(self) -> int:
+        """The number of connections that are carried, from here or to here."""
+        return len(self._carriers) + len(self._carried)
+
+    def move(self, session: Session, to: NodeId, errand: Errand, messages: Sequence[bytes]) -> None:
+        """End the session without closing its connection. The node `to` makes a new session on it and gives it the messages."""
+        if session.closed:
+            return
+        shown = session.connection
+        connection = cast(MovingConnection, shown.connection if isinstance(shown, Resumed) else shown)
+        held = HeldInput(messages)
+        connection.redirect(held)
+        session.let_go(held.received)
+        if isinstance(connection, CarriedConnection) and to != self._members.here.id:
+            held.on_lost = partial(self._report_lost, connection.address, held, to, errand)
+            connection.move_on(held, to, errand)
+        else:
+            self._depart(cast(FrontConnection, connection), held, to, errand)
+
+    def _depart(self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand) -> None:
+        if to == self._members.here.id:
+            receiver = self._arrive(connection, errand, held.messages)
+            if receiver is not None:
+                held.hand_to(connection, receiver)
+        else:
+            self._carry(connection, held, to, errand)
+
+    def _carry(self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand) -> None:
+        number = next(self._numbers)
+        forget = partial(_drop, self._carriers, number)
+        carrier = self._carriers[number] = Carrier(connection, number, to, partial(self._send, to), self.behind, forget)
+        carrier.open(errand, held.messages)
+        held.hand_to(connection, carrier)
+
+    def _report_lost(self, address: str, held: HeldInput, to: NodeId, errand: Errand) -> None:
+        """Tell the node that expects a client that it has left on the way."""
+        number = next(self._numbers)
+        self._send(to, carry.OpenChannel(number, errand, address, 0.0, held.messages))
+        self._send(to, carry.LostClient(number))
+
+    def _send(self, to: NodeId, message: carry.CarryMessage) -> None:
+        self._links.send(to, carry.TOPIC, carry.encode(message))
+
+    # Connections that come.
+
+    def _arrive(self, connection: MovingConnection, errand: Errand, messages: Sequence[bytes]) -> StreamReceiver | None:
+        """Make a session and give it the messages. Return None if it has closed or moved the connection by then."""
+        receiver = self._make_session(connection, errand)
+        if receiver is not None and not getattr(receiver, "closed", False):
+            connection.redirect(receiver)
+        connection.replay(messages)
+        return None if getattr(receiver, "closed", False) else receiver
+
+    def _make_session(self, connection: MovingConnection, errand: Errand) -> StreamReceiver | None:
+        arrival = self.arrivals.get(errand.protocol)
+        if arrival is None:
+            log.error("a connection of an unknown protocol came from another node", protocol=errand.protocol)
+            connection.close(TRY_LATER)
+            return None
+        shown = Resumed(connection, errand.told) if errand.told else connection
+        receiver = arrival.make_session(shown, errand)
+        if isinstance(receiver, Session):
+            receiver.errand = errand
+            if isinstance(shown, Resumed):
+                shown.session = receiver
+        return receiver
+
+    # Messages of other nodes.
+
+    def _receive(self, sender: NodeId, payload: bytes) -> None:
+        message = carry.decode(payload)
+        if isinstance(message, carry.OpenChannel):
+            self._open(sender, message)
+        elif isinstance(message, carry.Write | carry.ShutChannel | carry.HoldInput | carry.MoveOn):
+            if (carrier := self._carriers.get(message.channel)) is not None:
+                self._serve(carrier, message)
+        elif (carried := self._carried.get((sender, message.channel))) is not None:
+            if isinstance(message, carry.Heard):
+                carried.heard(message)
+            else:
+                carried.run(partial(carried.receive, message))
+
+    def _serve(self, carrier: Carrier, message: carry.FromSession) -> None:
+        match message:
+            case carry.Write():
+                carrier.connection.send(message.messages)
+            case carry.ShutChannel():
+                carrier.close(message.code, message.reason)
+            case carry.HoldInput():
+                carrier.hold()
+            case carry.MoveOn() if carrier.held is not None:
+                carrier.forget()
+                carrier.held.messages[:0] = message.messages
+                self._depart(carrier.connection, carrier.held, message.to, message.errand)
+
+    def _open(self, front: NodeId, message: carry.OpenChannel) -> None:
+        forget = partial(_drop, self._carried, (front, message.channel))
+        carried = CarriedConnection(front, message, partial(self._send, front), self._delays[front], forget)
+        self._carried[front, message.channel] = carried
+        carried.run(partial(self._arrive, carried, message.errand, message.messages))
+
+    def _link_lost(self, node: NodeId) -> None:
+        self._delays.pop(node, None)
+        for carrier in [one for one in self._carriers.values() if one.home == node]:
+            carrier.close(TRY_LATER, LINK_LOST)
+        for carried in [one for one in self._carried.values() if one.front == node]:
+            carried.run(carried.lose)
+
+
+def _drop(channels: dict[Channel, Any], key: Channel) -> bool:
+    return channels.pop(key, None) is not None

@@ -1,0 +1,195 @@
+"""Connections that move between nodes: their clients notice nothing."""
+
+import asyncio
+import struct
+import sys
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from tests.server.clients import PATIENCE
+from tests.server.nodes.travellers import TravelNode, travel_nodes
+
+pytestmark = pytest.mark.anyio
+
+HEAD = (
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+JOURNEY = [
+    b"ada",
+    b"one",
+    b"go b.1",
+    b"two",
+    b"three",
+    b"go c.1",
+    b"four",
+    b"go a.1",
+    b"five",
+    b"go b.1",
+    b"go c.1",
+    b"six",
+    b"bye",
+]
+PONG = b"\x8a\x01!"
+MASK = b"\x01\x02\x03\x04"
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.skipif(sys.platform == "win32", reason="it has no uvloop"))])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    return "asyncio", {"use_uvloop": request.param}
+
+
+def websocket_frame(message: bytes, first: int = 0x81) -> bytes:
+    masked = bytes(byte ^ MASK[at % 4] for at, byte in enumerate(message))
+    length = bytes([0x80 | len(message)]) if len(message) < 126 else b"\xfe" + struct.pack("!H", len(message))
+    return bytes([first]) + length + MASK + masked
+
+
+def in_parts(message: bytes) -> bytes:
+    """A WebSocket message in three frames, with a ping between them."""
+    return (
+        websocket_frame(message[:1], 0x01)
+        + websocket_frame(message[1:2], 0)
+        + websocket_frame(b"!", 0x89)
+        + websocket_frame(message[2:], 0x80)
+    )
+
+
+ENCODINGS: dict[str, Callable[[bytes], bytes]] = {
+    "websocket": websocket_frame,
+    "websocket in parts": in_parts,
+    "frames": lambda message: struct.pack("!I", len(message)) + message,
+    "lines": lambda message: message + b"\n",
+}
+KINDS = list(ENCODINGS)
+
+
+def stream(kind: str, messages: Iterable[bytes]) -> bytes:
+    return (HEAD if kind.startswith("websocket") else b"") + b"".join(map(ENCODINGS[kind], messages))
+
+
+async def connected(node: TravelNode, kind: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", node.ports[kind.partition(" ")[0]])
+
+
+async def told(node: TravelNode, kind: str, pieces: Iterable[bytes], end: bool = False) -> bytes:
+    """All that a client is told that sends these pieces, each of which is read before the next comes, as far as that can be."""
+    reader, writer = await connected(node, kind)
+    for piece in pieces:
+        writer.write(piece)
+        await writer.drain()
+        await asyncio.sleep(0)
+    if end:
+        writer.write_eof()
+    found = b""
+    async with asyncio.timeout(PATIENCE):
+        while (piece := await reader.read(65536)) and b"\x88" not in (found := found + piece):
+            pass
+    writer.close()
+    assert found.count(PONG) == (len(JOURNEY) if "parts" in kind else 0)
+    return found.replace(PONG, b"")  # the front answers pings, without waiting for the session
+
+
+def cut(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [1, 3, 7, 64, 100_000])
+async def test_a_client_is_told_the_same(kind: str, size: int) -> None:
+    async with travel_nodes("alone") as (alone,):
+        expected = await told(alone, kind, [stream(kind, JOURNEY)])
+    assert expected.count(b"welcome ada") == 1 and b"SIX" in expected and b"farewell" in expected
+    async with travel_nodes("a", "b", "c") as nodes:
+        assert await told(nodes[0], kind, cut(stream(kind, JOURNEY), size)) == expected
+        assert [len(node.sessions) for node in nodes] == [2, 2, 2]
+        assert [node.mover.channels for node in nodes] == [0, 0, 0]
+
+
+async def read_until(reader: asyncio.StreamReader, end: bytes) -> bytes:
+    async with asyncio.timeout(PATIENCE):
+        return await reader.readuntil(end)
+
+
+async def until(done: Callable[[], object]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not done():
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("kind", ["frames", "lines"])
+async def test_the_session_answers_eof(kind: str) -> None:
+    async with travel_nodes("a", "b", "c") as nodes:
+        found = await told(nodes[0], kind, [stream(kind, [b"ada", b"go b.1", b"go c.1", b"one"])], end=True)
+        assert found.endswith(stream(kind, [b"welcome ada", b"ONE", b"you said all"]))
+
+
+@pytest.mark.parametrize("travel", [[b"go b.1"], [b"go b.1", b"go c.1"], [b"go b.1", b"go a.1"]])
+async def test_the_session_answers_invalid_input(travel: list[bytes]) -> None:
+    async with travel_nodes("a", "b", "c") as nodes:
+        found = await told(nodes[0], "frames", [stream("frames", [b"ada", *travel, b"one"]) + bytes(4)])
+        assert found.endswith(stream("frames", [b"ONE", b"unreadable"]))
+
+
+@pytest.mark.parametrize("kind", ["websocket", "frames", "lines"])
+async def test_a_client_leaves_on_the_way(kind: str) -> None:
+    """The last node is told of a client that never reached it."""
+    async with travel_nodes("a", "b", "c") as nodes:
+        reader, writer = await connected(nodes[0], kind)
+        writer.write(stream(kind, [b"ada", b"go b.1", b"where"]))
+        await read_until(reader, b"b.1")
+        writer.write(ENCODINGS[kind](b"go c.1"))
+        writer.transport.abort()
+        await until(lambda: [session.closed for session in nodes[2].sessions] == [True])
+        await until(lambda: not nodes[0].mover.channels)
+        assert [node.mover.channels for node in nodes] == [0, 0, 0]
+
+
+async def test_a_client_that_breaks_the_protocol_is_lost_and_told_why() -> None:
+    async with travel_nodes("a", "b") as nodes:
+        reader, writer = await connected(nodes[0], "websocket")
+        writer.write(stream("websocket", [b"ada", b"go b.1"]) + websocket_frame(b"", 0x83))
+        assert b"a frame cannot begin with 0x83" in await read_until(reader, b"0x83")
+        await until(lambda: nodes[1].lost)
+        writer.close()
+
+
+async def test_a_failing_session_ends_its_connection_alone() -> None:
+    async with travel_nodes("a", "b") as nodes:
+        one, other = [await connected(nodes[0], "lines") for _ in "ab"]
+        for _, writer in (one, other):
+            writer.write(b"ada\ngo b.1\n")
+        one[1].write(b"fail\n")
+        assert (await one[0].read()).endswith(b"welcome ada\n")
+        other[1].write(b"where\n")
+        await read_until(other[0], b"b.1\n")
+        for _, writer in (one, other):
+            writer.close()
+
+
+async def test_a_client_that_reads_too_slowly_is_dropped() -> None:
+    async with travel_nodes("a", "b") as nodes:
+        _reader, writer = await asyncio.open_connection("127.0.0.1", nodes[0].ports["lines"], limit=1)
+        writer.write(b"ada\ngo b.1\n" + b"flood\n" * 20)
+        await until(lambda: nodes[1].lost)
+        writer.close()
+
+
+@pytest.mark.parametrize("kind", ["websocket", "lines"])
+async def test_a_lost_link_ends_the_channels_on_both_sides(kind: str) -> None:
+    async with travel_nodes("a", "b") as nodes:
+        reader, writer = await connected(nodes[0], kind)
+        writer.write(stream(kind, [b"ada", b"go b.1", b"where"]))
+        await read_until(reader, b"b.1")
+        nodes[0].links.network.cut("a.1", "b.1")
+        assert (b"\x03\xf5the node of your session" in (await reader.read())) == (kind == "websocket")
+        assert len(nodes[1].lost) == 1
+        assert [node.mover.channels for node in nodes] == [0, 0]
+        writer.close()
+
+
+async def test_a_connection_of_an_unknown_protocol_is_refused() -> None:
+    async with travel_nodes("a", "b") as nodes:
+        nodes[1].mover.arrivals.clear()
+        assert (await told(nodes[0], "websocket", [stream("websocket", [b"ada", b"go b.1"])])).endswith(b"\x88\x02\x03\xf5")

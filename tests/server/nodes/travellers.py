@@ -1,0 +1,157 @@
+"""Nodes in one loop, without stores, and a protocol whose clients ask to be moved from one to another."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any, cast
+
+from msgspec import Struct
+
+from botdrome.match.course import News
+from botdrome.protocols import load_settings
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.network.connection import Connection
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.dispatcher import Dispatcher, MakeHttp
+from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.origins import Origins
+from botdrome.server.network.peer import sharing
+from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.shares import Shares
+from botdrome.server.network.tcp import tcp_factory
+from botdrome.server.nodes.errand import Errand
+from botdrome.server.nodes.moving import Arrival, Mover
+from botdrome.server.nodes.node import Node
+from botdrome.server.session import Session
+from botdrome.wire.conversation import Close, Command, Out, Reply
+from botdrome.wire.framing.streams import Frames, Lines
+from botdrome.wire.standing import Standing
+from tests.patience import PATIENCE
+from tests.server.nodes.memory_links import MemoryLinks, Network
+
+FRAMINGS: dict[str, Callable[[], Any] | None] = {"websocket": None, "frames": Frames, "lines": Lines}
+
+
+class Travel(Struct, Command, frozen=True):
+    to: str
+
+
+class TravelConversation:
+    """Greets, echoes, and obeys commands in the messages. The first message is the login, which is answered."""
+
+    deadline = None
+
+    def __init__(self, where: str) -> None:
+        self.where, self._known = where, False
+
+    def begin(self, now: float) -> Sequence[Out]:
+        return (b"who are you?",)
+
+    def receive(self, message: bytes, now: float) -> Sequence[Out]:
+        if not self._known:
+            self._known = True
+            return (b"welcome " + message,)
+        word, _, rest = message.decode().partition(" ")
+        if word == "go":
+            return (Travel(rest),)
+        if word == "bye":
+            return b"farewell", Close(4000, "enough")
+        if word == "fail":
+            raise RuntimeError("a session with a fault")
+        if word == "flood":
+            return [b"x" * 60_000] * 40
+        return (self.where.encode() if word == "where" else message.upper(),)
+
+    def answer(self, reply: Reply, now: float) -> Sequence[Out]:
+        return ()
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        return []
+
+    def wake(self, now: float) -> Sequence[Out]:
+        return ()
+
+
+class TravelSession(Session):
+    """Answers EOF, one turn of the loop later, and invalid input."""
+
+    def heard_all(self) -> bool:
+        if not self.closed:
+            asyncio.get_running_loop().call_soon(self._say_goodbye)
+        return not self.closed
+
+    def _say_goodbye(self) -> None:
+        if not self.closed:
+            self.connection.send([b"you said all"])
+            self.close()
+
+    def unreadable(self, why: str) -> bool:
+        self.connection.send([b"unreadable"])
+        return False
+
+    def lost(self) -> None:
+        super().lost()
+        cast(TravelNode, self._host).lost.append(self.errand)
+
+
+class OtherNodes:
+    def __init__(self, here: Node, nodes: dict[str, Node]) -> None:
+        self.here, self.nodes = here, nodes
+
+
+class TravelNode:
+    protocol = "travel"
+
+    def __init__(self, network: Network, node: Node, nodes: dict[str, Node], **settings: Any) -> None:
+        self.id, self._settings = node.id, load_settings({"port": 0} | settings)
+        self.links = MemoryLinks(network, node.id)
+        self.mover = Mover(cast(Any, OtherNodes(node, nodes)), self.links)
+        self.limits = ConnectionLimits(self._settings)
+        self.lost: list[Errand | None] = []
+        """The errands of sessions that were lost."""
+        self.sessions: dict[Session, str] = {}
+        self.ports: dict[str, int] = {}
+        self.shares, self.proxies = Shares(), Proxies(self._settings)
+        for kind, framing in FRAMINGS.items():
+            self.mover.arrivals[kind] = Arrival(lambda connection, errand: self.connect(errand.protocol, connection), framing)
+
+    def connect(self, kind: str, connection: Connection) -> Session:
+        session = TravelSession(connection, TravelConversation(self.id), self, cast(Desk, None))
+        self.sessions[session] = kind
+        return session
+
+    def act(self, session: Session, command: Command) -> None:
+        assert isinstance(command, Travel)
+        if command.to in self.links.network.links:
+            self.mover.move(session, command.to, Errand(self.sessions[session], told=2), [b"ada"])
+
+    def factory(self, kind: str) -> MakeProtocol:
+        framing = FRAMINGS[kind]
+        if framing is not None:
+            return tcp_factory(framing, partial(self.connect, kind), self.limits)
+        settings = self._settings
+        found = partial(self.connect, kind)
+        return lambda: Dispatcher(lambda *_: found, cast(MakeHttp, None), self.limits, settings, Origins(settings))
+
+    async def listen(self, stack: AsyncExitStack) -> None:
+        loop = asyncio.get_running_loop()
+        for kind in FRAMINGS:
+            shared = sharing(self.factory(kind), self.shares, self.proxies)
+            server = await loop.create_server(shared, "127.0.0.1", 0)
+            stack.callback(server.close)
+            self.ports[kind] = server.sockets[0].getsockname()[1]
+
+
+@asynccontextmanager
+async def travel_nodes(*names: str, **settings: Any) -> AsyncIterator[list[TravelNode]]:
+    """Nodes on different machines, as far as they know."""
+    network, nodes = Network(), {f"{name}.1": Node(name, 1, name, "", "1") for name in names}
+    async with AsyncExitStack() as stack:
+        found = [TravelNode(network, node, nodes, **settings) for node in nodes.values()]
+        for one in found:
+            await one.listen(stack)
+        yield found
+        async with asyncio.timeout(PATIENCE):
+            while any(one.limits._inside for one in found):
+                await asyncio.sleep(0)
