@@ -91,6 +91,19 @@ def test_frames_in_pieces_of_any_size_give_the_same_messages(size: int) -> None:
     assert read(*[stream[at : at + size] for at in range(0, len(stream), size)]) == MEANING
 
 
+def test_another_reader_goes_on_from_the_rest() -> None:
+    stream = b"".join(MIX)
+    for at in range(len(stream)):
+        reader, found = Reader(LONGEST), []
+        for piece in (stream[:at], stream[at:]):
+            reader.feed(piece)
+            while (message := reader.next()) is not None:
+                found.append(message)
+            rest, reader = reader.rest, Reader(LONGEST)
+            reader.feed(rest)
+        assert (found, rest) == (MEANING, b"")
+
+
 messages = st.tuples(st.sampled_from([TEXT, BINARY]), st.lists(st.binary(max_size=200), min_size=1, max_size=4))
 controls = st.tuples(st.sampled_from([PING, PONG]), st.binary(max_size=SHORT).map(lambda payload: [payload]))
 
