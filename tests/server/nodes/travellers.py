@@ -40,7 +40,7 @@ class Travel(Struct, Command, frozen=True):
 class TravelConversation:
     """Greets, echoes, and obeys commands in the messages. The first message is the login, which is answered."""
 
-    deadline = None
+    deadline: float | None = None
 
     def __init__(self, where: str) -> None:
         self.where, self._known = where, False
