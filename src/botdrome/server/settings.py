@@ -144,6 +144,16 @@ class OperatorSection(Section, frozen=True):
     token: Annotated[str, Meta(description="the operator's token; empty: one is made and shown at the first start")] = ""
 
 
+class ClusterSection(Section, frozen=True):
+    """Several servers as one arena"""
+
+    name: Annotated[
+        str, Meta(description="the name of this node; empty: the host's name with a random suffix", pattern="^[A-Za-z0-9_-]*$")
+    ] = ""
+    beat: Annotated[float, Meta(description="seconds between two signs of life of a node", gt=0, le=10)] = 0.5
+    death: Annotated[float, Meta(description="seconds without a sign of life after which a node is dead", gt=0, le=60)] = 2.5
+
+
 class LogSection(Section, frozen=True):
     """Logs"""
 
@@ -174,6 +184,7 @@ class Settings(Section, frozen=True):
     match: MatchSection = MatchSection()
     calls: CallsSection = CallsSection()
     operator: OperatorSection = OperatorSection()
+    cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()
     protocols: Mapping[type[Any], Any] = field(default_factory=dict)
     """The section of each protocol, by its class. `of` reads them."""

@@ -117,6 +117,7 @@ async def _matches(fetch: Fetch, last: int) -> AsyncIterator[ExportedMatch]:
 
 def _match(entry: MatchEntry, files: MatchFiles | None) -> ExportedMatch:
     """Export a match as running if it was running when its entry was read, even if it has ended since."""
+    entry = replace(entry, node="", former=())
     if files is None or entry.status == "running":
         return ExportedMatch(entry, None, ())
     return ExportedMatch(entry, files.record, unpacked(files.flights))

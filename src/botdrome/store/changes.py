@@ -101,6 +101,30 @@ class AbortRunning(Struct, frozen=True):
         return int(found[0][0])
 
 
+class Adopt(Struct, frozen=True):
+    """Give orphans to a node. Of two nodes that do so at the same time, one gets each match."""
+
+    ids: Sequence[str]
+    node: str
+
+    def plan(self) -> Plan[list[Row]]:
+        found: list[Row] = yield Find(queries.ADOPT, {"ids": list(self.ids), "new_node": self.node})
+        return found
+
+
+class AbortMatches(Struct, frozen=True):
+    """Abort running matches of one node."""
+
+    ids: Sequence[str]
+    node: str
+    reason: str
+    now: Epoch
+
+    def plan(self) -> Plan[None]:
+        values = {"ids": list(self.ids), "of_node": self.node, "ended": self.now, "reason": self.reason}
+        yield Run(queries.ABORT_SOME, values)
+
+
 class AddEntries(Struct, frozen=True):
     """Imported bots, matches and notes. Existing entries stay unchanged."""
 
@@ -139,7 +163,9 @@ class Probe(Struct, frozen=True):
         yield Put(heartbeats, [("probe", "", 0)])
 
 
-SingleChange = Register | ChangeBot | AddNotes | RemoveNotes | AbortRunning | AddEntries | Probe | FillLikeness
+SingleChange = (
+    Register | ChangeBot | AddNotes | RemoveNotes | AbortRunning | Adopt | AbortMatches | AddEntries | Probe | FillLikeness
+)
 Change = Begin | End | SingleChange
 Outcome = Any
 """The result of a change, or the exception that it raises."""

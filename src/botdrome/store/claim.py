@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
+import asyncpg  # type: ignore[import-untyped]
 import structlog
 
 if sys.platform != "win32":
@@ -21,6 +22,8 @@ BEAT = 2.0
 """Seconds between two beats."""
 LEASE = 15.0
 """Seconds without a heartbeat, while the store can be written, after which the owner counts as dead."""
+PATIENCE = 3.0
+"""Seconds that a heartbeat waits for a connection, and for an answer."""
 GOODBYE = 2.0
 """Seconds for releasing a claim."""
 
@@ -32,6 +35,11 @@ KNOCK = "INSERT INTO heartbeats VALUES ('knock', $1, 0) ON CONFLICT (name) DO UP
 RELEASE = "DELETE FROM heartbeats WHERE name = 'server' AND owner = $1"
 
 Connect = Callable[[], Awaitable[Any]]
+
+
+async def connect(url: str, name: str = "botdrome heartbeat") -> Any:
+    """Open a connection that only heartbeats use, so that they do not wait."""
+    return await asyncpg.connect(url, timeout=PATIENCE, command_timeout=PATIENCE, server_settings={"application_name": name})
 
 
 class Claim:

@@ -19,7 +19,7 @@ import structlog
 
 from botdrome.store.changes import Change, Outcome, Probe
 from botdrome.store.match_batch import Begin, End
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.store import Fenced, StoreUnavailable
 
 log = structlog.get_logger()
 
@@ -97,6 +97,7 @@ class Journal:
         self._waiting: deque[JournalEntry] = deque()
         """Entries leave the queue when they are on disk or have failed."""
         self._outage = Outage("written")
+        self._fenced: Fenced | None = None
         self._pause = SHORTEST_PAUSE
         self._most = LARGEST_BATCH
         self.unwritten = 0
@@ -154,6 +155,9 @@ class Journal:
         if self._closing:
             raise StoreUnavailable("the store is closed")
         entry = JournalEntry(change, self._loop.create_future(), lasting)
+        if self._fenced is not None:
+            entry.resolve(None if isinstance(change, Begin) else Fenced(*self._fenced.args))
+            return entry.future
         if self.trouble and not lasting:
             entry.resolve(StoreUnavailable(self.trouble))
             return entry.future
@@ -207,6 +211,8 @@ class Journal:
         batch = list(islice(self._waiting, self._next()))
         try:
             outcomes = await self._write([entry.change for entry in batch] or [Probe()])
+        except Fenced as problem:
+            return self._refuse_all(problem)
         except StoreUnavailable as problem:
             return self._postpone(problem)
         except Exception as refusal:
@@ -229,6 +235,13 @@ class Journal:
         for entry in batch:
             entry.refused = True
         return []
+
+    def _refuse_all(self, problem: Fenced) -> None:
+        """Fail everything now and later: another node owns the matches of this one."""
+        self._fenced = problem
+        waiting, self._waiting = self._waiting, deque()
+        for entry in waiting:
+            self._settle(entry, Fenced(*problem.args))
 
     def _postpone(self, problem: StoreUnavailable) -> None:
         """Keep lasting changes in the queue, and fail the others."""

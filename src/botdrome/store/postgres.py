@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
@@ -13,10 +13,11 @@ from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
 from botdrome.store import schema
 from botdrome.store.changes import Change, Outcome, carried_out
-from botdrome.store.claim import Claim
+from botdrome.store.claim import Claim, connect
+from botdrome.store.nodes import FENCE, FENCED, NODES_LIVE
 from botdrome.store.rows import Row
 from botdrome.store.steps import Alter, Find, Lock, Plan, PreparedStatement, Put, Run, Step, TakeNumbers, preparer
-from botdrome.store.store import BadStoreUrl, Source, StoreUnavailable, Unstorable
+from botdrome.store.store import BadStoreUrl, Fenced, Source, StoreUnavailable, Unstorable
 
 READERS = 4
 PATIENCE = 60
@@ -25,8 +26,6 @@ GOODBYE = 10
 """Seconds for connections to close."""
 MIGRATING = 4_273_461_907
 """The advisory lock of migrations."""
-CONNECTING = 3
-"""Seconds that a heartbeat waits for a connection, and for an answer."""
 NUMBERS = "SELECT nextval('matches_number_seq') FROM generate_series(1, $1::bigint)"
 AWAY = {
     "08": "the connection is lost",
@@ -78,6 +77,7 @@ class Postgres:
         self._writer: Any = None
         self._readers: Any = None
         self._claim: Claim | None = None
+        self.fence: tuple[str, int] | None = None
 
     @property
     def source(self) -> Source:
@@ -99,13 +99,8 @@ class Postgres:
 
     async def claim(self) -> bool:
         async with self._explained():
-            self._claim = Claim(self._connect)
-            return await self._claim.take()
-
-    async def _connect(self) -> Any:
-        """Open a connection that only heartbeats use, so that they do not wait."""
-        settings = {"application_name": "botdrome heartbeat"}
-        return await asyncpg.connect(self._url, timeout=CONNECTING, command_timeout=CONNECTING, server_settings=settings)
+            self._claim = Claim(partial(connect, self._url))
+            return await self._claim.take() and not await self._readers.fetchval(NODES_LIVE)
 
     async def close(self) -> None:
         if self._claim is not None:
@@ -121,6 +116,8 @@ class Postgres:
         async with self._explained():
             try:
                 async with self._writer.acquire() as connection, connection.transaction():
+                    if self.fence is not None and await connection.fetchval(FENCE, *self.fence) is None:
+                        raise Fenced(FENCED.format(*self.fence))
                     return await _followed(carried_out(changes), connection)
             except asyncpg.PostgresError as error:
                 if not is_away(error):
@@ -141,6 +138,8 @@ class Postgres:
             raise Unstorable(str(error)) from error
         except asyncpg.ClientConfigurationError as error:
             raise BadStoreUrl(f"{self._shown}: {error}") from error
+        except Fenced:
+            raise
         except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, StoreUnavailable) as error:
             raise StoreUnavailable(f"{self._shown}: {str(error) or type(error).__name__}") from error
 
@@ -185,5 +184,8 @@ async def _upgrade(connection: Any) -> None:
     await connection.execute("SELECT pg_advisory_xact_lock($1)", MIGRATING)
     known = await connection.fetchval("SELECT to_regclass($1)", schema.VERSION_TABLE)
     version = await connection.fetchval(schema.VERSION) if known else None
-    for statement in schema.statements("postgresql", version):
+    statements = schema.statements("postgresql", version)
+    if statements and await connection.fetchval("SELECT to_regclass('nodes')") and await connection.fetchval(NODES_LIVE):
+        raise StoreUnavailable(f"nodes of an older version use it, and its schema ({version}) must change: stop them all first")
+    for statement in statements:
         await connection.execute(statement)

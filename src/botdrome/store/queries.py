@@ -4,6 +4,7 @@ from functools import cache
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     ColumnElement,
     Delete,
     Select,
@@ -11,7 +12,9 @@ from sqlalchemy import (
     Update,
     bindparam,
     case,
+    cast,
     delete,
+    exists,
     func,
     literal_column,
     not_,
@@ -20,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from botdrome.store.tables import Listed, bots, heartbeats, matches, notes, records, seats
+from botdrome.store.tables import Listed, bots, heartbeats, matches, nodes, notes, records, seats
 
 MATCH = [column for column in matches.c if column.name != "number"]
 """The columns of a match entry."""
@@ -55,6 +58,17 @@ ABORT: Update = (
     .where(HAS_STATUS["running"])
     .values(status="aborted", ended=bindparam("ended", type_=BigInteger), reason=bindparam("reason", type_=Text))
 )
+
+_node_lives = exists().where(nodes.c.alive, nodes.c.name + "." + cast(nodes.c.epoch, Text) == matches.c.node)
+_orphan = HAS_STATUS["running"] & not_(_node_lives)
+ORPHANS = select(matches.c.id).where(_orphan, (matches.c.node != "") | bindparam("single", type_=Boolean))
+ADOPT = (
+    update(matches)
+    .where(_orphan, Listed(matches.c.id, "ids"))
+    .values(former=func.trim(func.coalesce(matches.c.former, "") + " " + matches.c.node), node=bindparam("new_node", type_=Text))
+    .returning(*MATCH)
+)
+ABORT_SOME: Update = ABORT.where(Listed(matches.c.id, "ids"), matches.c.node == bindparam("of_node", type_=Text))
 
 _this_match = matches.c.id == bindparam("id", type_=Text)
 ENTRY = select(*MATCH).where(_this_match)

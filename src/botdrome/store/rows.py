@@ -139,6 +139,8 @@ def match_row(match: MatchEntry) -> Row:
         as_json(match.players),
         as_json(match.owners) if match.owners else None,
         None if match.pace == "usual" else match.pace,
+        match.node,
+        " ".join(match.former) or None,
         *end_row(match),
     )
 
@@ -156,7 +158,7 @@ def end_row(match: MatchEntry | Finish) -> Row:
 
 def match_entry(row: Sequence[Any]) -> MatchEntry:
     """Read all columns but the number."""
-    match_id, game, contest, contest_whole, started, seed, options, players, owners, pace, *end = row
+    match_id, game, contest, contest_whole, started, seed, options, players, owners, pace, node, former, *end = row
     status, ended, result, view, reason = end
     if status == "running":  # stored in case of a crash, hidden until then
         result = view = None
@@ -175,6 +177,8 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
         reason=reason,
         owners=() if owners is None else players_in(owners),
         pace=pace or "usual",
+        node=node,
+        former=tuple((former or "").split()),
     )
 
 

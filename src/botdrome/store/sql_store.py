@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, Protocol
 
+from msgspec.structs import replace
 from sqlalchemy import Executable
 
 from botdrome.store import archive, changes, queries
@@ -39,6 +40,9 @@ class Database(Protocol):
     async def claim(self) -> bool:
         """False: another server has it."""
 
+    fence: tuple[str, int] | None
+    """The name and epoch of the node that writes."""
+
     async def carry_out(self, batch: Sequence[Change]) -> list[Outcome]:
         """Make all changes in one transaction. An exception means that none was made."""
 
@@ -53,6 +57,7 @@ class SqlStore:
         self._journal = Journal(database.carry_out)
         self._reading = Outage("read")
         self._closed = False
+        self._node = ""
         self.reports = Reports(self._fetch)
 
     @property
@@ -85,6 +90,16 @@ class SqlStore:
 
     async def claim(self) -> bool:
         return await self._database.claim()
+
+    def write_as(self, name: str, epoch: int) -> None:
+        self._database.fence = name, epoch
+        self._node = f"{name}.{epoch}"
+
+    async def orphans(self, of_single_servers: bool) -> list[str]:
+        return [row[0] for row in await self._fetch(queries.ORPHANS, {"single": of_single_servers})]
+
+    async def adopt(self, match_ids: Sequence[str]) -> list[MatchEntry]:
+        return [match_entry(row) for row in await self._journal.enter(changes.Adopt(match_ids, self._node))]
 
     async def _fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Read after all earlier changes are on disk."""
@@ -146,13 +161,16 @@ class SqlStore:
         await self._journal.enter(changes.RemoveNotes(book, names))
 
     def begin(self, match: MatchEntry) -> None:
-        self._journal.note(changes.begun(match))
+        self._journal.note(changes.begun(replace(match, node=self._node) if self._node else match))
 
     def finish(self, finish: Finish) -> Awaitable[None]:
         return self._journal.enter(changes.ended(finish), lasting=True)
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
         return int(await self._journal.enter(changes.aborted(reason, now)))
+
+    async def abort(self, match_ids: Sequence[str], reason: str, now: Epoch) -> None:
+        await self._journal.enter(changes.AbortMatches(match_ids, self._node, plain(reason), now))
 
     async def match(self, match_id: str) -> MatchEntry | None:
         rows = await self._fetch(queries.ENTRY, {"id": key(match_id)})

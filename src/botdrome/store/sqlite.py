@@ -119,6 +119,7 @@ class Sqlite:
         self._claimed: int | None = None
         """The lock file of the server that has the store. The system releases the lock when the process ends."""
         self._writer: sqlite3.Connection
+        self.fence: tuple[str, int] | None = None  # a file has one server, so this stays None
         self._broken = False
         """Whether to reopen the writer: after a disk error its state is unknown."""
         self._reader: sqlite3.Connection

@@ -47,6 +47,10 @@ class StoreUnavailable(Exception):
     """The store cannot be opened, read or written at present. A change may be lost."""
 
 
+class Fenced(StoreUnavailable):
+    """Other nodes have declared this node dead, so it can store nothing any more."""
+
+
 class Unstorable(ValueError):
     """A value that no database can store, such as a time beyond 64 bits."""
 
@@ -89,6 +93,10 @@ class MatchEntry(Struct, frozen=True):
     """The owner of each player's seat (see `server/lobby/owners.py`); empty: stored by an older version."""
     pace: PaceName = "usual"
     """Matches at any other pace are for people, and are unrated."""
+    node: str = ""
+    """The node that plays it; empty: a single server does. The store fills it in."""
+    former: tuple[str, ...] = ()
+    """The dead nodes that played it before, oldest first."""
 
 
 class Note(Struct, frozen=True):
@@ -194,6 +202,15 @@ class Store(Protocol):
     async def claim(self) -> bool:
         """Claim the store for this server until it is closed or the process ends. False: another server has it."""
 
+    def write_as(self, name: str, epoch: int) -> None:
+        """Write as this node from now on: changes raise Fenced once the node was declared dead."""
+
+    async def orphans(self, of_single_servers: bool) -> list[str]:
+        """Return the ids of running matches whose node is dead."""
+
+    async def adopt(self, match_ids: Sequence[str]) -> list[MatchEntry]:
+        """Make this node the owner of those of the matches that are orphans, and return them."""
+
     async def register(self, bot: BotEntry) -> None:
         """Raise NameTaken if the name exists, LooksAlike if a similar name does."""
 
@@ -232,6 +249,9 @@ class Store(Protocol):
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
         """Mark all running matches as aborted, as after a crash, and return their number."""
+
+    async def abort(self, match_ids: Sequence[str], reason: str, now: Epoch) -> None:
+        """Mark those of the matches as aborted that still run on this node."""
 
     async def match(self, match_id: str) -> MatchEntry | None: ...
 

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     BindParameter,
+    Boolean,
     Column,
     ColumnElement,
     Double,
@@ -67,6 +68,8 @@ matches = Table(
     Column("players", Text, nullable=False),
     Column("owners", Text),
     Column("pace", SMALL_TEXT),
+    Column("node", SMALL_TEXT, nullable=False, server_default=""),
+    Column("former", Text),
     Column("status", SMALL_TEXT, nullable=False),
     Column("ended", BigInteger),
     Column("result", Text),
@@ -124,6 +127,24 @@ inputs = Table(
     Column("data", LargeBinary, nullable=False),
 )
 
+nodes = Table(
+    "nodes",
+    metadata,
+    Column("name", SMALL_TEXT, primary_key=True),
+    Column("epoch", BigInteger, nullable=False),
+    Column("alive", Boolean, nullable=False),
+    Column("messages", Integer, nullable=False),
+    Column("machine", Text, nullable=False),
+    Column("handover", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("draining", Boolean, nullable=False),
+    Column("beat", BigInteger, nullable=False),
+    Column("load", Text, nullable=False),
+)
+
+homes = Table("homes", metadata, Column("key", SMALL_TEXT, primary_key=True), Column("node", SMALL_TEXT, nullable=False))
+
 _IN_A_CONTEST = text("contest IS NOT NULL")
 _RUNNING = text("status = 'running'")
 
@@ -139,6 +160,7 @@ Index(
     postgresql_where=_IN_A_CONTEST,
 )
 Index("matches_running", matches.c.started, matches.c.number, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
+Index("nodes_by_epoch", nodes.c.name, nodes.c.epoch, unique=True)  # so that FOR KEY SHARE blocks a new epoch, and no beat
 Index("seats_by_name", seats.c.name, seats.c.started, seats.c.number)
 
 

@@ -8,6 +8,8 @@ from msgspec import Struct
 
 NodeId = str
 """The name and the epoch of a node, as in `ant.7`: a node that comes back has another id."""
+MESSAGES = 1
+"""The version of the messages between nodes. Nodes with different versions do not work together."""
 Key = str
 """What has to happen in one place: a group of equal wishes, or a room."""
 

@@ -1,0 +1,237 @@
+"""Membership: this node's place among the live nodes, which it knows from PostgreSQL.
+
+Each node beats: it changes its row, and reads those of the others. A node is dead when its lock is gone and it does not beat
+either, or when its beat stands still for long while this node's own beats go through. A dead node's epoch is raised, so that it
+can store nothing more, and its matches are orphans. Their homes adopt them.
+"""
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from time import time
+
+import structlog
+from msgspec import Struct
+from msgspec.structs import replace
+
+from botdrome import __version__
+from botdrome.server.failures import log_failure
+from botdrome.server.nodes.node import MESSAGES, Key, Node, NodeId, choose
+from botdrome.server.settings import ClusterSection
+from botdrome.store.nodes import NodeRow, NodeRows
+from botdrome.store.rows import key as home_key
+from botdrome.store.store import Fenced, MatchEntry, Store, StoreUnavailable
+
+log = structlog.get_logger()
+
+RELOCK = 0.2
+"""Seconds in which a node that lost its connection can take its lock again."""
+SWEEP = 20
+"""Beats between two searches for orphans, beside those after a death."""
+NO_NOTICE = "the node ended without notice"
+
+TakeOver = Callable[[list[MatchEntry]], Awaitable[None]]
+
+
+class Pulse(Struct):
+    """The last beat of another node."""
+
+    beat: int
+    still: float = 0.0
+    """Seconds without a new beat, while this node's own went through."""
+    unlocked: float | None = None
+    """When it was first seen without its lock, in the clock of the loop."""
+
+
+class Membership:
+    def __init__(self, store: Store, rows: NodeRows, here: Node, times: ClusterSection) -> None:
+        self._store, self._rows, self._times = store, rows, times
+        self.here = here
+        self.nodes: dict[NodeId, Node] = {here.id: here}
+        self.on_change: list[Callable[[], None]] = []
+        self.take_over: TakeOver = self._abort
+        """Called with the matches of dead nodes that this node has adopted. An error is logged, and it is called again."""
+        self.load: Callable[[], dict[str, float]] = dict
+        self.fenced = asyncio.Event()
+        """Set when other nodes have declared this one dead. It must end."""
+        self._homes: dict[str, NodeId] = {}
+        self._digest = ""
+        self._pulses: dict[NodeId, Pulse] = {}
+        self._adopted: list[MatchEntry] = []
+        self._loop = asyncio.get_running_loop()
+        self._beaten = self._settled = self._loop.time()
+        self._wake, self._orphaned = asyncio.Event(), asyncio.Event()
+        self._in_turn = asyncio.Lock()
+        rows.on_news = self._wake.set
+        self._tasks = [asyncio.ensure_future(self._keep_beating())]
+
+    # What other parts of the server ask.
+
+    def room_home(self, key: Key) -> NodeId | None:
+        home = self._homes.get(home_key(key))
+        return home if home in self.nodes else None
+
+    async def claim(self, key: Key) -> NodeId:
+        while True:
+            home = await self._rows.claim(key, choose(key, list(self.nodes.values())).id)
+            if home is None or home not in self.nodes:
+                await self._beat()  # one has died or joined since the last beat
+            if home is not None and home in self.nodes:
+                self._homes[home_key(key)] = home
+                return home
+
+    async def announce(self, url: str = "", handover: str = "", draining: bool = False) -> None:
+        """Tell the others where this node is reached, and whether it takes matches."""
+        await self._rows.change(self.here.name, self.here.epoch, url, handover, draining)
+        await self._beat()
+
+    async def drain(self, name: str, draining: bool = True) -> bool:
+        """Have a node take no new matches. False: there is no such node."""
+        return await self._rows.drain(name, draining)
+
+    async def leave(self) -> None:
+        """Leave the cluster, after everything is stored."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+        await self._rows.leave(self.here.name, self.here.epoch)
+
+    # Beats.
+
+    async def _keep_beating(self) -> None:
+        while not self.fenced.is_set():
+            soon = any(pulse.unlocked is not None for pulse in self._pulses.values())
+            await _set_within(self._wake, RELOCK if soon else self._times.beat)
+            try:
+                if await self._rows.reconnect(self.here.epoch):
+                    self._settled = self._loop.time() + self._times.death
+                await self._beat()
+            except Fenced as problem:
+                log.error("this node was declared dead, and ends", why=str(problem))
+                self.fenced.set()
+            except StoreUnavailable:  # the store reports its outages itself
+                await asyncio.sleep(RELOCK)
+            except Exception:
+                log_failure("a beat failed")
+
+    async def _beat(self) -> None:
+        async with self._in_turn:
+            await self._read()
+
+    async def _read(self) -> None:
+        rows, digest = await self._rows.beat(self.here.name, self.here.epoch, self.load())
+        now = self._loop.time()
+        passed, self._beaten = min(now - self._beaten, 2 * self._times.beat), now
+        dead = {row.id for row in rows if row.id != self.here.id and self._is_dead(row, now, passed)}
+        for row in rows:
+            if row.id in dead and await self._rows.bury(row.name, row.epoch):
+                log.warning("a node is dead", node=row.id, why=f"it beats no more, and its lock is {_held(row)}")
+        self._pulses = {row.id: self._pulses[row.id] for row in rows if row.id in self._pulses.keys() - dead}
+        await self._learn({row.id: _node(row) for row in rows if row.id not in dead}, digest)
+
+    def _is_dead(self, row: NodeRow, now: float, passed: float) -> bool:
+        pulse = self._pulses.get(row.id)
+        if pulse is None or pulse.beat != row.beat:
+            self._pulses[row.id] = Pulse(row.beat, unlocked=None if row.locked else now)
+            return False
+        pulse.still += passed
+        if row.locked:
+            pulse.unlocked = None
+            return pulse.still >= self._times.death
+        if pulse.unlocked is None:
+            pulse.unlocked = now
+        return now >= max(pulse.unlocked + RELOCK, self._settled)
+
+    async def _learn(self, nodes: dict[NodeId, Node], digest: str) -> None:
+        """Take over what was read, and tell what changed."""
+        before, self.nodes = self.nodes, nodes
+        drains, self.here = nodes[self.here.id].draining and not self.here.draining, nodes[self.here.id]
+        if drains:
+            await self._rows.free(self.here.id)
+        if digest != self._digest:
+            self._homes, self._digest = await self._rows.homes(), digest
+        elif {one: _place(node) for one, node in before.items()} == {one: _place(node) for one, node in nodes.items()}:
+            return
+        if before.keys() - nodes.keys():
+            self._orphaned.set()
+        for tell in self.on_change:
+            tell()
+
+    # Matches of dead nodes.
+
+    async def recover(self) -> None:
+        """Adopt the matches of dead nodes, now and from now on. Matches of single servers are orphans, too: none is left."""
+        await self._sweep(of_single_servers=True)
+        self._tasks.append(asyncio.ensure_future(self._keep_sweeping()))
+
+    async def _keep_sweeping(self) -> None:
+        while True:
+            await _set_within(self._orphaned, self._times.beat * SWEEP)
+            try:
+                if await self._sweep():
+                    self._loop.call_later(self._times.beat, self._orphaned.set)
+            except Exception:
+                log_failure("the matches of a dead node could not be taken over")
+                self._loop.call_later(self._times.beat, self._orphaned.set)
+
+    async def _sweep(self, of_single_servers: bool = False) -> bool:
+        """Take over the orphans whose home is here. Return whether there are others."""
+        orphans, nodes = await self._store.orphans(of_single_servers), list(self.nodes.values())
+        mine = [match for match in orphans if choose(match, nodes).id == self.here.id]
+        if mine:
+            self._adopted += await self._store.adopt(mine)
+        if self._adopted:
+            log.warning("matches of dead nodes are taken over", matches=len(self._adopted))
+            await self.take_over(self._adopted)
+            self._adopted = []
+        return len(orphans) > len(mine)
+
+    async def _abort(self, matches: list[MatchEntry]) -> None:
+        await self._store.abort([match.id for match in matches], NO_NOTICE, int(time() * 1000))
+
+
+async def join(store: Store, settings: ClusterSection) -> Membership:
+    """Join the cluster. Until `announce` the node takes no matches. Raise CannotJoin or StoreUnavailable."""
+    rows = NodeRows(store.source)
+    name = settings.name or f"{socket.gethostname()}-{secrets.token_hex(2)}"
+    row = NodeRow(name, 0, machine_name(), "", __version__, MESSAGES, "", True, {})
+    try:
+        epoch = await rows.join(row, settings.death)
+    except BaseException:
+        rows.close()
+        raise
+    store.write_as(name, epoch)
+    return Membership(store, rows, replace(_node(row), epoch=epoch), settings)
+
+
+async def _set_within(event: asyncio.Event, seconds: float) -> None:
+    """Wait until an event is set, but not for longer, and clear it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    event.clear()
+
+
+def machine_name() -> str:
+    """Name the machine, or the container in it: sockets can be passed within it."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {Path('/proc/self/ns/mnt').stat().st_ino}"
+    except OSError:
+        return socket.gethostname()
+
+
+def _node(row: NodeRow) -> Node:
+    return Node(row.name, row.epoch, row.machine, row.handover, row.version, row.url, row.draining, row.load)
+
+
+def _place(node: Node) -> Node:
+    """The node without its load, which changes with each beat."""
+    return replace(node, load={})
+
+
+def _held(row: NodeRow) -> str:
+    return "held" if row.locked else "gone"

@@ -1,0 +1,254 @@
+"""The rows of nodes and homes in PostgreSQL, and the locks by which nodes show that they live.
+
+The lock of a node has the number of its epoch, which no other live node has. A process that ends loses its lock at once.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+import msgspec
+from msgspec import Struct
+
+from botdrome.store.claim import Claim, connect
+from botdrome.store.rows import as_json, key
+from botdrome.store.store import Fenced, Source, StoreUnavailable
+
+JOINING = 0
+"""The number of the lock of a node that joins."""
+GOODBYE = 2.0
+"""Seconds for leaving."""
+CHANNEL = "botdrome_nodes"
+FORGET = 24 * 3600 * 1000
+"""Milliseconds after which the row of a dead node is deleted."""
+
+LOCKS = "'nodes'::regclass::oid::int"
+HELD = """SELECT objid::bigint AS number, pid FROM pg_locks WHERE locktype = 'advisory' AND classid = 'nodes'::regclass
+    AND objsubid = 2 AND objid > 0 AND granted AND mode = 'ExclusiveLock'
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+NODES_LIVE = f"SELECT EXISTS ({HELD})"
+NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+UPTIME = "SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float"
+TELL = f"SELECT pg_notify('{CHANNEL}', '')"
+
+FENCE = """SELECT set_config('idle_in_transaction_session_timeout', '2000', true) FROM nodes
+    WHERE name = $1 AND epoch = $2 FOR KEY SHARE"""
+"""The lock keeps other nodes from raising the epoch before the commit. A node that is frozen in the middle loses it after 2 s."""
+FENCED = "{0}.{1} was declared dead by another node: it could not reach the store for too long, or was stopped"
+
+ROW = "name, epoch, machine, handover, version, messages, url, draining, load, beat"
+SEEN = f"SELECT {ROW}, number IS NOT NULL AS locked FROM nodes LEFT JOIN ({HELD}) AS held ON number = epoch WHERE alive"
+BEAT = f"""WITH mine AS (UPDATE nodes SET beat = {NOW}, load = $3 WHERE name = $1 AND epoch = $2 AND alive RETURNING 1)
+    {SEEN} AND EXISTS (SELECT FROM mine)"""
+JOIN = f"""INSERT INTO nodes (name, epoch, alive, machine, handover, version, messages, url, draining, load, beat)
+    VALUES ($1, $2, true, $3, $4, $5, $6, $7, $8, $9, {NOW}) ON CONFLICT (name) DO UPDATE SET (epoch, alive, machine, handover,
+    version, messages, url, draining, load, beat) = (SELECT excluded.epoch, excluded.alive, excluded.machine, excluded.handover,
+    excluded.version, excluded.messages, excluded.url, excluded.draining, excluded.load, excluded.beat)"""
+CHANGE = "UPDATE nodes SET url = $3, handover = $4, draining = $5 WHERE name = $1 AND epoch = $2 AND alive"
+DRAIN = "UPDATE nodes SET draining = $2 WHERE name = $1 AND alive RETURNING name"
+BURY = """WITH dead AS
+    (UPDATE nodes SET epoch = epoch + 1, alive = false WHERE name = $1 AND epoch = $2 AND alive RETURNING name),
+    freed AS (DELETE FROM homes WHERE node = $1 || '.' || $2::bigint AND EXISTS (SELECT FROM dead)) SELECT name FROM dead"""
+"""Of several nodes that notice a death, one gets an answer."""
+CLEAN = f"""DELETE FROM nodes WHERE NOT alive AND beat < {NOW} - $1 AND name <> $2
+    AND epoch < (SELECT max(epoch) FROM nodes)"""
+
+CLAIM = """INSERT INTO homes (key, node) SELECT $1, $2 FROM nodes WHERE name || '.' || epoch = $2 AND alive
+    ON CONFLICT (key) DO UPDATE SET node = excluded.node
+    WHERE NOT EXISTS (SELECT FROM nodes WHERE name || '.' || epoch = homes.node AND alive) RETURNING node"""
+HOME = "SELECT node FROM homes WHERE key = $1"
+HOMES = "SELECT key, node FROM homes"
+DIGEST = "SELECT coalesce(sum(hashtextextended(key || ' ' || node, 0)), 0)::text FROM homes"
+FREE = "DELETE FROM homes WHERE node = $1"
+
+
+class NodeRow(Struct, frozen=True):
+    """The row of a node that is not known to be dead."""
+
+    name: str
+    epoch: int
+    machine: str
+    handover: str
+    version: str
+    messages: int
+    url: str
+    draining: bool
+    load: dict[str, float]
+    beat: int = 0
+    """Changes with each beat."""
+    locked: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.name}.{self.epoch}"
+
+
+class CannotJoin(Exception):
+    """The node cannot join the cluster; the text says why."""
+
+
+_load = msgspec.json.Decoder(dict[str, float])
+
+
+def node_row(row: Any) -> NodeRow:
+    return NodeRow(**dict(row) | {"load": _load.decode(row["load"])})
+
+
+class NodeRows:
+    """A connection to the rows, which holds the lock of this node."""
+
+    def __init__(self, source: Source) -> None:
+        self._url = source.place
+        self._connection: Any = None
+        self._in_turn = asyncio.Lock()
+        self.on_news: Callable[[], None] = lambda: None
+        """Called when another node tells news, and when the connection is lost."""
+
+    async def join(self, node: NodeRow, death: float) -> int:
+        """Enter a node, and return its epoch. `death` is the time after which a node without beats is dead."""
+        async with self._explained():
+            await self._connect()
+            await self._run(f"SELECT pg_advisory_lock({LOCKS}, $1)", JOINING, timeout=60 + 2 * death)
+            await self._wait_for_locks(death)
+            await self._check_messages(node)
+            await self._end_predecessor(node.name, death)
+            await self._claim_from_single_servers()
+            epoch = int(await self._get("SELECT coalesce(max(epoch), 0) + 1 FROM nodes"))
+            await self._lock(epoch)
+            values = node.machine, node.handover, node.version, node.messages, node.url, node.draining, as_json(node.load)
+            await self._run(JOIN, node.name, epoch, *values)
+            await self._run(CLEAN, FORGET, node.name)
+            await self._run(f"SELECT pg_advisory_unlock({LOCKS}, $1)", JOINING)
+            await self._run(TELL)
+            return epoch
+
+    async def reconnect(self, epoch: int) -> bool:
+        """Open a lost connection again. Return whether it was lost."""
+        if self._connection is not None and not self._connection.is_closed():
+            return False
+        async with self._explained():
+            await self._connect()
+            await self._lock(epoch)
+            return True
+
+    async def beat(self, name: str, epoch: int, load: dict[str, float]) -> tuple[list[NodeRow], str]:
+        """Return all nodes that are not known to be dead, and a digest of the homes. Raise Fenced if this one is."""
+        async with self._explained():
+            rows = [node_row(row) for row in await self._connection.fetch(BEAT, name, epoch, as_json(load))]
+            if not rows:
+                raise Fenced(FENCED.format(name, epoch))
+            return rows, str(await self._get(DIGEST))
+
+    async def homes(self) -> dict[str, str]:
+        async with self._explained():
+            return {row[0]: row[1] for row in await self._connection.fetch(HOMES)}
+
+    async def claim(self, of: str, node: str) -> str | None:
+        """Make a node the home of a key, unless a live one is. Return the home; None: that node is dead."""
+        async with self._explained():
+            return await self._get(CLAIM, key(of), node) or await self._get(HOME, key(of))  # type: ignore[no-any-return]
+
+    async def free(self, node: str) -> None:
+        """Give up all homes of a node."""
+        async with self._explained():
+            await self._run(FREE, node)
+            await self._run(TELL)
+
+    async def bury(self, name: str, epoch: int) -> bool:
+        """Declare a node dead: raise its epoch, and free its homes. False: another node did."""
+        async with self._explained():
+            won = await self._get(BURY, name, epoch) is not None
+            await self._run(TELL)
+            return won
+
+    async def change(self, name: str, epoch: int, url: str, handover: str, draining: bool) -> None:
+        async with self._explained():
+            await self._run(CHANGE, name, epoch, url, handover, draining)
+            await self._run(TELL)
+
+    async def drain(self, name: str, draining: bool) -> bool:
+        """False: there is no such node."""
+        async with self._explained():
+            found = await self._get(DRAIN, name, draining) is not None
+            await self._run(TELL)
+            return found
+
+    async def leave(self, name: str, epoch: int) -> None:
+        """Leave in good order, if the store can be reached; else the others notice later."""
+        with suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout(GOODBYE):
+                await self.bury(name, epoch)
+        self.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.terminate()
+
+    # Joining.
+
+    async def _wait_for_locks(self, death: float) -> None:
+        """After a start of PostgreSQL nobody holds a lock: let live nodes take theirs again."""
+        while (uptime := await self._get(UPTIME)) < death:
+            await asyncio.sleep(death - uptime)
+
+    async def _check_messages(self, node: NodeRow) -> None:
+        for other in await self._connection.fetch(SEEN):
+            if other["locked"] and other["messages"] != node.messages and other["name"] != node.name:
+                raise CannotJoin(
+                    f"node {other['name']} runs Botdrome {other['version']} with version {other['messages']} of the messages"
+                    f" between nodes, but this is {node.version} with version {node.messages}: stop the other nodes first"
+                )
+
+    async def _end_predecessor(self, name: str, death: float) -> None:
+        """Declare the node dead that had this name. Raise CannotJoin if it lives."""
+        before = await self._of_name(name)
+        until = asyncio.get_running_loop().time() + death
+        while before is not None and before["locked"] and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(death / 10)
+            now = await self._of_name(name)
+            if now is not None and now["epoch"] == before["epoch"] and now["beat"] != before["beat"]:
+                raise CannotJoin(f"a node with the name {name} lives already ({now['url']}): choose another cluster.name")
+            before = None if now is None else before
+        if before is not None:
+            await self._get(BURY, name, before["epoch"])
+
+    async def _of_name(self, name: str) -> Any:
+        return await self._connection.fetchrow(f"{SEEN} AND name = $1", name)
+
+    async def _claim_from_single_servers(self) -> None:
+        claim = Claim(partial(connect, self._url))
+        try:
+            if not await claim.take():
+                raise CannotJoin("a server outside the cluster uses this store: stop it first")
+        finally:
+            await claim.close()
+
+    # The connection.
+
+    async def _connect(self) -> None:
+        self._connection = await connect(self._url, "botdrome node")
+        await self._connection.add_listener(CHANNEL, lambda *_: self.on_news())
+        self._connection.add_termination_listener(lambda *_: self.on_news())
+
+    async def _lock(self, epoch: int) -> None:
+        """Take the lock, also from a lost connection that PostgreSQL still thinks open."""
+        await self._run(f"SELECT pg_terminate_backend(pid) FROM ({HELD}) AS held WHERE number = $1", epoch)
+        await self._run(f"SELECT pg_advisory_lock({LOCKS}, $1)", epoch)
+
+    async def _get(self, statement: str, *values: Any) -> Any:
+        return await self._connection.fetchval(statement, *values)
+
+    async def _run(self, statement: str, *values: Any, **options: Any) -> None:
+        await self._connection.execute(statement, *values, **options)
+
+    @asynccontextmanager
+    async def _explained(self) -> AsyncIterator[None]:
+        try:
+            async with self._in_turn:
+                yield
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+            self.close()
+            raise StoreUnavailable(str(error) or type(error).__name__) from error

@@ -1,0 +1,78 @@
+"""Nodes without a server around them, and ways to lose them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from botdrome.server.nodes import membership
+from botdrome.server.nodes.membership import Membership
+from botdrome.server.settings import ClusterSection
+from botdrome.store.opening import open_store
+from botdrome.store.store import Store
+
+QUICK = ClusterSection(beat=0.02, death=0.5)
+
+
+class Member:
+    """A store and the node that writes to it."""
+
+    def __init__(self, store: Store, members: Membership) -> None:
+        self.store, self.members = store, members
+
+    @property
+    def id(self) -> str:
+        return self.members.here.id
+
+    async def freeze(self) -> None:
+        """Stop all its work, as when its process is stopped. It keeps its lock."""
+        for task in self.members._tasks:
+            task.cancel()
+        await asyncio.wait(self.members._tasks)
+
+    async def kill(self) -> None:
+        await self.freeze()
+        self.members._rows.close()
+
+    async def until_beaten(self) -> None:
+        """Wait until a beat has gone through that began later than now."""
+        count = 0
+        while count < 2:
+            before = self.members._beaten
+            while self.members._beaten == before:
+                await asyncio.sleep(0.001)
+            count += 1
+
+    async def sees(self, *nodes: str) -> None:
+        """Wait until it knows these nodes, and no other."""
+        await self.until(lambda: self.members.nodes.keys() == set(nodes))
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        changed = asyncio.Event()
+        self.members.on_change.append(changed.set)
+        while not true():
+            changed.clear()
+            await changed.wait()
+        self.members.on_change.remove(changed.set)
+
+
+@asynccontextmanager
+async def joined(url: str, name: str) -> AsyncIterator[Member]:
+    store = await open_store(url)
+    try:
+        members = await membership.join(store, ClusterSection(name=name, beat=QUICK.beat, death=QUICK.death))
+        await members.announce(f"http://{name}")
+        yield Member(store, members)
+        await store.close()
+        await members.leave()
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def cluster(url: str, *names: str) -> AsyncIterator[list[Member]]:
+    """Nodes that know each other."""
+    async with AsyncExitStack() as stack:
+        nodes = [await stack.enter_async_context(joined(url, name)) for name in names]
+        for node in nodes:
+            await node.sees(*(one.id for one in nodes))
+        yield nodes

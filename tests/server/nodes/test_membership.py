@@ -1,0 +1,226 @@
+"""Nodes that join, leave, die and freeze, on a real PostgreSQL."""
+
+import asyncio
+
+import asyncpg  # type: ignore[import-untyped]
+import pytest
+from msgspec.structs import replace
+
+from botdrome.server.nodes import membership
+from botdrome.server.nodes.membership import NO_NOTICE
+from botdrome.store.nodes import CannotJoin
+from botdrome.store.opening import open_store
+from botdrome.store.store import Fenced, MatchEntry, StoreUnavailable
+from tests.server.nodes.joining import QUICK, Member, cluster, joined
+from tests.store.entries import a_match, an_end
+
+pytestmark = pytest.mark.anyio
+MATCHES = [f"m{number}" for number in range(20)]
+
+
+async def begin(node: Member) -> None:
+    for match in MATCHES:
+        node.store.begin(a_match(match))
+    await node.store.settled()
+
+
+async def taken_over(*nodes: Member) -> dict[str, list[MatchEntry]]:
+    """Let the nodes adopt the orphans, and return what each of them got, once all are adopted."""
+    got: dict[str, list[MatchEntry]] = {node.id: [] for node in nodes}
+    complete = asyncio.Event()
+
+    def adopting(node: Member) -> membership.TakeOver:
+        async def take(matches: list[MatchEntry]) -> None:
+            got[node.id] += matches
+            if sum(map(len, got.values())) >= len(MATCHES):
+                complete.set()
+
+        return take
+
+    for node in nodes:
+        node.members.take_over = adopting(node)
+        await node.members.recover()
+    await complete.wait()
+    return got
+
+
+async def test_nodes_know_each_other_until_they_leave(postgres_url: str) -> None:
+    async with joined(postgres_url, "ant") as ant:
+        async with joined(postgres_url, "bee") as bee:
+            await ant.sees(ant.id, bee.id)
+            assert ant.members.nodes[bee.id].url == "http://bee"
+            old = bee.id
+        await ant.sees(ant.id)
+        async with joined(postgres_url, "bee") as again:
+            assert again.id.startswith("bee.") and again.id != old
+
+
+@pytest.mark.parametrize("how", [Member.kill, Member.freeze])
+async def test_each_match_of_a_dead_node_gets_one_new_owner(postgres_url: str, how: object) -> None:
+    async with cluster(postgres_url, "ant", "bee", "cat") as (ant, bee, cat):
+        await begin(ant)
+        await (ant.kill() if how is Member.kill else ant.freeze())
+        got = await taken_over(bee, cat)
+        assert sorted(match.id for matches in got.values() for match in matches) == sorted(MATCHES)
+        assert all(len(matches) > 0 for matches in got.values())
+        assert {(match.node, match.former) for match in got[bee.id]} == {(bee.id, (ant.id,))}
+        with pytest.raises(Fenced, match=r"ant\.1 was declared dead"):
+            await ant.store.finish(an_end(MATCHES[0]))
+        with pytest.raises(Fenced):
+            await ant.store.finish(an_end(MATCHES[1]))
+        assert all(match.status == "running" for match in [await bee.store.match(one) for one in MATCHES] if match)
+
+
+async def test_a_frozen_node_learns_that_it_is_dead(postgres_url: str) -> None:
+    async with cluster(postgres_url, "ant", "bee") as (ant, bee):
+        await ant.freeze()
+        await bee.sees(bee.id)
+        await ant.members._keep_beating()
+        assert ant.members.fenced.is_set()
+
+
+async def test_matches_are_aborted_where_nothing_else_is_planned(postgres_url: str) -> None:
+    store = await open_store(postgres_url)
+    store.begin(a_match("single"))
+    await store.close()
+    async with joined(postgres_url, "ant") as ant:
+        await ant.members.recover()
+        single = await ant.store.match("single")
+        assert single is not None and (single.status, single.reason) == ("aborted", NO_NOTICE)
+        await begin(ant)
+        await ant.kill()
+        async with joined(postgres_url, "ant") as again:
+            await again.members.recover()
+            found = await again.store.match(MATCHES[0])
+            assert found is not None and (found.status, found.former) == ("aborted", (ant.id,))
+
+
+async def test_a_node_that_dies_while_it_takes_over_is_replaced_in_turn(postgres_url: str) -> None:
+    async with joined(postgres_url, "ant") as ant:
+        await begin(ant)
+        await ant.kill()
+        async with joined(postgres_url, "bee") as bee:
+            await bee.sees(bee.id)
+            dying = asyncio.Event()
+
+            async def die(_: list[MatchEntry]) -> None:
+                dying.set()
+                await asyncio.Event().wait()
+
+            bee.members.take_over = die
+            taking = asyncio.ensure_future(bee.members.recover())
+            await dying.wait()
+            taking.cancel()
+            await bee.kill()
+            async with joined(postgres_url, "cat") as cat:
+                await cat.sees(cat.id)
+                got = await taken_over(cat)
+    assert {match.former for match in got[cat.id]} == {(ant.id, bee.id)} and len(got[cat.id]) == len(MATCHES)
+
+
+async def test_a_failed_takeover_is_tried_again(postgres_url: str) -> None:
+    async with cluster(postgres_url, "ant", "bee") as (ant, bee):
+        await begin(ant)
+        calls: list[int] = []
+        done = asyncio.Event()
+
+        async def fail_once(matches: list[MatchEntry]) -> None:
+            calls.append(len(matches))
+            if len(calls) == 1:
+                raise StoreUnavailable("for a moment")
+            done.set()
+
+        bee.members.take_over = fail_once
+        await bee.members.recover()
+        await ant.kill()
+        await done.wait()
+        assert calls == [len(MATCHES)] * 2
+
+
+async def test_a_room_has_one_home_until_that_node_dies_or_drains(postgres_url: str) -> None:
+    async with cluster(postgres_url, "ant", "bee", "cat") as nodes:
+        assert nodes[0].members.room_home("hall") is None
+        homes = await asyncio.gather(*(node.members.claim("hall") for node in nodes))
+        assert len(set(homes)) == 1
+        first = next(node for node in nodes if node.id == homes[0])
+        others = [node for node in nodes if node is not first]
+        assert await others[0].members.drain(first.members.here.name)
+        assert not await others[0].members.drain("dog")
+        for node in nodes:
+            await node.until(lambda node=node: node.members.room_home("hall") is None)  # type: ignore[misc]
+        second = await first.members.claim("hall")
+        assert second in {node.id for node in others}
+        dead = next(node for node in others if node.id == second)
+        await dead.kill()
+        third = next(node for node in others if node is not dead)
+        await third.sees(first.id, third.id)
+        assert await first.members.claim("hall") == third.id
+
+
+async def test_nobody_is_dead_because_all_connections_were_lost(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when PostgreSQL restarts. One node is slow to come back."""
+    monkeypatch.setattr(membership, "RELOCK", 0.001)
+    async with cluster(postgres_url, "ant", "bee") as (ant, bee):
+        ant.members._times = replace(QUICK, death=60.0)
+        home = await ant.members.claim("hall")
+        back, beats, reconnect = asyncio.Event(), iter(range(30)), bee.members._rows.reconnect
+
+        def count() -> dict[str, float]:
+            if next(beats, None) is None:
+                back.set()
+            return {}
+
+        async def reconnect_late(epoch: int) -> bool:
+            await back.wait()
+            return await reconnect(epoch)
+
+        monkeypatch.setattr(bee.members._rows, "reconnect", reconnect_late)
+        connection = await asyncpg.connect(postgres_url)
+        await connection.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'botdrome node'"
+        )
+        await connection.close()
+        ant.members.load = count
+        await back.wait()
+        await bee.until_beaten()
+        assert bee.members.room_home("hall") == home and not bee.members.fenced.is_set()
+        await ant.until_beaten()
+        assert ant.members.nodes.keys() == {ant.id, bee.id}
+
+
+async def test_a_name_that_lives_is_refused(postgres_url: str) -> None:
+    async with joined(postgres_url, "ant"):
+        with pytest.raises(CannotJoin, match=r"name ant lives already \(http://ant\)"):
+            async with joined(postgres_url, "ant"):
+                pass
+
+
+async def test_nodes_with_other_messages_are_refused(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with joined(postgres_url, "ant"):
+        monkeypatch.setattr(membership, "MESSAGES", 99)
+        with pytest.raises(CannotJoin, match="with version 99: stop the other nodes first"):
+            async with joined(postgres_url, "bee"):
+                pass
+
+
+async def test_a_cluster_and_a_single_server_exclude_each_other(postgres_url: str) -> None:
+    single = await open_store(postgres_url)
+    assert await single.claim()
+    with pytest.raises(CannotJoin, match="outside the cluster"):
+        async with joined(postgres_url, "ant"):
+            pass
+    await single.close()
+    async with joined(postgres_url, "ant"):
+        late = await open_store(postgres_url)
+        assert not await late.claim()
+        await late.close()
+
+
+async def test_live_nodes_keep_their_schema(postgres_url: str) -> None:
+    async with joined(postgres_url, "ant") as ant:
+        connection = await asyncpg.connect(postgres_url)
+        await connection.execute("UPDATE alembic_version SET version_num = 'sixth'")
+        with pytest.raises(StoreUnavailable, match=r"nodes of an older version use it, and its schema \(sixth\) must change"):
+            await open_store(postgres_url)
+        await connection.close()
+        await ant.store.probe()
