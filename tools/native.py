@@ -36,7 +36,8 @@ BUSY = {
     "server/duel": ("hall",),
     "server/network": ("body_budget", "http", "rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket"),
     "server/tables": (
-        "audience", "flight_records", "kept_table", "metronome", "move_times", "running_tables", "subscriber", "table",
+        "audience", "flight_records", "kept_table", "metronome", "move_times", "resumed_table", "running_tables",
+        "subscriber", "table",
     ),
     "server/workers": ("turns",),
     "api/socketio": ("websocket",),

@@ -43,10 +43,12 @@ class SharedWriter:
 class MatchWriters:
     """The writers of one match."""
 
-    __slots__ = ("_writers", "header")
+    __slots__ = ("_writers", "header", "recap")
 
     def __init__(self, header: MatchHeader) -> None:
         self.header = header
+        self.recap: tuple[News, Standing] | None = None
+        """How a match stands that was resumed. New writers learn it, and tell nobody."""
         self._writers: dict[MakeWriter, SharedWriter] = {}
 
     def join(self, player: Player, make: MakeWriter) -> SharedWriter:
@@ -56,5 +58,7 @@ class MatchWriters:
         shared = self._writers.get(make)
         if shared is None:
             shared = self._writers[make] = SharedWriter(make(self.header))
+            if self.recap is not None:
+                shared.writer.on_news(*self.recap, range(len(self.header.players)))
         shared.add(player)
         return shared

@@ -15,6 +15,8 @@ class MatchHead(Struct, frozen=True):
 
     entry: MatchEntry
     setup: Setup
+    resumes: bool = True
+    """Whether the players can return to it at another node."""
 
 
 class InputChunk(Struct, frozen=True, array_like=True, gc=False):

@@ -51,7 +51,7 @@ class KeptTable(Table):
         return InputChunk(self.entry.id, first, lines) if first else self._with_head(lines)
 
     def _with_head(self, lines: list[bytes]) -> InputChunk:
-        head = MatchHead(self.entry, setup_of(self.match, self.entry.players))
+        head = MatchHead(self.entry, setup_of(self.match, self.entry.players), self.resumes)
         return InputChunk(self.entry.id, 0, lines, pack_head(head))
 
     def _publish(self, news: News, now: Milliseconds) -> None:

@@ -16,6 +16,7 @@ from botdrome.games.game import Game
 from botdrome.match.events import Player
 from botdrome.match.match import Match
 from botdrome.match.record import seed_of
+from botdrome.match.resuming import Resumption
 from botdrome.match.terms import PaceName, Terms
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable
@@ -25,6 +26,7 @@ from botdrome.server.tables.input_keeper import InputKeeper
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.metronome import Metronome
 from botdrome.server.tables.move_times import MoveTimes, never
+from botdrome.server.tables.resumed_table import ResumedTable
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
@@ -108,6 +110,19 @@ class RunningTables:
             table = KeptTable(entry, times, self._store, settings.flight_bytes, self.metronome, self.keeper)
         table.subscribe(Subscriber(over=self._clear))
         self._tables[entry.id] = table
+        return table
+
+    def resume(self, entry: MatchEntry, resumption: Resumption, resumes: bool = True) -> ResumedTable:
+        """Return a table for a match that another node played. `ResumedTable.go_on` starts it."""
+        assert self.keeper is not None
+        settings = self._settings.match
+        times = MoveTimes(resumption.match, round(settings.network_credit * 1000), self.behind, self._loop)
+        table = ResumedTable(entry, times, self._store, settings.flight_bytes, self.metronome, self.keeper)
+        table.resumes = resumes
+        table.take_up(resumption)
+        table.subscribe(Subscriber(over=self._clear))
+        self._tables[entry.id] = table
+        self._tell_watchers()
         return table
 
     def start_table(self, table: Table, sitters: Sequence[Candidate | None], delay: float | None = None) -> None:

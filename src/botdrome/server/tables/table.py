@@ -39,6 +39,8 @@ class Table:
         self.audience = Audience(self.writers.header, match.terms.pace.limit)
         self._subscribers = Subscribers()
         self.open = False
+        self.resumes = True
+        """Whether another node may resume the match; False: a room has players that can return nowhere else."""
         self._board = 0
         self.shown: Game[Any] = match.position
         """The position that players and spectators were last told of."""
