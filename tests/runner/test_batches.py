@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.runner import batches
-from botdrome.runner.batches import IN_FLIGHT, in_batches
+from botdrome.runner.batches import IN_FLIGHT, in_batches, timed
 
 
 class LatestFirst(Executor):
@@ -46,8 +46,8 @@ class Numbers:
             yield self.taken
 
 
-def same(numbers: Sequence[int]) -> Sequence[int]:
-    return numbers
+def same(numbers: Sequence[int]) -> tuple[list[int], float]:
+    return timed(list, numbers)
 
 
 def test_a_bounded_number_of_batches_is_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,10 @@
 import signal
 import sys
 from collections.abc import Generator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -15,6 +16,7 @@ from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
 from botdrome.cli.tournament_report import TournamentReport, score_table
 from botdrome.client.program import CannotStart
+from botdrome.contest.schedule import Fixture
 from botdrome.formats import Format
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game
@@ -22,10 +24,14 @@ from botdrome.games.gomoku import Gomoku
 from botdrome.games.options import with_options
 from botdrome.match.terms import Pace
 from botdrome.match.time_control import BadTimeControl, read_time_control
+from botdrome.runner.batches import PoolTrouble
 from botdrome.runner.names import distinct_names
 from botdrome.runner.scenes import SceneQueue
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
 from botdrome.wire.gomocup import EXAMPLE, BadOpening, read_openings
+
+if TYPE_CHECKING:
+    from botdrome.runner.match_worker import UnplayedMatch
 
 INTERRUPTED = 130
 MATCHES = 10
@@ -36,6 +42,7 @@ class PlayOptions(Struct, frozen=True, kw_only=True):
 
     matches: int | None = None
     jobs: int = 1
+    dask: str = ""
     seed: int = 1
     players: int | None = None
     options: list[str] = []
@@ -54,10 +61,12 @@ def run(game: str, bots: list[str], given: PlayOptions) -> int:
     except (BadOption, CommandError) as problem:
         complain(problem)
         return REFUSED
-    return (_shown if given.show else _played)(plan, given.jobs, given.as_json)
+    return (_shown if given.show else _played)(plan, given)
 
 
 def _plan(game: str, bots: list[str], given: PlayOptions) -> TournamentPlan:
+    if given.dask and (given.jobs > 1 or given.show):
+        raise CommandError(f"--dask cannot be combined with {'--open' if given.show else '-j: the workers play'}")
     row = format_called(game)
     seats = table_size(row, len(bots), given.players)
     options = read_options(given.options)
@@ -100,7 +109,7 @@ def _openings(file: Path, game: Game[Any], seats: int) -> tuple[Any, ...]:
     return tuple(openings.values())
 
 
-def _shown(plan: TournamentPlan, jobs: int, as_json: bool) -> int:
+def _shown(plan: TournamentPlan, given: PlayOptions) -> int:
     """Play, and show the matches in the browser until Ctrl-C."""
     from botdrome.cli.broadcast import Broadcast, open_browser  # imports a whole server
 
@@ -111,7 +120,7 @@ def _shown(plan: TournamentPlan, jobs: int, as_json: bool) -> int:
             console.print(Text("The matches are shown at ").append(broadcast.url, "cyan"), soft_wrap=True)
             if not open_browser(broadcast.url):
                 console.print("There is no browser to open here: open that address in one.")
-            status = _played(plan, jobs, as_json, broadcast.scenes)
+            status = _played(plan, given, broadcast.scenes)
             if status == 0:
                 _wait_for_ctrl_c(console, broadcast.url)
             return status
@@ -127,23 +136,33 @@ def _wait_for_ctrl_c(console: Terminal, url: str) -> None:
             signal.pause()
 
 
-def _played(plan: TournamentPlan, jobs: int, as_json: bool, scenes: SceneQueue | None = None) -> int:
+def _played(plan: TournamentPlan, given: PlayOptions, scenes: SceneQueue | None = None) -> int:
+    report = TournamentReport(plan, spooled=given.as_json)
     try:
-        outcomes = play_all(plan, jobs, scenes)
+        outcomes = _on_dask(report, given.dask) if given.dask else play_all(plan, given.jobs, scenes)
     except CannotStart as problem:
         complain(problem)
         return 1
     except OSError as error:
         complain(f"matches cannot be saved in {plan.save}: {error.strerror}")
         return 1
-    report = TournamentReport(plan, spooled=as_json)
-    status = follow(outcomes, report)
-    if as_json:
+    status = follow(outcomes, report) or int(bool(report.unplayed))
+    if given.as_json:
         report.write_json(sys.stdout)
     else:
         terminal = Terminal()
         terminal.print(score_table(report, terminal.width), soft_wrap=True)
     return status
+
+
+def _on_dask(report: TournamentReport, address: str) -> Generator[MatchOutcome, None, None]:
+    from botdrome.runner.dask_tournament import play_on_dask
+
+    def unplayed(match: "UnplayedMatch") -> None:
+        assert isinstance(match.fixture, Fixture)
+        report.add_unplayed(match.fixture, match.why)
+
+    return play_on_dask(report.plan, address, unplayed, complain)
 
 
 def table_size(row: Format, bots: int, players: int | None) -> int:
@@ -170,8 +189,11 @@ def follow(outcomes: Generator[MatchOutcome, None, None], report: TournamentRepo
                     bar.advance(task)
         except KeyboardInterrupt:
             return INTERRUPTED
-        except CannotStart as problem:
+        except (CannotStart, PoolTrouble) as problem:
             complain(problem)
+            return 1
+        except BrokenProcessPool:
+            complain("a process that played was killed; the table has the matches before that")
             return 1
         except OSError as error:
             complain(f"{error.filename or report.plan.save}: {error.strerror}")

@@ -17,6 +17,9 @@ Bots = Annotated[
 ]
 
 Limit = Annotated[int | None, typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]")]
+Dask = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="Play on a Dask cluster instead: its scheduler, such as tcp://10.0.0.5:8786.")
+]
 TimeControl = Annotated[
     str, typer.Option(metavar="CONTROL", help="A chess clock in seconds, such as 40/60+0.6, or a bank, such as 5/move+60.")
 ]
@@ -30,6 +33,7 @@ def play(
         typer.Option("-n", "--matches", min=1, help="Matches for every group of bots at one table. \\[default: 10]"),
     ] = None,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
+    dask: Dask = "",
     seed: Annotated[int, typer.Option(help="The first seed. Each seed is played once per seating.")] = 1,
     players: Annotated[
         int | None, typer.Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]")
@@ -52,12 +56,12 @@ def play(
     """Play bots against each other on this machine, and show the standings with ratings and their 95 % intervals.
 
     Each bot runs in a process of its own; house bots do not. A bot that fails loses, and the matches go on.
-    Ends with status 0, or 1 if a bot could not be started.
+    Ends with status 0, or 1 if a bot could not be started, a match could not be played, or the cluster was lost.
     """
     from botdrome.cli.play import PlayOptions, run
 
     given = PlayOptions(
-        matches=matches, jobs=jobs, seed=seed, players=players, options=option or [], openings=openings, limit=limit, clock=clock,
-        save=save, isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, show=show,
+        matches=matches, jobs=jobs, dask=dask, seed=seed, players=players, options=option or [], openings=openings,
+        limit=limit, clock=clock, save=save, isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, show=show,
     )  # fmt: skip
     raise typer.Exit(run(game, bots, given))

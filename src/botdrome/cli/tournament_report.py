@@ -17,6 +17,7 @@ from botdrome.cli.match_spool import MatchSpool
 from botdrome.cli.terminal import Terminal
 from botdrome.contest.block_counts import BlockCounts
 from botdrome.contest.circular import CircularResults, circular_counted
+from botdrome.contest.schedule import Fixture
 from botdrome.contest.standings import Standings, Tally
 from botdrome.contest.strength import MEAN, Ratings, rate_counted
 from botdrome.runner.bot_version import bot_version
@@ -38,6 +39,8 @@ class TournamentReport:
         self.refused = [0 for _ in plan.entrants]
         self._spool = MatchSpool() if spooled else None
         self._blocks = BlockCounts(plan.names, plan.seats)
+        self.unplayed: list[tuple[int, str]] = []
+        """The matches that could not be played, by number."""
         self.fault_count = 0
         self._examples: list[tuple[int, str]] = []
         """The faults of the matches with the lowest numbers."""
@@ -53,6 +56,10 @@ class TournamentReport:
             self.efforts[entrant].moves += outcome.efforts[seat].moves
             self.efforts[entrant].seconds += outcome.efforts[seat].seconds
             self.refused[entrant] += outcome.refused[seat]
+
+    def add_unplayed(self, fixture: Fixture, why: str) -> None:
+        bots = ", ".join(self.plan.names[entrant] for entrant in fixture.entrants)
+        insort(self.unplayed, (fixture.number, f"match {fixture.number + 1}, seed {fixture.seed}, {bots}: {why}"))
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -127,7 +134,7 @@ class TournamentReport:
         self._spool.close()
 
     def as_data(self) -> dict[str, Any]:
-        return {
+        return ({"unplayed": [words for _, words in self.unplayed]} if self.unplayed else {}) | {
             "standings": [self._standing(tally) for tally in self.standings.ranked()],
             "notComparable": self.ratings.groups() if len(self.ratings.groups()) > 1 else [],
             "circular": None if self.circular is None else {"triads": self.circular.triads, "nashAverage": self.circular.nash},
@@ -183,7 +190,9 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
 def _remarks(report: TournamentReport) -> list[str]:
     """What the table cannot say: bots that never met, and circular results."""
     groups, circular = report.ratings.groups(), report.circular
-    remarks = []
+    remarks = [f"Not played: {words}" for _, words in report.unplayed[:MOST_EXAMPLES]]
+    if (more_unplayed := len(report.unplayed) - len(remarks)) > 0:
+        remarks.append(f"... and {more_unplayed} more that were not played; --json lists them all")
     if len(groups) > 1:
         remarks.append(f"Not comparable, since they have never met: {' | '.join(', '.join(group) for group in groups)}")
     if circular is not None:

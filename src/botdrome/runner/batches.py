@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
@@ -22,34 +23,39 @@ IN_FLIGHT = 2
 """Batches per worker that are sent at a time, so that no worker waits for the next one, and memory is bounded."""
 
 
+class PoolTrouble(Exception):
+    """The workers of a pool cannot be used; the text says what to do."""
+
+
 class Items(Sized, Iterable[T_co], Protocol[T_co]):
     """Things to work on, which need not be in memory."""
 
 
 def in_batches(
     pool: Executor,
-    work: Callable[[Sequence[T]], Iterable[R]],
+    work: Callable[[Sequence[T]], tuple[list[R], float]],
     items: Items[T],
     workers: Callable[[], int],
     most: int,
     seconds: float = 0.0,
 ) -> Generator[R, None, None]:
-    """Yield what the work makes of the items, as it comes in. `workers` is asked again and again, since it may change.
+    """Yield what the work makes of the items, as it comes in. The work also tells the mean seconds per item.
 
-    `seconds`: about how long a batch takes; 0: batches are as large as `most` allows. The last ones are small, so that all
-    workers end together.
+    `workers` is asked again and again, since it may change. `seconds`: about how long a batch takes; 0: batches are as large as
+    `most` allows. The last ones are small, so that all workers end together.
     """
     waiting, left, each = iter(items), len(items), seconds
     running: set[Future[tuple[list[R], float]]] = set()
     while left or running:
         while left and len(running) < IN_FLIGHT * workers():
-            size = min(most, left // (4 * workers()), int(seconds / each) if seconds else most)
+            size = min(most, left // (4 * workers()), int(seconds / each) if each else most)
             batch = list(islice(waiting, max(1, size)))
             left -= len(batch)
-            running.add(pool.submit(timed, work, batch))
+            running.add(pool.submit(work, batch))
         done, running = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
-            results, each = future.result()
+            results, spent = future.result()
+            each = spent if seconds else each
             yield from results
 
 
@@ -71,7 +77,7 @@ def in_processes(
     """What the work makes of the items, as it comes in; closing the generator ends what still runs. `ready` is called first in
     each process."""
     with worker_pool(jobs, ready) as pool:
-        yield from in_batches(pool, work, items, lambda: jobs, most, seconds)
+        yield from in_batches(pool, partial(timed, work), items, lambda: jobs, most, seconds)
 
 
 @contextmanager

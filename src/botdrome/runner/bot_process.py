@@ -55,7 +55,7 @@ class BotProcess:
         folders = [path.parent if of_file else Path.cwd(), PACKAGE, Path(sys.prefix), Path(sys.base_prefix)]
         if isolation.sandbox:
             command = sandboxed(command, folders, isolation.limits, OWN_VARIABLES)
-        self._program = Program(command, isolation.limits, os.environ | OWN_VARIABLES | _python_path())
+        self._program = Program(command, isolation.limits, os.environ | OWN_VARIABLES | python_path())
         self._loaded = False
         self.pid = self._program.pid
 
@@ -117,7 +117,7 @@ class BotProcess:
         self._program.close(farewell=0)
 
 
-def _python_path() -> dict[str, str]:
+def python_path() -> dict[str, str]:
     given = os.environ.get("PYTHONPATH")
     return {"PYTHONPATH": os.pathsep.join([str(PACKAGE), given])} if given else {}
 

@@ -31,10 +31,10 @@ def _files(bot: str) -> list[Path]:
         except ValueError:
             return []
     _, place, _ = parts_of(bot)
-    return [Path(place)] if place.endswith(".py") else _module_files(place)
+    return [Path(place)] if place.endswith(".py") else module_files(place)
 
 
-def _module_files(name: str) -> list[Path]:
+def module_files(name: str) -> list[Path]:
     """Find the file of a module as the runner does, which looks in the current folder first."""
     if "" not in sys.path:
         sys.path.insert(0, "")

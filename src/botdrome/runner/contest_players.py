@@ -36,7 +36,8 @@ class PlayedFixture(Struct, frozen=True):
 class ContestPlayers(Protocol):
     """Plays fixtures, some at a time."""
 
-    jobs: int
+    @property
+    def jobs(self) -> int: ...
 
     def play(self, fixtures: Sequence[ContestFixture]) -> asyncio.Future[list[PlayedFixture]]: ...
 

@@ -141,13 +141,13 @@ class ContestRun:
         if played.outcome is not None:
             return fixture_result(played.outcome.result, os.urandom(8).hex())
         if self.document.penalties.no_show == "wait":
-            raise ContestWaits("; ".join(played.absent.values()))
+            raise ContestWaits("; ".join(filter(None, played.absent.values())))
         return self.progress.unplayed(played.fixture, played.absent)
 
     async def _store_result(self, played: PlayedFixture, result: FixtureResult) -> None:
         name, fixture, outcome = self.document.name, played.fixture, played.outcome
         if outcome is None:
-            await self._journal.keep_results(name, {fixture.key: result}, ARENA, "; ".join(played.absent.values()))
+            await self._journal.keep_results(name, {fixture.key: result}, ARENA, "; ".join(filter(None, played.absent.values())))
             return
         players = tuple(self.progress.entrants[entrant].name for entrant in fixture.entrants)
         seed, options = seed_text(fixture.seed), self.document.options

@@ -215,17 +215,36 @@ def check_bot(entrant: str, game: str, isolation: Isolation = ISOLATED) -> None:
             _house(entrant, game)
         elif entrant.startswith(PREFIX):
             recorded_turns(entrant, game, 0)
-        elif isolation.in_process:
-            with guarded(START, BotLog()):
-                _loaded(entrant)
         else:
-            give_back(entrant, isolation, borrow(entrant, isolation))
+            _load(entrant, isolation)
     except NoSandbox as problem:
         raise CannotStart(str(problem)) from None
     except CannotLoad as problem:
         raise CannotStart(f"{entrant}: {problem}") from None
     except BotFault:
         return
+
+
+def load_fault(entrant: str, isolation: Isolation) -> str:
+    """Return why a bot in Python cannot be loaded; empty: it can."""
+    try:
+        _load(entrant, isolation)
+    except (BotFault, CannotLoad, CannotStart) as fault:
+        return str(fault)
+    return ""
+
+
+def _load(entrant: str, isolation: Isolation) -> None:
+    if isolation.in_process:
+        with guarded(START, BotLog()):
+            _loaded(entrant)
+    else:
+        give_back(entrant, isolation, borrow(entrant, isolation))
+
+
+def is_python(entrant: str) -> bool:
+    """Whether a bot is loaded from a file or a module."""
+    return prefix_of(entrant) not in ("cmd", "house", "replay", *PROGRAM_KINDS)
 
 
 def make_seat(entrant: str, game: str, name: str, seed: int, isolation: Isolation = ISOLATED) -> Seat:

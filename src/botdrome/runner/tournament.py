@@ -149,6 +149,15 @@ def _save(plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str
     return str(path)
 
 
+def check_plan(plan: TournamentPlan) -> None:
+    """Raise OSError if matches cannot be saved, and CannotStart for a bot that cannot start."""
+    if plan.save:
+        Path(plan.save).mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=plan.save).close()
+    for entrant in dict.fromkeys(plan.entrants):
+        check_bot(entrant, plan.game, plan.isolation)
+
+
 def play_all(
     plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None, most: int = LARGEST_BATCH
 ) -> Generator[MatchOutcome, None, None]:
@@ -157,11 +166,7 @@ def play_all(
     `scenes`: where the matches are shown as they are played. For that they have processes of their own.
     `most`: matches that a process plays before it tells their outcomes.
     """
-    if plan.save:
-        Path(plan.save).mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=plan.save).close()
-    for entrant in dict.fromkeys(plan.entrants):
-        check_bot(entrant, plan.game, plan.isolation)
+    check_plan(plan)
     if scenes is None and jobs == 1:
         return _play_here(plan)
     close_idle()

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
+from botdrome.cli.play_command import Dask
 
 contest = typer.Typer(no_args_is_help=True, help="Run contests on this machine, and prove their results.")
 
@@ -45,6 +46,7 @@ def run(
     place: Place,
     name: Name = "",
     jobs: Jobs = 1,
+    dask: Dask = "",
     db: Database = "",
     in_process: InProcess = False,
     sandbox: Sandbox = False,
@@ -56,9 +58,9 @@ def run(
     Paths of bots are relative to the document. Ends with status 0 when the contest is over, 1 if it waits for you, 2 if the
     document is not valid, and 130 after Ctrl-C.
     """
-    from botdrome.cli.contest.run import run_contest
+    from botdrome.cli.contest.run import RunOptions, run_contest
 
-    raise typer.Exit(run_contest(place, name, db, jobs, IsolationFlags(in_process, sandbox, memory), json))
+    raise typer.Exit(run_contest(place, name, db, RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json)))
 
 
 @contest.command()
@@ -66,6 +68,7 @@ def resume(
     place: Place,
     name: Name = "",
     jobs: Jobs = 1,
+    dask: Dask = "",
     db: Database = "",
     in_process: InProcess = False,
     sandbox: Sandbox = False,
@@ -73,9 +76,9 @@ def resume(
     json: Json = False,
 ) -> None:
     """Continue a paused contest: in the process that waits, or here if there is none."""
-    from botdrome.cli.contest.run import resume_contest
+    from botdrome.cli.contest.run import RunOptions, resume_contest
 
-    raise typer.Exit(resume_contest(place, name, db, jobs, IsolationFlags(in_process, sandbox, memory), json))
+    raise typer.Exit(resume_contest(place, name, db, RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json)))
 
 
 @contest.command()
@@ -85,6 +88,7 @@ def rerun(
     bot: Annotated[list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")] = None,
     only: Annotated[str, typer.Option(metavar="failed", help="`failed`: play matches with crashes and no-shows again.")] = "",
     jobs: Jobs = 1,
+    dask: Dask = "",
     db: Database = "",
     in_process: InProcess = False,
     sandbox: Sandbox = False,
@@ -92,10 +96,10 @@ def rerun(
     json: Json = False,
 ) -> None:
     """Play some matches again. Their old results stay in the log. Later rounds that depend on them are also played again."""
-    from botdrome.cli.contest.run import rerun_contest
+    from botdrome.cli.contest.run import RunOptions, rerun_contest
 
-    flags = IsolationFlags(in_process, sandbox, memory)
-    raise typer.Exit(rerun_contest(place, name, db, jobs, flags, json, bot or [], only))
+    given = RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json)
+    raise typer.Exit(rerun_contest(place, name, db, given, bot or [], only))
 
 
 @contest.command()

@@ -33,6 +33,11 @@ class ContestPlace(Struct, frozen=True):
     """Empty: the only contest of the store."""
     document: ContestDocument | None = None
 
+    def store_files(self) -> list[Path]:
+        """Return the files of the store, if it is in this folder."""
+        file = Path(self.url.removeprefix(SQLITE))
+        return [*file.parent.glob(f"{file.name}*")] if self.url.startswith(SQLITE) else []
+
 
 class ContestControl(Protocol):
     """What an organiser does with a contest, wherever it is."""
