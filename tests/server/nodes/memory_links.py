@@ -24,9 +24,11 @@ class MemoryLinks:
         self.network, self._here = network, here
         self._receivers: dict[str, Callable[[NodeId, bytes], None]] = {}
         self.on_lost: list[Callable[[NodeId], None]] = []
+        self.sent = 0
         network.links[here] = self
 
     def send(self, to: NodeId, topic: str, payload: bytes) -> None:
+        self.sent += 1
         asyncio.get_running_loop().call_soon(self.network.links[to]._receivers[topic], self._here, payload)
 
     def broadcast(self, topic: str, payload: bytes) -> None:

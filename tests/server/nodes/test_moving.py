@@ -40,6 +40,11 @@ def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]
     return "asyncio", {"use_uvloop": request.param}
 
 
+@pytest.fixture(params=[False, True], ids=["carried", "handed over"])
+def one_machine(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
 def websocket_frame(message: bytes, first: int = 0x81) -> bytes:
     masked = bytes(byte ^ MASK[at % 4] for at, byte in enumerate(message))
     length = bytes([0x80 | len(message)]) if len(message) < 126 else b"\xfe" + struct.pack("!H", len(message))
@@ -97,14 +102,15 @@ def cut(data: bytes, size: int) -> list[bytes]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [1, 3, 7, 64, 100_000])
-async def test_a_client_is_told_the_same(kind: str, size: int) -> None:
+async def test_a_client_is_told_the_same(kind: str, size: int, one_machine: bool) -> None:
     async with travel_nodes("alone") as (alone,):
         expected = await told(alone, kind, [stream(kind, JOURNEY)])
     assert expected.count(b"welcome ada") == 1 and b"SIX" in expected and b"farewell" in expected
-    async with travel_nodes("a", "b", "c") as nodes:
+    async with travel_nodes("a", "b", "c", one_machine=one_machine) as nodes:
         assert await told(nodes[0], kind, cut(stream(kind, JOURNEY), size)) == expected
         assert [len(node.sessions) for node in nodes] == [2, 2, 2]
         assert [node.mover.channels for node in nodes] == [0, 0, 0]
+        assert [bool(node.links.sent) for node in nodes] == [not one_machine] * 3
 
 
 async def read_until(reader: asyncio.StreamReader, end: bytes) -> bytes:
@@ -119,23 +125,23 @@ async def until(done: Callable[[], object]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["frames", "lines"])
-async def test_the_session_answers_eof(kind: str) -> None:
-    async with travel_nodes("a", "b", "c") as nodes:
+async def test_the_session_answers_eof(kind: str, one_machine: bool) -> None:
+    async with travel_nodes("a", "b", "c", one_machine=one_machine) as nodes:
         found = await told(nodes[0], kind, [stream(kind, [b"ada", b"go b.1", b"go c.1", b"one"])], end=True)
         assert found.endswith(stream(kind, [b"welcome ada", b"ONE", b"you said all"]))
 
 
 @pytest.mark.parametrize("travel", [[b"go b.1"], [b"go b.1", b"go c.1"], [b"go b.1", b"go a.1"]])
-async def test_the_session_answers_invalid_input(travel: list[bytes]) -> None:
-    async with travel_nodes("a", "b", "c") as nodes:
+async def test_the_session_answers_invalid_input(travel: list[bytes], one_machine: bool) -> None:
+    async with travel_nodes("a", "b", "c", one_machine=one_machine) as nodes:
         found = await told(nodes[0], "frames", [stream("frames", [b"ada", *travel, b"one"]) + bytes(4)])
         assert found.endswith(stream("frames", [b"ONE", b"unreadable"]))
 
 
 @pytest.mark.parametrize("kind", ["websocket", "frames", "lines"])
-async def test_a_client_leaves_on_the_way(kind: str) -> None:
+async def test_a_client_leaves_on_the_way(kind: str, one_machine: bool) -> None:
     """The last node is told of a client that never reached it."""
-    async with travel_nodes("a", "b", "c") as nodes:
+    async with travel_nodes("a", "b", "c", one_machine=one_machine) as nodes:
         reader, writer = await connected(nodes[0], kind)
         writer.write(stream(kind, [b"ada", b"go b.1", b"where"]))
         await read_until(reader, b"b.1")

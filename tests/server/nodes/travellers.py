@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from botdrome.match.course import News
 from botdrome.protocols import load_settings
@@ -134,6 +135,10 @@ class TravelNode:
         found = partial(self.connect, kind)
         return lambda: Dispatcher(lambda *_: found, cast(MakeHttp, None), self.limits, settings, Origins(settings))
 
+    def open_handover(self) -> str:
+        shared = partial(sharing, shares=self.shares, proxies=self.proxies)
+        return self.mover.open_handover(self.limits, 65536, lambda make, origin: shared(make, origin=origin))
+
     async def listen(self, stack: AsyncExitStack) -> None:
         loop = asyncio.get_running_loop()
         for kind in FRAMINGS:
@@ -144,13 +149,16 @@ class TravelNode:
 
 
 @asynccontextmanager
-async def travel_nodes(*names: str, **settings: Any) -> AsyncIterator[list[TravelNode]]:
-    """Nodes on different machines, as far as they know."""
-    network, nodes = Network(), {f"{name}.1": Node(name, 1, name, "", "1") for name in names}
+async def travel_nodes(*names: str, one_machine: bool = False, **settings: Any) -> AsyncIterator[list[TravelNode]]:
+    """Nodes on one machine pass sockets."""
+    network, nodes = Network(), {f"{name}.1": Node(name, 1, "" if one_machine else name, "", "1") for name in names}
     async with AsyncExitStack() as stack:
         found = [TravelNode(network, node, nodes, **settings) for node in nodes.values()]
         for one in found:
             await one.listen(stack)
+            if one_machine:
+                nodes[one.id] = replace(nodes[one.id], handover=one.open_handover())
+                stack.callback(one.mover.close)
         yield found
         async with asyncio.timeout(PATIENCE):
             while any(one.limits._inside for one in found):

@@ -15,11 +15,11 @@ class Luggage(NamedTuple):
 
 
 def pack_up(transport: asyncio.Transport | None, rest: bytes) -> Luggage | None:
-    """Stop reading. Return None if the socket cannot be passed on now: it has unsent output or TLS, or is closing."""
+    """Stop reading. Return None if the socket cannot be passed on now: it has unsent output, or is closing."""
     if transport is None or transport.is_closing() or transport.get_write_buffer_size():
         return None
     peer, connection = transport.get_extra_info("peername"), transport.get_extra_info("socket")
-    if not peer or transport.get_extra_info("sslcontext") is not None:
+    if not peer:
         return None
     transport.pause_reading()
     held = transport.held if isinstance(transport, Peer) else b""

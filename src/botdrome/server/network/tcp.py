@@ -89,6 +89,10 @@ class Tcp:
 
     # Called to move the connection to another node.
 
+    @property
+    def secure(self) -> bool:
+        return False
+
     def redirect(self, receiver: StreamReceiver) -> None:
         self._session = receiver
 

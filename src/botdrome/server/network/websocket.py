@@ -119,6 +119,10 @@ class Socket(asyncio.Protocol):
 
     # Called to move the connection to another node.
 
+    @property
+    def secure(self) -> bool:
+        return self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
+
     def redirect(self, receiver: Receiver) -> None:
         self._session = receiver
 

@@ -43,6 +43,10 @@ class MovingConnection(Connection, Protocol):
 class FrontConnection(MovingConnection, Protocol):
     """A connection that has its socket here."""
 
+    @property
+    def secure(self) -> bool:
+        """Whether it has TLS, whose state cannot be passed on."""
+
     def pack_up(self) -> Luggage | None:
         """Stop reading, and return what another process needs to go on; None: not possible at present."""
 

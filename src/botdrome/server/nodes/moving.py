@@ -7,6 +7,8 @@ the end of a channel may move too: the front then opens another channel, so that
 The receiving node makes a new session, and gives it the messages that count anew, such as the login.
 """
 
+import asyncio
+import socket
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,10 +18,15 @@ from typing import Any, NamedTuple, TypeVar, cast
 import structlog
 
 from botdrome.server.network.connection import TRY_LATER, Connection
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.peer import Origin
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import carry_messages as carry
+from botdrome.server.nodes.arriving import Arriving
 from botdrome.server.nodes.carrying import CarriedConnection, Carrier, FrontConnection, HeldInput, LinkDelay, MovingConnection
 from botdrome.server.nodes.errand import Errand
+from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
 from botdrome.server.nodes.node import Links, Members, NodeId
 from botdrome.server.nodes.resumed import Resumed
 from botdrome.server.session import Session
@@ -27,8 +34,11 @@ from botdrome.wire.framing.streams import Framing
 
 log = structlog.get_logger()
 
+WAITS = (0.0, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05)
+"""Seconds between attempts to pass a socket on: its output may be unsent, or the queue full."""
 LINK_LOST = "the node of your session cannot be reached; connect again"
 Channel = TypeVar("Channel")
+ShareArriving = Callable[[MakeProtocol, Origin], MakeProtocol]
 MakeArrival = Callable[[Connection, Errand], StreamReceiver]
 
 
@@ -55,6 +65,8 @@ class Mover:
         self._carriers: dict[int, Carrier] = {}
         self._carried: dict[tuple[NodeId, int], CarriedConnection] = {}
         self._delays: defaultdict[NodeId, LinkDelay] = defaultdict(LinkDelay)
+        self._handover: Handover | None = None
+        self._taking: set[asyncio.Task[Any]] = set()
         links.on(carry.TOPIC, self._receive)
         links.on_lost.append(self._link_lost)
 
@@ -83,8 +95,37 @@ class Mover:
             receiver = self._arrive(connection, errand, held.messages)
             if receiver is not None:
                 held.hand_to(connection, receiver)
+        elif not connection.secure and (path := self._handover_of(to)):
+            asyncio.get_running_loop().call_soon(self._hand_over, path, WAITS, connection, held, to, errand)
         else:
             self._carry(connection, held, to, errand)
+
+    def _handover_of(self, to: NodeId) -> str:
+        """Return where a node takes sockets from this one; empty: it does not."""
+        there = self._members.nodes.get(to)
+        same = self._handover is not None and there is not None and there.machine == self._members.here.machine
+        return there.handover if same and there is not None else ""
+
+    def _hand_over(
+        self, path: str, waits: tuple[float, ...], connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand
+    ) -> None:
+        """Pass the socket on, now that all input of the last turn is delivered. If that fails for long, carry the messages."""
+        luggage, passed = connection.pack_up(), False
+        if luggage is not None and self._handover is not None:
+            try:
+                passed = self._handover.give(path, luggage.socket, Parcel(errand, luggage.origin, held.messages, luggage.rest))
+            except CannotPass as problem:
+                waits = ()
+                log.debug("a connection is carried to a node of this machine", node=to, problem=str(problem))
+        if passed:
+            return connection.abandon()
+        if luggage is not None:
+            connection.unpack()
+        if not waits or held.gone:
+            return self._carry(connection, held, to, errand)
+        again = partial(self._hand_over, path, waits[1:], connection, held, to, errand)
+        asyncio.get_running_loop().call_later(waits[0], again)
+        return None
 
     def _carry(self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand) -> None:
         number = next(self._numbers)
@@ -125,6 +166,30 @@ class Mover:
             if isinstance(shown, Resumed):
                 shown.session = receiver
         return receiver
+
+    # Sockets from other processes of this machine.
+
+    def open_handover(self, limits: ConnectionLimits, longest: int, shared: ShareArriving) -> str:
+        """Pass sockets, and take them. Return the path for other nodes.
+
+        WebSocket messages have at most `longest` bytes. `shared` wraps the protocol of a client that another node accepted.
+        """
+        self._limits, self._longest, self._shared = limits, longest, shared
+        self._handover = Handover(self._take)
+        return self._handover.open()
+
+    def close(self) -> None:
+        if self._handover is not None:
+            self._handover.close()
+
+    def _take(self, client: socket.socket, parcel: Parcel) -> None:
+        arrival = self.arrivals[parcel.errand.protocol]
+        make_session = partial(self._make_session, errand=parcel.errand)
+        make = partial(Arriving, parcel, arrival.make_framing, self._longest, make_session, self._limits)
+        work = asyncio.get_running_loop().connect_accepted_socket(self._shared(make, parcel.origin), client)
+        task = asyncio.get_running_loop().create_task(work)
+        self._taking.add(task)
+        task.add_done_callback(self._taking.discard)
 
     # Messages of other nodes.
 
