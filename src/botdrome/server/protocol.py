@@ -13,7 +13,7 @@ from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.http_exchange import DirectService
 from botdrome.server.network.listening import MakeProtocol, listen, secured, tolerated
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import sharing
+from botdrome.server.network.peer import Origin, sharing
 from botdrome.server.network.proxies import Proxies
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.websocket import MakeSession
@@ -58,6 +58,10 @@ class Ports:
         server = self._servers[name] = await listen(self._settings, key, port, self._shared(protocol_factory))
         self._callers.listen_on([self.numbers[name]])
         return server
+
+    def arriving(self, protocol_factory: MakeProtocol, origin: Origin) -> MakeProtocol:
+        """Wrap the protocol of a client that another node has accepted."""
+        return self._shared(protocol_factory, origin=origin)
 
     def close(self) -> None:
         for server in self._servers.values():

@@ -20,6 +20,7 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import sharing
 from botdrome.server.network.proxies import Proxies
 from botdrome.server.network.shares import Shares
+from botdrome.server.network.steady_loop import run
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.moving import Arrival, Mover
@@ -105,7 +106,7 @@ class TravelNode:
     protocol = "travel"
 
     def __init__(self, network: Network, node: Node, nodes: dict[str, Node], **settings: Any) -> None:
-        self.id, self._settings = node.id, load_settings({"port": 0} | settings)
+        self.id, self.nodes, self._settings = node.id, nodes, load_settings({"port": 0} | settings)
         self.links = MemoryLinks(network, node.id)
         self.mover = Mover(cast(Any, OtherNodes(node, nodes)), self.links)
         self.limits = ConnectionLimits(self._settings)
@@ -124,7 +125,7 @@ class TravelNode:
 
     def act(self, session: Session, command: Command) -> None:
         assert isinstance(command, Travel)
-        if command.to in self.links.network.links:
+        if command.to in self.nodes:
             self.mover.move(session, command.to, Errand(self.sessions[session], told=2), [b"ada"])
 
     def factory(self, kind: str) -> MakeProtocol:
@@ -163,3 +164,13 @@ async def travel_nodes(*names: str, one_machine: bool = False, **settings: Any) 
         async with asyncio.timeout(PATIENCE):
             while any(one.limits._inside for one in found):
                 await asyncio.sleep(0)
+
+
+async def serve_alone() -> None:
+    async with travel_nodes("b", one_machine=True) as (node,):
+        print(node.nodes["b.1"].handover, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    run(serve_alone())

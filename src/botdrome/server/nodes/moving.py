@@ -147,25 +147,16 @@ class Mover:
 
     def _arrive(self, connection: MovingConnection, errand: Errand, messages: Sequence[bytes]) -> StreamReceiver | None:
         """Make a session and give it the messages. Return None if it has closed or moved the connection by then."""
-        receiver = self._make_session(connection, errand)
-        if receiver is not None and not getattr(receiver, "closed", False):
-            connection.redirect(receiver)
-        connection.replay(messages)
-        return None if getattr(receiver, "closed", False) else receiver
-
-    def _make_session(self, connection: MovingConnection, errand: Errand) -> StreamReceiver | None:
         arrival = self.arrivals.get(errand.protocol)
         if arrival is None:
             log.error("a connection of an unknown protocol came from another node", protocol=errand.protocol)
             connection.close(TRY_LATER)
             return None
-        shown = Resumed(connection, errand.told) if errand.told else connection
-        receiver = arrival.make_session(shown, errand)
-        if isinstance(receiver, Session):
-            receiver.errand = errand
-            if isinstance(shown, Resumed):
-                shown.session = receiver
-        return receiver
+        receiver = _make_session(connection, errand, arrival)
+        if not getattr(receiver, "closed", False):
+            connection.redirect(receiver)
+        connection.replay(messages)
+        return None if getattr(receiver, "closed", False) else receiver
 
     # Sockets from other processes of this machine.
 
@@ -184,7 +175,7 @@ class Mover:
 
     def _take(self, client: socket.socket, parcel: Parcel) -> None:
         arrival = self.arrivals[parcel.errand.protocol]
-        make_session = partial(self._make_session, errand=parcel.errand)
+        make_session = partial(_make_session, errand=parcel.errand, arrival=arrival)
         make = partial(Arriving, parcel, arrival.make_framing, self._longest, make_session, self._limits)
         work = asyncio.get_running_loop().connect_accepted_socket(self._shared(make, parcel.origin), client)
         task = asyncio.get_running_loop().create_task(work)
@@ -235,3 +226,13 @@ class Mover:
 
 def _drop(channels: dict[Channel, Any], key: Channel) -> bool:
     return channels.pop(key, None) is not None
+
+
+def _make_session(connection: MovingConnection, errand: Errand, arrival: Arrival) -> StreamReceiver:
+    shown = Resumed(connection, errand.told) if errand.told else connection
+    receiver = arrival.make_session(shown, errand)
+    if isinstance(receiver, Session):
+        receiver.errand = errand
+        if isinstance(shown, Resumed):
+            shown.session = receiver
+    return receiver
