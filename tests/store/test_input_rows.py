@@ -3,8 +3,9 @@
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from botdrome.store.input_rows import InputRows, NotOwner
+from botdrome.store.input_rows import InputRows
 from botdrome.store.opening import open_store
+from botdrome.store.store import Fenced
 
 pytestmark = pytest.mark.anyio
 
@@ -12,8 +13,8 @@ pytestmark = pytest.mark.anyio
 async def test_postgresql_stores_the_rows_of_a_live_node_only(postgres_url: str) -> None:
     store = await open_store(postgres_url)
     connection = await asyncpg.connect(postgres_url)
-    await connection.execute("CREATE TABLE IF NOT EXISTS nodes (name text PRIMARY KEY, epoch bigint)")
-    await connection.execute("INSERT INTO nodes VALUES ('ant', 1)")
+    columns = "name, epoch, alive, messages, machine, handover, version, url, draining, beat, load"
+    await connection.execute(f"INSERT INTO nodes ({columns}) VALUES ('ant', 1, true, 1, '', '', '', '', false, 0, '{{}}')")
     rows = InputRows(postgres_url, "the store", "ant", 1)
     await rows.open()
     for number, data in ((1, b"a"), (2, b"torn"), (2, b"b"), (3, b"c")):
@@ -22,7 +23,7 @@ async def test_postgresql_stores_the_rows_of_a_live_node_only(postgres_url: str)
     await rows.delete_before(2)
     assert await rows.read("ant", 1) == [b"b", b"c"]
     await connection.execute("UPDATE nodes SET epoch = 2")
-    with pytest.raises(NotOwner, match=r"ant\.1 was declared dead"):
+    with pytest.raises(Fenced, match=r"ant\.1 was declared dead"):
         await rows.write(4, b"d")
     await rows.delete_before(4)
     assert await rows.read("ant", 1) == [b"b", b"c"]

@@ -17,7 +17,7 @@ def test_writers_of_a_resumed_match_know_how_it_stands() -> None:
     again = Resumption(setup_of(match, ("ada", "bob")), match.game, match.inputs)
     again.advance(100)
     writers = MatchWriters(MatchHeader("m", "gomoku", ("ada", "bob"), None, 0, "usual"))
-    writers.recap = again.recap, standing(match, 120)
+    writers.recap = again.recap, standing(match, 120), (0, 1)
     duel = Duel(("ada", "bob"), 7, lambda: "id")
     writers.join(0, lambda _: duel)
     assert duel.lengths == [9, 3]

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from botdrome.store.nodes import FENCED
 from botdrome.store.postgres import Postgres, leave_as_it_is
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.store import Fenced, StoreUnavailable
 
 OWN = "WITH own AS (SELECT FROM nodes WHERE name = $1 AND epoch = $2 FOR KEY SHARE) "
 """The lock makes a node that declares this one dead wait for the commit, so that it reads all rows."""
@@ -14,9 +15,13 @@ WRITE = (
 DELETE = f"{OWN}DELETE FROM inputs WHERE node = $1 AND epoch = $2 AND number < $3::bigint AND EXISTS (SELECT FROM own)"
 READ = "SELECT data FROM inputs WHERE node = $1 AND epoch = $2 ORDER BY number"
 
-
-class NotOwner(Exception):
-    """The node has another epoch by now: it was declared dead, and must not write."""
+CLEAN = """DELETE FROM inputs USING (
+    SELECT node, epoch, node || '.' || epoch AS id FROM inputs GROUP BY node, epoch
+) AS old WHERE inputs.node = old.node AND inputs.epoch = old.epoch
+    AND NOT EXISTS (SELECT FROM nodes WHERE name = old.node AND nodes.epoch = old.epoch)
+    AND NOT EXISTS (SELECT FROM matches WHERE status = 'running'
+        AND (matches.node = old.id OR old.id = ANY (string_to_array(matches.former, ' '))))"""
+"""A match that was adopted still needs the rows of its former nodes, since the adopter may die before it has stored them."""
 
 
 class InputRows(Postgres):
@@ -33,9 +38,9 @@ class InputRows(Postgres):
             self._writer = await self._pool(1, commit, reset=leave_as_it_is)
 
     async def write(self, number: int, data: bytes) -> None:
-        """Write a row; once more if it is there already. Raise NotOwner or StoreUnavailable if it is not written."""
+        """Write a row; once more if it is there already. Raise Fenced or StoreUnavailable if it is not written."""
         if await self._answer("fetchval", WRITE, number, data) is None:
-            raise NotOwner(f"{self._node}.{self._epoch} was declared dead")
+            raise Fenced(FENCED.format(self._node, self._epoch))
 
     async def delete_before(self, number: int) -> None:
         await self._answer("execute", DELETE, number)
@@ -44,6 +49,11 @@ class InputRows(Postgres):
         """Return the rows of any node, in their order."""
         async with self._explained():
             return [row[0] for row in await self._writer.fetch(READ, node, epoch)]
+
+    async def clean(self) -> None:
+        """Delete the rows of dead nodes whose matches are all over."""
+        async with self._explained():
+            await self._writer.execute(CLEAN)
 
     async def _answer(self, verb: str, statement: str, *values: Any) -> Any:
         async with self._explained():

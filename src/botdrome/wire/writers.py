@@ -47,8 +47,8 @@ class MatchWriters:
 
     def __init__(self, header: MatchHeader) -> None:
         self.header = header
-        self.recap: tuple[News, Standing] | None = None
-        """How a match stands that was resumed. New writers learn it, and tell nobody."""
+        self.recap: tuple[News, Standing, Collection[Player]] | None = None
+        """How a match stands that was resumed, and the players that have to know. New writers learn it, and tell nobody."""
         self._writers: dict[MakeWriter, SharedWriter] = {}
 
     def join(self, player: Player, make: MakeWriter) -> SharedWriter:
@@ -59,6 +59,6 @@ class MatchWriters:
         if shared is None:
             shared = self._writers[make] = SharedWriter(make(self.header))
             if self.recap is not None:
-                shared.writer.on_news(*self.recap, range(len(self.header.players)))
+                shared.writer.on_news(*self.recap)
         shared.add(player)
         return shared

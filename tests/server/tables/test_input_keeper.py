@@ -18,9 +18,8 @@ from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.metronome import Metronome
 from botdrome.server.tables.move_times import MoveTimes, never
 from botdrome.server.tables.subscriber import Subscriber
-from botdrome.store.input_rows import NotOwner
 from botdrome.store.opening import open_store
-from botdrome.store.store import MatchEntry, Store, StoreUnavailable
+from botdrome.store.store import Fenced, MatchEntry, Store, StoreUnavailable
 from tests.patience import PATIENCE
 from tests.server.tables.test_table import Hearer
 
@@ -143,7 +142,7 @@ async def test_an_outage_delays_inputs_and_stops_no_match() -> None:
 
 async def test_a_node_that_was_declared_dead_stores_nothing_more() -> None:
     async with kept(hold=True) as (store, keeper, rows):
-        rows.problem = NotOwner("dead")
+        rows.problem = Fenced("dead")
         ada = Hearer()
         table = a_table(store, keeper, "one", ada)
         await rows.until(lambda: rows.tries == 1)

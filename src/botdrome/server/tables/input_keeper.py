@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from botdrome.server.tables.kept_inputs import InputChunk, pack_row
-from botdrome.store.input_rows import NotOwner
 from botdrome.store.journal import LONGEST_PAUSE, SHORTEST_PAUSE, Outage
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.store import Fenced, StoreUnavailable
 
 if TYPE_CHECKING:
     from botdrome.server.tables.kept_table import KeptTable
@@ -140,7 +139,7 @@ class InputKeeper:
     async def _written(self, data: bytes) -> bool:
         try:
             await self._rows.write(self._number, data)
-        except NotOwner as problem:
+        except Fenced as problem:
             log.error("this node may not store inputs any more", problem=str(problem))
             self.lost = True
             return False

@@ -27,7 +27,7 @@ class ResumedTable(KeptTable):
         self.expected: set[Player] = set()
         """The players that have not returned."""
         self._board, self.shown = match.board, match.position
-        self.writers.recap = resumption.recap, standing(match, resumption.now)
+        self.writers.recap = resumption.recap, standing(match, resumption.now), range(match.players)
 
     def go_on(self, expected: set[Player], grace: float) -> None:
         """Go on when the expected players have returned, or the grace period (in seconds) is over."""

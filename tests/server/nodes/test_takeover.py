@@ -1,0 +1,159 @@
+"""Matches of a dead node at another one, on a real PostgreSQL."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+import pytest
+
+from botdrome.formats import FORMATS, restored
+from botdrome.match.record import verify
+from botdrome.protocols import load_settings
+from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches, owner_of
+from botdrome.server.tables.kept_table import KeptTable
+from botdrome.server.tables.resumed_table import ResumedTable
+from botdrome.server.tables.table import Table
+from botdrome.store.store import MatchEntry
+from tests.patience import PATIENCE
+from tests.server.nodes.joining import Member, cluster
+from tests.server.tables.test_resumed_table import MOVES
+from tests.server.tables.test_table import Hearer
+from tests.store.entries import a_match
+
+pytestmark = pytest.mark.anyio
+Moves = list[tuple[int, Any]]
+GAME = "noughts-and-crosses"
+
+
+class Playing:
+    """A node that plays matches."""
+
+    def __init__(self, node: Member, url: str) -> None:
+        self.node = node
+        self.settings = load_settings({"db": url, "cluster_grace": 3600.0})
+        self.desk = Desk(node.store, self.settings)
+        self.caller = BotCaller(self.settings)
+
+    async def open(self) -> None:
+        self.kept = await keep_matches(self.desk, self.node.members, Invitations(self.desk, self.caller))
+
+    def play(
+        self, moves: list[tuple[int, Any]], names: tuple[str, str] = ("ada", "bob"), contest: str | None = None
+    ) -> KeptTable:
+        row = FORMATS[GAME]
+        owners = tuple("" if name.startswith("house:") else f"bot 1 {name}" for name in names)
+        table = self.desk.tables.set_table(row.game, row.terms, names, owners, contest=contest)
+        table.start()
+        for player, move in moves:
+            table.submit(player, move, b"")
+        assert isinstance(table, KeptTable)
+        return table
+
+    async def stored(self, *tables: Table) -> None:
+        """Wait until the inputs of these tables are stored."""
+        keeper = self.desk.tables.keeper
+        assert keeper is not None
+        while keeper._waiting is not None or keeper._writing is not None:
+            await asyncio.sleep(0.001)
+        await self.node.store.settled()
+
+    async def die(self) -> None:
+        """Its inputs are not deleted."""
+        assert self.desk.tables.keeper is not None
+        for live in self.desk.tables.live():
+            table = self.desk.tables[live.id]
+            if table is not None and table._timer is not None:
+                table._timer.cancel()
+        await self.desk.tables.keeper.close()
+        await self.node.kill()
+
+    async def table(self, match_id: str) -> ResumedTable:
+        async with asyncio.timeout(PATIENCE):
+            while not isinstance(table := self.desk.tables[match_id], ResumedTable):
+                await asyncio.sleep(0.001)
+        return table
+
+    async def over(self, match_id: str) -> MatchEntry:
+        async with asyncio.timeout(PATIENCE):
+            while (entry := await self.node.store.match(match_id)) is None or entry.status == "running":
+                await asyncio.sleep(0.01)
+        return entry
+
+
+@asynccontextmanager
+async def two_nodes(url: str) -> AsyncIterator[tuple[Playing, Playing]]:
+    async with cluster(url, "ant", "bee") as (ant, bee):
+        nodes = Playing(ant, url), Playing(bee, url)
+        for node in nodes:
+            await node.open()
+        await bee.members.recover()
+        yield nodes
+        bee_desk = nodes[1].desk
+        for live in bee_desk.tables.live():
+            table = bee_desk.tables[live.id]
+            assert table is not None
+            table.abort("the test is over")
+            await nodes[1].over(live.id)
+        await nodes[1].kept.close()
+        await nodes[0].kept.close()
+        for node in nodes:
+            await node.desk.workers.close()
+            node.caller.close()
+
+
+async def test_matches_go_on_at_another_node(postgres_url: str) -> None:
+    async with two_nodes(postgres_url) as (ant, bee):
+        before = [ant.play(MOVES[:moves]) for moves in (0, 1, 3)]
+        await ant.stored(*before)
+        assert await owner_of(bee.node.store, before[0].entry.id) == ant.node.id
+        await ant.die()
+        for old in before:
+            table = await bee.table(old.entry.id)
+            assert (table.match.position, table.match.inputs) == (old.match.position, old.match.inputs)
+            assert (table.expected, table.entry.former) == ({0, 1}, (ant.node.id,))
+            assert await owner_of(bee.node.store, old.entry.id) == bee.node.id
+        for player in (0, 1):
+            assert table.rejoin(player, Hearer())
+        await asyncio.sleep(0)
+        for player, move in [(1, {"mark": "O", "space": [2, 2]}), (0, {"mark": "X", "space": [0, 2]})]:
+            assert table.submit(player, move, b"") == "accepted"
+        entry = await bee.over(table.entry.id)
+        assert entry.result is not None and entry.result.places == (1, 2)
+        record = await bee.node.store.record(entry.id)
+        assert record is not None
+        verify(*restored(record))
+
+
+async def test_house_bots_return_by_themselves(postgres_url: str) -> None:
+    async with two_nodes(postgres_url) as (ant, bee):
+        old = ant.play(MOVES[:1], ("ada", "house:perfect"))
+        await ant.stored(old)
+        await ant.die()
+        table = await bee.table(old.entry.id)
+        assert table.expected == {0}
+        async with asyncio.timeout(PATIENCE):
+            while table.match.steps < 2:
+                await asyncio.sleep(0.01)
+
+
+async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str) -> None:
+    async with two_nodes(postgres_url) as (ant, bee):
+        contest, room = ant.play(MOVES[:1], contest="cup"), ant.play([])
+        room.resumes = False
+        ant.node.store.begin(a_match("unknown"))
+        await ant.stored(contest, room)
+        await ant.die()
+        reasons = [(await bee.over(match)).reason for match in (contest.entry.id, room.entry.id, "unknown")]
+        assert reasons == [OF_CONTEST, OF_ROOM, NO_INPUTS]
+        record = await bee.node.store.record(contest.entry.id)
+        assert record is not None and b'"abort"' in record
+        connection = await asyncpg.connect(postgres_url)
+        async with asyncio.timeout(PATIENCE):
+            while await connection.fetchval("SELECT count(*) FROM inputs WHERE node = 'ant'"):
+                await asyncio.sleep(0.01)
+        await connection.close()
