@@ -3,7 +3,6 @@
 import asyncio
 import gc
 from collections.abc import Callable, Iterable, Sequence
-from time import time
 from typing import NamedTuple, TypeVar
 
 import structlog
@@ -34,6 +33,7 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.network.stop_signal import stop_signal
 from botdrome.server.network.websocket import MakeSession
+from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster
 from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.operator.operator import open_operator
 from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
@@ -63,6 +63,7 @@ class Parts(NamedTuple):
     url_bots: UrlBots
     contests: Contests
     rate: RequestRate
+    node: JoinedNode | SingleServer
 
     def host_of(self, kind: type[AnyHost]) -> AnyHost:
         return host_of(self.served, kind)
@@ -74,7 +75,7 @@ class RunningServer:
     def __init__(self, parts: Parts, ports: Ports) -> None:
         self._parts, self._ports = parts, ports
         self.settings, self.arena, self.desk = parts.server.settings, parts.arena, parts.server.desk
-        self.contests = parts.contests
+        self.contests, self.node = parts.contests, parts.node
         self.new_operator_token = ""
         """The operator's token, if it was made at this start. It is shown only now."""
 
@@ -114,6 +115,7 @@ class RunningServer:
 
     async def close(self) -> None:
         """Start no new matches, wait for running ones, and let all clients go. Requests are answered meanwhile."""
+        await self.node.drain()
         await self.desk.close()
         await self._parts.api.close()
         for _, served in self.served:
@@ -121,6 +123,7 @@ class RunningServer:
         await self._parts.url_bots.close()
         self._ports.close()
         await self.arena.store.close()
+        await self.node.leave()
 
 
 async def open_server(
@@ -131,10 +134,12 @@ async def open_server(
     """`shown` selects the tables that spectators see, given those of the server."""
     store = await _open_store(settings)
     ports: Ports | None = None
+    node: JoinedNode | SingleServer = SingleServer(store)
     try:
-        await _recover(store)
+        node = await join_cluster(store, settings) if settings.nats else node
         await asyncio.to_thread(likeness, "")  # reads its list now, and not at the first login
-        parts = await _put_together(settings, store, shown, protocols)
+        parts = await _put_together(settings, store, shown, protocols, node)
+        await node.recover()
         await _open_rooms(parts)  # before the first client comes, which may be expected in a contest
         ports = Ports(settings, parts.server.callers)
         await _listen(parts, ports)
@@ -142,10 +147,12 @@ async def open_server(
         server.new_operator_token = await parts.server.keys.open()
         parts.arena.addresses = server.addresses
         await parts.url_bots.open()
+        await node.announce(server.url)
     except Exception:
         if ports is not None:
             ports.close()
         await store.close()
+        await node.leave()
         raise
     warn_of_loopback(settings)
     return server
@@ -158,26 +165,18 @@ async def _open_store(settings: Settings) -> Store:
         raise BadSetting(f"db: {problem}") from None
 
 
-async def _recover(store: Store) -> None:
-    """Close the matches of a server that crashed, unless another server uses the store as well.
-
-    This happens before any port opens, so all matches that run later are this server's.
-    """
-    if not await store.claim():
-        log.warning("another server is using this store: contests and ratings that both count will be wrong; --db takes another")
-        return
-    aborted = await store.abort_running("the server ended without notice", int(time() * 1000))
-    if aborted:
-        log.warning("matches were running when the server last ended", aborted=aborted)
-
-
 async def _put_together(
-    settings: Settings, store: Store, shown: Callable[[Tables], Tables], protocols: Sequence[Protocol]
+    settings: Settings,
+    store: Store,
+    shown: Callable[[Tables], Tables],
+    protocols: Sequence[Protocol],
+    node: JoinedNode | SingleServer,
 ) -> Parts:
     desk, callers = Desk(store, settings), BotCaller(settings)
     contests = ContestDesk(desk).contests
     keys = OperatorKeys(store, settings.operator.token, desk.registry.guesses)
     server = ServerParts(settings, desk, ConnectionLimits(settings), Origins(settings), callers, keys)
+    node.serve(desk, server.connection_limits)
     served = [(row, await row.open(server)) for row in protocols]
     url_bots = UrlBots(desk, callers)
     registrations, duels = Buckets(settings.registration.rate, settings.registration.burst), host_of(served, DuelHall).table
@@ -187,11 +186,13 @@ async def _put_together(
     arena.clients, arena.contests, arena.keys = desk.registry.clients, contests, keys
     operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, contests)
     rate = RequestRate(settings)
-    return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, rate)
+    return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, rate, node)
 
 
 async def _open_rooms(parts: Parts) -> None:
-    """Read the state of rooms and contests, and go on with the contests that run."""
+    """Read the state of rooms and contests, and go on with the contests that run. Of several nodes, one does so."""
+    if not await parts.node.claims_rooms():
+        return
     for _, served in parts.served:
         await served.open_rooms()
     await parts.contests.load()
@@ -265,7 +266,7 @@ async def serve(settings: Settings, opened: Callable[[RunningServer], None]) -> 
         gc.set_threshold(*COLLECTIONS)
         watch = LoopWatch()
         server.desk.tables.behind = watch.behind
-        await wanted.wait()
+        await server.node.serve_until(wanted)
         log.info("stopping", seconds_for_running_matches=settings.drain)
         await server.close()
         watch.close()

@@ -1,4 +1,18 @@
-"""A PostgreSQL for nodes."""
+"""The engines of a cluster: PostgreSQL and NATS."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from botdrome.server.nodes.engines import NatsEngine
 from tests.store.conftest import postgres as postgres
 from tests.store.conftest import postgres_url as postgres_url
+
+
+@pytest.fixture(scope="session")
+def nats_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    engine = NatsEngine(Path(tmp_path_factory.mktemp("nats")))
+    engine.start()
+    yield engine.url
+    engine.stop()

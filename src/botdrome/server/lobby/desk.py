@@ -34,6 +34,7 @@ from botdrome.server.tables.table import Table
 from botdrome.store.store import Store
 
 if TYPE_CHECKING:
+    from botdrome.server.nodes.cluster import Cluster
     from botdrome.server.nodes.shared_desk import SharedDesk
 
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
@@ -49,9 +50,9 @@ class Desk:
         self.guest_sessions = Logins()
         """The sessions of guests, by wish or match. Of several, the newest stays."""
         self.closing = False
-        """The server is stopping."""
         self.on_closing: list[Callable[[], None]] = []
         self.contest_queue: ContestQueue | None = None
+        self.cluster: Cluster | None = None
         self.shared: SharedDesk | None = None
         """The desks of all nodes as one; None: this server is alone."""
         self._lobby = Lobby()

@@ -41,6 +41,11 @@ class ConnectionLimits:
         """The timeout for connections that are not counted yet, and for those being closed."""
         metrics.CONNECTIONS.set_function(lambda: self._inside)
 
+    @property
+    def open(self) -> int:
+        """The number of open connections."""
+        return self._inside
+
     def admit(self, address: str, player: bool = True) -> str:
         """Count a connection and return an empty text, or return the reason to refuse it."""
         if self._inside >= (self._most if player else self._most - self._most // RESERVED):

@@ -55,8 +55,9 @@ class Membership:
         self.take_over: TakeOver = self._abort
         """Called with the matches of dead nodes that this node has adopted. An error is logged, and it is called again."""
         self.load: Callable[[], dict[str, float]] = dict
-        self.fenced = asyncio.Event()
+        self.fenced: Fenced | None = None
         """Set when other nodes have declared this one dead. It must end."""
+        self.on_fenced: Callable[[], object] = lambda: None
         self._homes: dict[str, NodeId] = {}
         self._digest = ""
         self._pulses: dict[NodeId, Pulse] = {}
@@ -102,7 +103,7 @@ class Membership:
     # Beats.
 
     async def _keep_beating(self) -> None:
-        while not self.fenced.is_set():
+        while self.fenced is None:
             soon = any(pulse.unlocked is not None for pulse in self._pulses.values())
             await _set_within(self._wake, RELOCK if soon else self._times.beat)
             try:
@@ -111,7 +112,8 @@ class Membership:
                 await self._beat()
             except Fenced as problem:
                 log.error("this node was declared dead, and ends", why=str(problem))
-                self.fenced.set()
+                self.fenced = problem
+                self.on_fenced()
             except StoreUnavailable:  # the store reports its outages itself
                 await asyncio.sleep(RELOCK)
             except Exception:

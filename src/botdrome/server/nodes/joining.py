@@ -1,0 +1,138 @@
+"""JoinedNode: a server as a node of a cluster, from joining to leaving."""
+
+import asyncio
+from time import monotonic, process_time, time
+
+import structlog
+
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.nodes import membership
+from botdrome.server.nodes.cluster import ROOMS, Cluster
+from botdrome.server.nodes.links import NatsLinks
+from botdrome.server.nodes.shared_desk import SharedDesk
+from botdrome.server.settings import BadSetting, Settings
+from botdrome.store.nodes import CannotJoin
+from botdrome.store.store import Store, StoreUnavailable
+
+log = structlog.get_logger()
+
+NOT_ALONE = "another server is using this store: contests and ratings that both count will be wrong; --db takes another"
+NO_POSTGRESQL = "nodes need a PostgreSQL that all of them use; db is {db}, but should be postgresql://USER:PASSWORD@HOST/DATABASE"
+
+
+class SingleServer:
+    """A server that is no node."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def serve(self, desk: Desk, connections: ConnectionLimits) -> None:
+        """Do nothing: the desk is alone."""
+
+    async def recover(self) -> None:
+        """Close the matches of a server that crashed, unless another server uses the store as well.
+
+        This happens before any port opens, so all matches that run later are this server's.
+        """
+        if not await self._store.claim():
+            log.warning(NOT_ALONE)
+            return
+        aborted = await self._store.abort_running("the server ended without notice", int(time() * 1000))
+        if aborted:
+            log.warning("matches were running when the server last ended", aborted=aborted)
+
+    async def claims_rooms(self) -> bool:
+        return True
+
+    async def announce(self, url: str) -> None:
+        """Do nothing: there is no other node."""
+
+    async def serve_until(self, wanted: asyncio.Event) -> None:
+        await wanted.wait()
+
+    async def drain(self) -> None:
+        """Do nothing: the desk is closed next."""
+
+    async def leave(self) -> None:
+        """Do nothing: the store has released its claim."""
+
+
+class JoinedNode:
+    def __init__(self, members: membership.Membership, links: NatsLinks) -> None:
+        self.members, self.links = members, links
+        self._began = self._looked = monotonic()
+        self._spent = process_time()
+
+    def serve(self, desk: Desk, connections: ConnectionLimits) -> None:
+        """Make the desk one with those of the other nodes."""
+        desk.cluster = Cluster(self.members, self.links, desk.tasks.start)
+        shared = desk.shared = SharedDesk(desk, desk.cluster)
+
+        def load() -> dict[str, float]:
+            return {
+                "tables": desk.tables.count(),
+                "connections": connections.open,
+                "waiting": len(desk.waiting_clients) - len(shared),
+                "cpu": self._cpu(),
+                "seconds": round(monotonic() - self._began),
+            }
+
+        self.members.load = load
+
+    def _cpu(self) -> float:
+        """Return the share of a core since the last call."""
+        now, spent = monotonic(), process_time()
+        share = (spent - self._spent) / max(now - self._looked, 0.001)
+        self._looked, self._spent = now, spent
+        return round(share, 3)
+
+    async def claims_rooms(self) -> bool:
+        """Return whether the rooms and contests are on this node."""
+        return await self.members.claim(ROOMS) == self.members.here.id
+
+    async def recover(self) -> None:
+        await self.members.recover()
+
+    async def announce(self, url: str) -> None:
+        """Take matches from now on."""
+        await self.members.announce(url)
+
+    async def serve_until(self, wanted: asyncio.Event) -> None:
+        """Wait for the event. Raise Fenced as soon as other nodes have declared this one dead."""
+        self.members.on_fenced = wanted.set
+        await wanted.wait()
+        if self.members.fenced is not None:
+            raise self.members.fenced
+
+    async def drain(self) -> None:
+        """Take no new matches, and give up the rooms."""
+        try:
+            async with asyncio.timeout(membership.RELOCK):
+                await self.members.announce(self.members.here.url, draining=True)
+        except (StoreUnavailable, TimeoutError):
+            pass  # the others notice when it leaves
+
+    async def leave(self) -> None:
+        """Leave, after everything is stored."""
+        await self.links.close()
+        await self.members.leave()
+
+
+async def join_cluster(store: Store, settings: Settings) -> JoinedNode:
+    """Raise BadSetting if this server cannot be a node."""
+    if store.source.kind != "postgresql":
+        raise BadSetting(f"nats: {NO_POSTGRESQL.format(db=settings.store_shown)}")
+    try:
+        members = await membership.join(store, settings.cluster)
+    except CannotJoin as problem:
+        raise BadSetting(f"cluster: {problem}") from None
+    except StoreUnavailable as problem:
+        raise BadSetting(f"db: {problem}") from None
+    try:
+        links = NatsLinks(settings.nats, members)
+        await links.open()
+    except BaseException:
+        await members.leave()
+        raise
+    return JoinedNode(members, links)
