@@ -29,15 +29,19 @@ class LateEntry(ValueError):
 class ContestProgress:
     """A contest that is being played. It is told what happens, and never waits."""
 
-    def __init__(self, document: ContestDocument, entrants: Sequence[Entrant], results: Mapping[str, FixtureResult]) -> None:
+    def __init__(
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        results: Mapping[str, FixtureResult],
+        underway: Collection[str] = (),
+    ) -> None:
+        """`underway` are the fixtures that are being played. An entrant that leaves does not forfeit them."""
         self.document, self.entrants, self.results = document, list(entrants), dict(results)
         self.format = CONTEST_FORMATS[document.format_]
         self.refusal = ""
         """Why the contest cannot go on; empty: it can, or it is over."""
-        self.underway: Collection[str] = ()
-        """The fixtures that are being played. An entrant that leaves does not forfeit them."""
-        self.plans = 0
-        """Grows whenever other fixtures are open than before, apart from those that got results."""
+        self.underway = underway
         self._plan_anew()
 
     @property
@@ -76,11 +80,7 @@ class ContestProgress:
 
     def enter(self, entrant: Entrant) -> EntrantNumber:
         """Add an entrant and return its number. Raise LateEntry if the format takes none after the start."""
-        current = max(self._rounds, default=0)
-        if current and self.format.late == "never":
-            raise LateEntry(f"{self.document.format_} takes no entrants after the start; round-robin, swiss and ladder do")
-        waits = self.format.late == "next"
-        self.entrants.append(replace(entrant, joined=current + waits if current else 0))
+        self.entrants.append(late_entrant(self.document, entrant, max(self._rounds, default=0)))
         self._plan_anew()
         return len(self.entrants) - 1
 
@@ -92,18 +92,13 @@ class ContestProgress:
             self._plan_anew()
         return {key: result for key, result in self.results.items() if key not in before}
 
-    def reopen(self, key: str) -> None:
-        """The match of a fixture was aborted: it is to be played again, or forfeited by an entrant that has left meanwhile."""
-        if key in self.open and self._forfeit(self.open[key], int(key.split(".")[0])) is not None:
-            self._plan_anew()
-
     def replace_version(self, number: EntrantNumber, version: str) -> None:
         self.entrants[number] = replace(self.entrants[number], version=version)
 
     def penalised(self, number: EntrantNumber) -> bool:
         """Return True if an entrant has so many no-shows and crashes that it is to be withdrawn."""
         limit = self.document.penalties.withdraw_after
-        return limit is not None and self._faults[number] >= limit
+        return limit is not None and self.faults[number] >= limit
 
     def standings(self) -> list[Standing]:
         """Return the standings, best first."""
@@ -133,10 +128,9 @@ class ContestProgress:
         return dropped
 
     def _plan_anew(self) -> None:
-        self.plans += 1
         self._rounds: dict[int, Round] = {}
         self.open: dict[str, ContestFixture] = {}
-        self._faults: Counter[EntrantNumber] = Counter()
+        self.faults: Counter[EntrantNumber] = Counter()
         self.fixtures: dict[str, ContestFixture] = {}
         """All fixtures of the rounds that have begun."""
         self._plan: Iterator[Round] = self.format.rounds(self.document, self.entrants, self.results)
@@ -156,7 +150,6 @@ class ContestProgress:
             self._open(round_)
 
     def _open(self, round_: Round) -> None:
-        self.plans += 1
         for fixture in round_.fixtures:
             if fixture.key in self.fixtures:
                 continue
@@ -169,19 +162,28 @@ class ContestProgress:
         """Return the result of a fixture if some of its entrants have left since it was planned."""
         leavers = ((seat, self.entrants[number].left) for seat, number in enumerate(fixture.entrants))
         absent = [seat for seat, left in leavers if left is not None and left <= round_ + 1]
-        return self.unplayed(fixture, absent) if absent and fixture.key not in self.underway else None
-
-    def unplayed(self, fixture: ContestFixture, absent: Collection[int]) -> FixtureResult:
-        """Return the result of a fixture with absent players: the others share the first place, or it does not count."""
-        present = len(fixture.entrants) - len(absent)
-        skipped = self.document.penalties.no_show == "skip" and self.format.late != "never"  # a knockout needs a winner
-        if not present or skipped:
-            return FixtureResult((), tuple(absent))
-        places = [present + 1 if seat in absent else 1 for seat in range(len(fixture.entrants))]
-        return FixtureResult(tuple(places), tuple(absent))
+        return unplayed(self.document, fixture, absent) if absent and fixture.key not in self.underway else None
 
     def _count(self, fixture: ContestFixture, result: FixtureResult) -> None:
         self.results[fixture.key] = result
         del self.open[fixture.key]
         for seat in (*result.absent, *result.crashed):
-            self._faults[fixture.entrants[seat]] += 1
+            self.faults[fixture.entrants[seat]] += 1
+
+
+def late_entrant(document: ContestDocument, entrant: Entrant, round_: int) -> Entrant:
+    """Return an entrant that enters in this round. Raise LateEntry if the format takes none after the start."""
+    late = CONTEST_FORMATS[document.format_].late
+    if round_ and late == "never":
+        raise LateEntry(f"{document.format_} takes no entrants after the start; round-robin, swiss and ladder do")
+    return replace(entrant, joined=round_ + (late == "next") if round_ else 0)
+
+
+def unplayed(document: ContestDocument, fixture: ContestFixture, absent: Collection[int]) -> FixtureResult:
+    """Return the result of a fixture with absent players: the others share the first place, or it does not count."""
+    present = len(fixture.entrants) - len(absent)
+    needs_winner = CONTEST_FORMATS[document.format_].late == "never"
+    if not present or (document.penalties.no_show == "skip" and not needs_winner):
+        return FixtureResult((), tuple(absent))
+    places = [present + 1 if seat in absent else 1 for seat in range(len(fixture.entrants))]
+    return FixtureResult(tuple(places), tuple(absent))

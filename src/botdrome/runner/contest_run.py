@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.formats.format import FixtureResult
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, unplayed
 from botdrome.match.record import seed_text
 from botdrome.runner.contest_players import ContestPlayers, PlayedFixture
 from botdrome.store.contest_journal import ARENA, ContestJournal, StoredContest, result_note
@@ -142,7 +142,7 @@ class ContestRun:
             return fixture_result(played.outcome.result, os.urandom(8).hex())
         if self.document.penalties.no_show == "wait":
             raise ContestWaits("; ".join(filter(None, played.absent.values())))
-        return self.progress.unplayed(played.fixture, played.absent)
+        return unplayed(self.progress.document, played.fixture, played.absent)
 
     async def _store_result(self, played: PlayedFixture, result: FixtureResult) -> None:
         name, fixture, outcome = self.document.name, played.fixture, played.outcome

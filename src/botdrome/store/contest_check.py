@@ -14,7 +14,7 @@ from botdrome.contest.document import BadDocument, ContestDocument, check_docume
 from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.fixture_seeds import match_seed
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, unplayed
 from botdrome.formats import FORMATS, restored
 from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE
@@ -162,7 +162,7 @@ def _check_unplayed(progress: ContestProgress, fixture: ContestFixture, result: 
     seats = range(len(fixture.entrants))
     if not result.absent or not set(result.absent) <= set(seats) or result.crashed:
         raise ArchiveDifference(f"results.json: fixture {fixture.key} has neither a match nor absent players")
-    expected = progress.unplayed(fixture, result.absent) if result.places else FixtureResult((), result.absent)
+    expected = unplayed(progress.document, fixture, result.absent) if result.places else FixtureResult((), result.absent)
     _same("results.json", f"result of fixture {fixture.key}", result, expected)
 
 

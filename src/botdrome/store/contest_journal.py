@@ -72,11 +72,16 @@ class LogLine(Struct, frozen=True, omit_defaults=True):
     """The results that no longer count, by fixture."""
 
 
-class StoredContest(Struct, frozen=True):
-    """All that the store has about a contest."""
+class EnteredContest(Struct, frozen=True):
+    """A contest with its entrants."""
 
     entry: ContestEntry
     entrants: list[Entrant]
+
+
+class StoredContest(EnteredContest, frozen=True):
+    """All that the store has about a contest."""
+
     results: dict[str, FixtureResult]
     """By the key of the fixture."""
     log: list[LogLine]
@@ -121,6 +126,10 @@ class ContestJournal:
             msgspec.convert({key: value for key, value in results.items() if value}, dict[str, FixtureResult]),
             [msgspec.convert(log[key], LogLine) for key in sorted(log)],
         )
+
+    async def entered(self, name: str) -> EnteredContest:
+        """Raise UnknownContest if there is no such contest."""
+        return EnteredContest(await self.entry(name), await self.entrants(name))
 
     async def entrants(self, name: str) -> list[Entrant]:
         """Return the entrants in their order."""

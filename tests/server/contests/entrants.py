@@ -7,6 +7,7 @@ from websockets.exceptions import ConnectionClosed
 
 from botdrome.app import RunningServer
 from botdrome.contest.document import document_from
+from botdrome.contest.progress import ContestProgress
 from botdrome.store.contest_journal import StoredContest
 from tests.server.clients import bot, play_noughts, registered
 
@@ -47,4 +48,13 @@ async def play_all(house: RunningServer, logins: list[dict[str, Any]]) -> Stored
     """Play to the end of the contest."""
     told = await asyncio.gather(*[play_on(house, login) for login in logins])
     assert told == [[{"contest": "cup", "complete": True}]] * len(logins)
-    return house.contests.known("cup")
+    return await stored_cup(house)
+
+
+async def stored_cup(house: RunningServer) -> StoredContest:
+    return await house.contests.journal.load("cup")
+
+
+async def cup_progress(house: RunningServer) -> ContestProgress:
+    cup = await stored_cup(house)
+    return ContestProgress(cup.entry.document, cup.entrants, cup.results)

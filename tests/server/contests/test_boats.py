@@ -11,7 +11,7 @@ from botdrome.server.boats.plan import RoomPlan
 from tests.server.boats.clients import BOARD, boat_server, line, sailor
 from tests.server.boats.test_mix import play_natively, play_on_lines
 from tests.server.clients import PATIENCE, bot
-from tests.server.contests.entrants import entered, open_contest
+from tests.server.contests.entrants import entered, open_contest, stored_cup
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +47,7 @@ async def test_players_on_lines_meet_the_others(tmp_path: Path) -> None:
         await asyncio.wait_for(over.wait(), PATIENCE)
         for task in playing:
             task.cancel()
-        results = house.contests.known("cup").results.values()
+        results = (await stored_cup(house)).results.values()
         assert len(results) == 6 and all(result.match and not result.absent for result in results)
 
 

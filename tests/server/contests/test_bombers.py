@@ -9,7 +9,7 @@ import pytest
 from botdrome.app import RunningServer
 from tests.server.bomber.clients import Api, api
 from tests.server.clients import PATIENCE, server
-from tests.server.contests.entrants import entered, open_contest
+from tests.server.contests.entrants import entered, open_contest, stored_cup
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,7 @@ async def test_users_of_the_api_meet_each_other_and_house_bots(tmp_path: Path) -
         await asyncio.wait_for(over.wait(), PATIENCE)
         for task in playing:
             task.cancel()
-        results = house.contests.known("cup").results.values()
+        results = (await stored_cup(house)).results.values()
         assert len(results) == 3 and all(result.match and not result.absent for result in results)
 
 

@@ -8,7 +8,7 @@ import pytest
 from botdrome.server.contests.contests import Action
 from botdrome.store.contest_journal import ContestRefusal
 from tests.server.clients import NOTICES, bot, leap, play_noughts, registered, server
-from tests.server.contests.entrants import entered, open_contest
+from tests.server.contests.entrants import entered, open_contest, stored_cup
 
 pytestmark = pytest.mark.anyio
 
@@ -84,7 +84,7 @@ async def test_a_late_entrant_that_never_comes_keeps_no_contest_from_its_end(tmp
                 await asyncio.sleep(0)
             leap(61)
             assert await one.receive() == await two.receive() == {"contest": "cup", "complete": True}
-        assert sorted(len(one.absent) for one in house.contests.known("cup").results.values()) == [0, 1, 1]
+        assert sorted(len(one.absent) for one in (await stored_cup(house)).results.values()) == [0, 1, 1]
 
 
 async def test_strangers_that_are_refused_leave_no_trace(tmp_path: Path) -> None:
@@ -94,10 +94,10 @@ async def test_strangers_that_are_refused_leave_no_trace(tmp_path: Path) -> None
         await house.contests.act("cup", "start", "operator")
         contest = house.contests.running("cup")
         assert contest is not None
-        before = (dict(contest._waiting), set(contest._no_shows._since))
+        before = (dict(contest._players._waiting), set(contest._no_shows._since))
         async with bot(house, await registered(house, "eve") | {"contest": "cup"} | NOTICES) as one:
             assert await one.receive() == {"error": "the contest 'cup' has started, and takes no more bots"}
-        assert (dict(contest._waiting), set(contest._no_shows._since)) == before
+        assert (dict(contest._players._waiting), set(contest._no_shows._since)) == before
 
 
 async def test_an_open_contest_holds_no_bots_back_after_a_restart(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from botdrome.api.arguments import LONGEST_LIST, SHORT_LIST, epoch
-from botdrome.api.bodies import PiecewiseResponse, bearer, whole_body
+from botdrome.api.bodies import PiecewiseResponse, ResponseHead, bearer, whole_body
 from botdrome.api.problems import Problem, known_problem
 from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
@@ -175,6 +175,13 @@ class RestRequest:
             raise Problem(f"the body is not what it should be: {error}") from None
 
 
+class AnswerOf(Struct, frozen=True):
+    """The answer of a handler that a worker process computes after a change: that of an endpoint that only reads."""
+
+    endpoint: str
+    path: dict[str, str]
+
+
 Handler = Callable[[Any, RestRequest], Awaitable[Any]]
 """Its first argument is the arena or the operator; in a worker process it is a `ReadContext`."""
 
@@ -225,6 +232,9 @@ class RestEndpoint(Struct, frozen=True):
             if self.in_worker:
                 return await _answered_by_worker(arena, raw)
             answer = await self.handler(subject, RestRequest(raw, self.parameters, request))
+            if isinstance(answer, AnswerOf):
+                raw = replace(raw, endpoint=answer.endpoint, query="", path=answer.path)
+                return await _answered_by_worker(arena, raw, self.status)
         except Exception as error:
             return error_response(problem_of(error))
         if isinstance(answer, Response):
@@ -232,9 +242,11 @@ class RestEndpoint(Struct, frozen=True):
         return Response(msgspec.json.encode(answer), self.status, media_type=self.media)
 
 
-async def _answered_by_worker(arena: Arena, raw: RawRequest) -> Response:
+async def _answered_by_worker(arena: Arena, raw: RawRequest, status: int = HTTPStatus.OK) -> Response:
+    """`status` is that of a success."""
     result = await arena.workers.read(arena.store, EXECUTOR, raw)
-    return PiecewiseResponse(result.value, result)
+    head: ResponseHead = result.value
+    return PiecewiseResponse(replace(head, status=status) if head.status == HTTPStatus.OK else head, result)
 
 
 def problem_of(error: Exception) -> Problem:

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from botdrome.api.rest.contest_documents import HIDDEN, DocumentedContest, contest_shown, given_document
-from botdrome.api.rest.endpoint import RestRequest
+from botdrome.api.rest.contest_documents import HIDDEN, contestdocument, given_document
+from botdrome.api.rest.endpoint import AnswerOf, RestRequest
 from botdrome.api.rest.operator_session import json_body, private
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.document_text import to_toml
-from botdrome.server.contests.contests import ORGANISER, Action, Contests
+from botdrome.server.contests.contests import ORGANISER, Action
 from botdrome.server.operator.operator import Operator
-from botdrome.store.contest_journal import StoredContest
+from botdrome.store.contest_journal import EnteredContest
 
 
 class GivenDocument(Struct, forbid_unknown_fields=True):
@@ -47,42 +47,40 @@ class RerunOfContest(Struct, forbid_unknown_fields=True):
 
 
 @private
-async def createcontest(operator: Operator, request: RestRequest) -> DocumentedContest:
+async def createcontest(operator: Operator, request: RestRequest) -> AnswerOf:
     document = _document(await json_body(request, GivenDocument))
-    return await _done(operator.contests, document.name, operator.contests.create(document, ORGANISER))
+    return await _done(document.name, operator.contests.create(document, ORGANISER))
 
 
 @private
-async def changecontest(operator: Operator, request: RestRequest) -> DocumentedContest:
+async def changecontest(operator: Operator, request: RestRequest) -> AnswerOf:
     given: GivenDocument = await json_body(request, GivenDocument)
     name = request.path("name")
-    return await _done(
-        operator.contests, name, operator.contests.change(name, _document(given, operator.contests[name]), ORGANISER)
-    )
+    return await _done(name, operator.contests.change(name, _document(given, operator.contests[name]), ORGANISER))
 
 
 @private
-async def actoncontest(operator: Operator, request: RestRequest) -> DocumentedContest:
+async def actoncontest(operator: Operator, request: RestRequest) -> AnswerOf:
     given: ContestAction = await json_body(request, ContestAction)
     name = request.path("name")
-    return await _done(operator.contests, name, operator.contests.act(name, given.action, ORGANISER))
+    return await _done(name, operator.contests.act(name, given.action, ORGANISER))
 
 
 @private
-async def withdrawbot(operator: Operator, request: RestRequest) -> DocumentedContest:
+async def withdrawbot(operator: Operator, request: RestRequest) -> AnswerOf:
     given: Withdrawal = await json_body(request, Withdrawal)
     name = request.path("name")
-    return await _done(operator.contests, name, operator.contests.withdraw(name, given.bot, ORGANISER, given.reason))
+    return await _done(name, operator.contests.withdraw(name, given.bot, ORGANISER, given.reason))
 
 
 @private
-async def reruncontest(operator: Operator, request: RestRequest) -> DocumentedContest:
+async def reruncontest(operator: Operator, request: RestRequest) -> AnswerOf:
     given: RerunOfContest = await json_body(request, RerunOfContest)
     name = request.path("name")
-    return await _done(operator.contests, name, operator.contests.rerun(name, given.bots, given.failed, ORGANISER))
+    return await _done(name, operator.contests.rerun(name, given.bots, given.failed, ORGANISER))
 
 
-def _document(given: GivenDocument, before: StoredContest | None = None) -> ContestDocument:
+def _document(given: GivenDocument, before: EnteredContest | None = None) -> ContestDocument:
     """A password that is shown as `...` stays as it was."""
     document = given_document(given.toml, given.document)
     if before is None or document.entry.password != HIDDEN:
@@ -90,6 +88,7 @@ def _document(given: GivenDocument, before: StoredContest | None = None) -> Cont
     return replace(document, entry=replace(document.entry, password=before.entry.document.entry.password))
 
 
-async def _done(contests: Contests, name: str, change: Awaitable[StoredContest]) -> DocumentedContest:
+async def _done(name: str, change: Awaitable[object]) -> AnswerOf:
     """Return the contest after a change."""
-    return contest_shown(await change, contests.awaited(name))
+    await change
+    return AnswerOf(contestdocument.__name__, {"name": name})

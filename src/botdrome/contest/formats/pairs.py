@@ -54,7 +54,7 @@ def swiss_pairs(players: Sequence[EntrantNumber], history: SwissHistory) -> tupl
     """
     most = max(history.met.values(), default=0)
     graphs = (_Graph(history, balanced, times) for balanced in (True, False) for times in range(most + 1))
-    tries = ((graph, bye) for graph in graphs for bye in _bye_candidates(players, history))
+    tries = ((graph, bye) for graph in graphs for bye in _bye_candidates(players, graph))
     return next(found for graph, bye in tries if (found := _paired(players, bye, graph)))
 
 
@@ -79,9 +79,13 @@ class _Graph(Struct, frozen=True):
         return self.history.times_met(one, two) <= self.most and not (self.balanced and self.history.clash(one, two))
 
 
-def _bye_candidates(players: Sequence[EntrantNumber], history: SwissHistory) -> list[EntrantNumber | None]:
-    """Return the entrants with the fewest byes, lowest first."""
-    if len(players) % 2 == 0:
+def _bye_candidates(players: Sequence[EntrantNumber], graph: _Graph) -> list[EntrantNumber | None]:
+    """Return the entrants with the fewest byes, lowest first; nobody if too many are due the same seat for any pairing."""
+    history, odd = graph.history, len(players) % 2
+    leans = [history.lean.get(number, 0) for number in players] if graph.balanced else []
+    if 2 * max(sum(lean > 0 for lean in leans), sum(lean < 0 for lean in leans)) > len(players) + odd:
+        return []
+    if not odd:
         return [None]
     fewest = min(history.byes.get(number, 0) for number in players)
     return [number for number in reversed(players) if history.byes.get(number, 0) == fewest]

@@ -24,7 +24,7 @@ class ContestDesk:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.contests = Contests(desk.store, desk.tasks.start, lambda: desk.refusal, self._house_player)
+        self.contests = Contests(desk.store, desk.workers, desk.tasks.start, lambda: desk.refusal, self._house_player)
         self.on_change = self.contests.on_change
         desk.contest_queue = self
 

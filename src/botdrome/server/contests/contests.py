@@ -3,22 +3,31 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Sequence
-from datetime import datetime
-from time import time
 from typing import Literal
 
 import structlog
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.by_name import CONTEST_FORMATS
-from botdrome.contest.formats.format import Entrant, Standing
-from botdrome.contest.progress import ContestProgress, LateEntry
+from botdrome.contest.formats.format import Entrant
+from botdrome.contest.progress import LateEntry
+from botdrome.server.contests.contest_moments import ContestMoments, Moment, seconds_to
+from botdrome.server.contests.contest_planner import UNKNOWN, ContestPlanner
 from botdrome.server.contests.contest_player import ContestPlayer
 from botdrome.server.contests.entry_rules import checked_house_bot, entry_problem, number_of
 from botdrome.server.contests.no_shows import RETRY
-from botdrome.server.contests.running_contest import RULES, RunningContest, Start
+from botdrome.server.contests.pending_changes import Start
+from botdrome.server.contests.running_contest import RULES, RunningContest
 from botdrome.server.failures import log_failure
-from botdrome.store.contest_journal import ALL_PLAYED, ContestJournal, ContestRefusal, ContestState, StoredContest, UnknownContest
+from botdrome.server.workers.pool import Workers
+from botdrome.store.contest_journal import (
+    ALL_PLAYED,
+    ContestJournal,
+    ContestRefusal,
+    ContestState,
+    EnteredContest,
+    UnknownContest,
+)
 from botdrome.store.store import BotEntry, Store
 
 log = structlog.get_logger()
@@ -29,19 +38,19 @@ STATES_AFTER: dict[Action, ContestState] = {
 }  # fmt: skip
 ORGANISER, HOUSE = "operator", "house"
 """The author of changes that the operator orders, and the owner of house bots."""
-LONGEST_TIMER = 86_400.0
-"""Seconds; a later moment is looked at again then."""
 
 
 class Contests:
     """`house` makes a player of a house bot, by its name."""
 
-    def __init__(self, store: Store, start: Start, refusal: Callable[[], str], house: Callable[[str], ContestPlayer]) -> None:
-        self.journal = ContestJournal(store)
+    def __init__(
+        self, store: Store, workers: Workers, start: Start, refusal: Callable[[], str], house: Callable[[str], ContestPlayer]
+    ) -> None:
+        self.journal, self._planner = ContestJournal(store), ContestPlanner(store, workers)
         self._start, self._refusal, self._house = start, refusal, house
-        self._stored: dict[str, StoredContest] = {}
+        self._stored: dict[str, EnteredContest] = {}
         self._running: dict[str, RunningContest] = {}
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._moments = ContestMoments(self._ring)
         self._loop = asyncio.get_running_loop()
         self.on_change: list[Callable[[], None]] = []
         """Called when a contest has started or is over, or a bot has left one."""
@@ -53,30 +62,30 @@ class Contests:
         for name in await self.journal.contests():
             stored = await self._reload(name)
             if stored.entry.state != "over" and not stored.entry.offline:
-                self._attend_to(stored)
+                self._attend_to(stored, len((await self.journal.load(name)).results))
 
     def go_on(self) -> None:
         """Go on with the contests that run."""
         for name in list(self._running):
             self._follow(self._stored[name])
 
-    async def _reload(self, name: str) -> StoredContest:
-        stored = self._stored[name] = await self.journal.load(name)
+    async def _reload(self, name: str) -> EnteredContest:
+        stored = self._stored[name] = await self.journal.entered(name)
         return stored
 
     # Look-ups.
 
     @property
-    def all(self) -> list[StoredContest]:
+    def all(self) -> list[EnteredContest]:
         return list(self._stored.values())
 
-    def __getitem__(self, name: str) -> StoredContest | None:
+    def __getitem__(self, name: str) -> EnteredContest | None:
         return self._stored.get(name)
 
     def running(self, name: str) -> RunningContest | None:
         return self._running.get(name)
 
-    def of_game(self, game: str, name: str) -> StoredContest | None:
+    def of_game(self, game: str, name: str) -> EnteredContest | None:
         """Return the contest with a document that bots of this game mean by this name."""
         stored = self._stored.get(name)
         return stored if stored is not None and stored.entry.document.game == game else None
@@ -85,42 +94,32 @@ class Contests:
         """Return the running contest in which a bot plays, for protocols whose logins name no contest."""
         for contest in self._running.values():
             began = self._stored[contest.name].entry.state in ("running", "paused")
-            if began and contest.document.game == game and not contest.progress.over and contest.has(bot):
+            if began and contest.document.game == game and not contest.over and contest.has(bot):
                 return contest
         return None
-
-    def progress(self, name: str) -> ContestProgress:
-        """Raise UnknownContest if there is no such contest."""
-        stored, running = self.known(name), self._running.get(name)
-        if running is not None and running.started:
-            return running.progress
-        return ContestProgress(stored.entry.document, stored.entrants, stored.results)
 
     def awaited(self, name: str) -> list[str]:
         """Return the bots that have matches to play and are not here."""
         running = self._running.get(name)
         return [] if running is None else running.awaited
 
-    def standings(self, name: str) -> list[Standing]:
-        return self.progress(name).standings()
-
     # The organiser.
 
-    async def create(self, document: ContestDocument, author: str) -> StoredContest:
+    async def create(self, document: ContestDocument, author: str) -> EnteredContest:
         """Raise ContestRefusal if the name is taken, or an entrant of the document is no house bot."""
         entrants = [Entrant(checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants]
         await self.journal.create(document, author, entrants, secrets.token_hex(32))
         stored = await self._reload(document.name)
-        self._attend_to(stored)
+        self._attend_to(stored, 0)
         return stored
 
-    async def change(self, name: str, document: ContestDocument, author: str) -> StoredContest:
+    async def change(self, name: str, document: ContestDocument, author: str) -> EnteredContest:
         """Replace the document of a contest that has not started."""
         self._of_server(name)
         await self.journal.change_document(name, document, author)
         return await self._followed(name)
 
-    async def act(self, name: str, action: Action, author: str) -> StoredContest:
+    async def act(self, name: str, action: Action, author: str) -> EnteredContest:
         """Open, start, pause, resume or end a contest. Raise ContestRefusal if its state does not allow that."""
         stored = self._of_server(name)
         if stored.entry.state == "over":
@@ -131,7 +130,7 @@ class Contests:
         await self.journal.change_state(name, STATES_AFTER[action], author)
         return await self._followed(name)
 
-    async def withdraw(self, name: str, bot: str, author: str, why: str = "") -> StoredContest:
+    async def withdraw(self, name: str, bot: str, author: str, why: str = "") -> EnteredContest:
         """Take a bot out of a contest. It forfeits its matches of this round."""
         number = number_of(self._of_server(name), bot)
         if number is None:
@@ -144,31 +143,30 @@ class Contests:
         self._tell()
         return stored
 
-    async def rerun(self, name: str, bots: Sequence[str], failed: bool, author: str) -> StoredContest:
+    async def rerun(self, name: str, bots: Sequence[str], failed: bool, author: str) -> EnteredContest:
         """Let matches be played again: those of these bots, or those that failed. The contest is paused after it."""
         stored = await self._reload(self._of_server(name).entry.document.name)
         if stored.entry.state not in ("paused", "over"):
             raise ContestRefusal(f"the contest is {stored.entry.state}: pause it first, so that no match of it runs")
         before = self._running.get(name)
-        if before is not None and (running := len(before.progress.underway)):
+        if before is not None and (running := before.playing):
             raise ContestRefusal(f"{running} matches of the contest are still running: wait for their end")
         numbers = [number_of(stored, bot) for bot in bots]
         if None in numbers or not (bots or failed):
             named = ", ".join(bots) or "nobody"
             raise ContestRefusal(f"name bots of the contest {name!r}, or failed matches; {named} is not in it")
-        progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
-        dropped = progress.forget(progress.with_results([number for number in numbers if number is not None], failed))
-        if not dropped:
+        old = await self._planner.matches_of(name, [number for number in numbers if number is not None], failed)
+        if not old:
             raise ContestRefusal("there are no such matches to play again")
-        old = {key: stored.results[key] for key in sorted(dropped) if key in stored.results}
         await self.journal.annul_results(name, old, author, "played again")
         if stored.entry.state == "over":
             await self.journal.change_state(name, "paused", author)
         stored = await self._reload(name)
         if before is None:
-            self._attend_to(stored)
+            self._attend_to(stored, UNKNOWN)
+            self._follow(stored)
         else:
-            before.reset(stored)
+            before.reset(stored, UNKNOWN)
         return stored
 
     # Entrants.
@@ -198,49 +196,50 @@ class Contests:
 
     # How contests run.
 
-    def known(self, name: str) -> StoredContest:
+    def known(self, name: str) -> EnteredContest:
         """Raise UnknownContest if there is no such contest."""
         stored = self._stored.get(name)
         if stored is None:
             raise UnknownContest(f"there is no contest {name!r}")
         return stored
 
-    def _of_server(self, name: str) -> StoredContest:
+    def _of_server(self, name: str) -> EnteredContest:
         """Raise UnknownContest, or ContestRefusal if it was played offline."""
         stored = self.known(name)
         if stored.entry.offline:
             raise ContestRefusal(f"the contest {name!r} runs offline: continue it with `botdrome contest run`")
         return stored
 
-    async def _followed(self, name: str) -> StoredContest:
+    async def _followed(self, name: str) -> EnteredContest:
         stored = await self._reload(name)
         self._follow(stored)
         return stored
 
-    def _attend_to(self, stored: StoredContest) -> None:
+    def _attend_to(self, stored: EnteredContest, results: int) -> None:
         """Let players wait for a contest, whether or not it has started."""
-        self._running[stored.entry.document.name] = RunningContest(stored, self.journal, self._start, self._refusal, self._over)
+        self._running[stored.entry.document.name] = RunningContest(
+            stored, self.journal, self._planner, self._start, self._refusal, self._over, results
+        )
 
-    def _follow(self, stored: StoredContest) -> None:
+    def _follow(self, stored: EnteredContest) -> None:
         """Let a contest follow its new state."""
-        name, contest = stored.entry.document.name, self._running[stored.entry.document.name]
-        if stored.entry.state == "running":
+        contest = self._running[stored.entry.document.name]
+        if stored.entry.state in ("running", "paused") and not contest.started:
             self._begin(contest, stored)
+        if stored.entry.state == "running":
+            contest.resume()
         elif stored.entry.state == "paused":
             contest.pause()
         elif stored.entry.state == "over":
             self._end(contest)
-        self._set_timer(name)
+        self._moments.watch(stored.entry)
 
-    def _begin(self, contest: RunningContest, stored: StoredContest) -> None:
-        if contest.paused and contest.started:
-            return contest.resume()
+    def _begin(self, contest: RunningContest, stored: EnteredContest) -> None:
         for entrant in stored.entrants:
             if entrant.owner == HOUSE:
                 contest.arrive(self._house(entrant.name))
         contest.start(stored)
         self._tell()
-        return None
 
     def _over(self, contest: RunningContest) -> None:
         """All fixtures have results."""
@@ -269,25 +268,12 @@ class Contests:
 
     # Moments of the document.
 
-    def _set_timer(self, name: str) -> None:
-        """Start and end the contest when its document says so."""
-        if (timer := self._timers.pop(name, None)) is not None:
-            timer.cancel()
-        stored = self._stored[name]
-        action: Action = "start" if stored.entry.state == "open" else "end"
-        moment = stored.entry.document.start if action == "start" else stored.entry.document.end
-        if moment is not None and stored.entry.state in ("open", "running", "paused"):
-            seconds = datetime.fromisoformat(moment).timestamp() - time()
-            self._timers[name] = self._loop.call_later(min(max(0.0, seconds), LONGEST_TIMER), self._ring, name, action)
-
-    def _ring(self, name: str, action: Action) -> None:
-        del self._timers[name]
+    def _ring(self, name: str, action: Moment) -> None:
         self._start(self._act_on_time(name, action))
 
-    async def _act_on_time(self, name: str, action: Action) -> None:
-        moment = getattr(self._stored[name].entry.document, action)
-        if datetime.fromisoformat(moment).timestamp() > time():
-            return self._set_timer(name)
+    async def _act_on_time(self, name: str, action: Moment) -> None:
+        if (seconds_to(self._stored[name].entry, action) or 0) > 0:
+            return self._moments.watch(self._stored[name].entry)
         try:
             await self.act(name, action, RULES)
         except ContestRefusal as problem:
@@ -295,5 +281,5 @@ class Contests:
             await self.journal.write_log(name, RULES, f"cannot {action}", str(problem))
         except Exception:
             log_failure("a contest could not follow its document")
-            self._timers[name] = self._loop.call_later(RETRY, self._ring, name, action)
+            self._moments.ring_in(RETRY, name, action)
         return None

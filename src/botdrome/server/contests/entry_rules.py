@@ -4,7 +4,7 @@ import hmac
 
 from botdrome.bots.house import house_bots
 from botdrome.contest.formats.format import EntrantNumber
-from botdrome.store.contest_journal import ContestRefusal, StoredContest
+from botdrome.store.contest_journal import ContestRefusal, EnteredContest
 from botdrome.store.store import BotEntry
 
 BEFORE_THE_START = 0
@@ -19,11 +19,11 @@ def checked_house_bot(game: str, bot: str) -> str:
     return bot
 
 
-def number_of(stored: StoredContest, bot: str) -> EntrantNumber | None:
+def number_of(stored: EnteredContest, bot: str) -> EntrantNumber | None:
     return next((number for number, entrant in enumerate(stored.entrants) if entrant.name == bot), None)
 
 
-def entry_problem(stored: StoredContest, bot: BotEntry, password: str) -> str:
+def entry_problem(stored: EnteredContest, bot: BotEntry, password: str) -> str:
     """Return the rule that keeps a bot out of a contest; empty: it may enter."""
     document, rules = stored.entry.document, stored.entry.document.entry
     if bot.game != document.game:
@@ -41,7 +41,7 @@ def entry_problem(stored: StoredContest, bot: BotEntry, password: str) -> str:
     return _capacity_problem(stored, bot)
 
 
-def _capacity_problem(stored: StoredContest, bot: BotEntry) -> str:
+def _capacity_problem(stored: EnteredContest, bot: BotEntry) -> str:
     rules = stored.entry.document.entry
     entrants = [entrant for entrant in stored.entrants if entrant.left != BEFORE_THE_START]  # later leavers keep their places
     if rules.most is not None and len(entrants) >= rules.most:

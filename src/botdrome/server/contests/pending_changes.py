@@ -1,10 +1,14 @@
 """PendingChanges: changes of the entrants of a contest that are being stored."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 from botdrome.server.contests.no_shows import RETRY
 from botdrome.server.failures import log_failure
+
+Start = Callable[[Coroutine[Any, Any, None]], None]
+"""Starts a background task."""
 
 
 class PendingChanges:

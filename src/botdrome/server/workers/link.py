@@ -67,8 +67,11 @@ class JobResult:
 
 
 class Job:
-    def __init__(self, number: int, client: str, target: str, args: tuple[Any, ...], calls: ServerCalls, long: bool) -> None:
-        self.number, self.client, self.target, self.args, self.calls, self.long = number, client, target, args, calls, long
+    def __init__(
+        self, number: int, client: str, target: str, args: tuple[Any, ...], calls: ServerCalls, long: bool, limit: float
+    ) -> None:
+        self.number, self.client, self.target, self.args = number, client, target, args
+        self.calls, self.long, self.limit = calls, long, limit
         self.result: asyncio.Future[JobResult] = asyncio.get_running_loop().create_future()
         self.pieces: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
         self.context = contextvars.copy_context()

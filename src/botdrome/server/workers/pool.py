@@ -70,11 +70,16 @@ class Workers:
             await store.settled()
             return await self.run(client, target, store.source, *args, calls=self.server_calls, long=True)
 
-    async def run(self, client: str, target: str, *args: Any, calls: ServerCalls | None = None, long: bool = False) -> JobResult:
-        """Call `target`, a `module:function`, with these arguments. A coroutine function also gets a ServerCaller, first."""
+    async def run(
+        self, client: str, target: str, *args: Any, calls: ServerCalls | None = None, long: bool = False, limit: float = 0
+    ) -> JobResult:
+        """Call `target`, a `module:function`, with these arguments. A coroutine function also gets a ServerCaller, first.
+
+        `limit` is the time limit in seconds; 0: the usual one.
+        """
         if self._closed:
             raise WorkersClosed
-        job = Job(next(_numbers), client, target, args, calls or {}, long)
+        job = Job(next(_numbers), client, target, args, calls or {}, long, limit or self._longest)
         (self._long if long else self._short).wait(client, job)
         self._dispatch()
         return await job.result
@@ -128,8 +133,8 @@ class Workers:
     def _resume(self, job: Job) -> None:
         assert job.link is not None
         job.link.running.add(job.number)
-        why = f"This took more than {self._longest:g} seconds and was stopped: ask for less at once."
-        job.timer = asyncio.get_running_loop().call_later(self._longest, job.link.close, why)
+        why = f"This took more than {job.limit:g} seconds and was stopped: ask for less at once."
+        job.timer = asyncio.get_running_loop().call_later(job.limit, job.link.close, why)
 
     def _leave_off(self, job: Job, cost: float) -> None:
         """Mark the job as no longer running on its worker, and settle its cost."""
@@ -182,7 +187,7 @@ class Workers:
         self._links.remove(link)
         for job in link.jobs.values():
             if job.number in link.running:
-                self._leave_off(job, self._longest)
+                self._leave_off(job, job.limit)
             job.end(WorkersClosed() if self._closed else JobFailed(link.why))
         link.jobs.clear()
         self._stop_worker(link.worker)

@@ -1,0 +1,46 @@
+"""Large contests: a worker process plans them, and the event loop goes on meanwhile."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from botdrome.app import RunningServer
+from botdrome.contest.document import document_from
+from botdrome.contest.formats.format import Entrant
+from tests.server.clients import leap, server
+from tests.server.contests.entrants import CUP, cup_progress, stored_cup
+from tests.server.loop_meter import bound, metered
+
+pytestmark = pytest.mark.anyio
+BOTS = 1000
+
+
+async def planned(house: RunningServer, round_: int, absent: int) -> None:
+    """Return when a round is planned and waits for that many bots."""
+    while (contest := house.contests.running("cup")) is None or (
+        contest._plan.in_work or (contest._plan.fixtures.plan.round, len(contest.awaited)) != (round_, absent)
+    ):
+        await asyncio.sleep(0.01)
+
+
+async def test_planning_and_withdrawing_block_the_loop_for_5_ms_at_most(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        journal = house.contests.journal
+        rules = {"format": "swiss", "games": 1, "penalties": {"wait": 60}}
+        await journal.create(document_from(CUP | rules), "olga", [Entrant(f"bot {number}") for number in range(BOTS)])
+        await journal.change_state("cup", "running", "olga")
+    async with server(tmp_path) as house:
+        await planned(house, 1, BOTS)
+        longest = []
+        for gone in range(1, 4):
+            with metered() as meter:
+                await house.contests.withdraw("cup", f"bot {gone}", "operator")
+                await planned(house, 1, BOTS - 2 * gone)
+            longest.append((meter.longest, meter.culprit))
+        assert min(longest)[0] <= bound(), min(longest)
+        with metered() as meter:
+            leap(61)
+            await planned(house, 2, BOTS - 4)
+        assert meter.longest <= 2 * bound(), f"{meter.longest * 1000:.1f} ms: {meter.culprit}"
+        assert len((await cup_progress(house)).rounds[0].fixtures) == len((await stored_cup(house)).results) + 3
