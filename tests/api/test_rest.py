@@ -105,8 +105,24 @@ async def test_a_match_is_read_in_full(http: httpx.AsyncClient, store: Store) ->
         "ended": "2026-11-14T23:46:45.000Z",
         "result": {"victor": "Ann", "reason": "complete"},
         "seats": [
-            {"seat": 0, "bot": "Ann", "place": 1, "score": 1.0, "cause": "complete", "headline": "won at step 5"},
-            {"seat": 1, "bot": "Bob", "place": 2, "score": 0.0, "cause": "complete", "headline": "lost at step 5"},
+            {
+                "seat": 0,
+                "bot": "Ann",
+                "place": 1,
+                "score": 1.0,
+                "cause": "complete",
+                "version": None,
+                "headline": "won at step 5",
+            },
+            {
+                "seat": 1,
+                "bot": "Bob",
+                "place": 2,
+                "score": 0.0,
+                "cause": "complete",
+                "version": None,
+                "headline": "lost at step 5",
+            },
         ],
         "options": {},
         "reason": None,
@@ -197,7 +213,7 @@ async def test_a_running_match_shows_its_present_view(http: httpx.AsyncClient, s
     tables.open(entry).submit(0, mark(0, 2, 2))
     match = await get(http, "matches/now")
     assert match["view"]["board"][2] == ["", "", "X"]
-    assert match["seats"][0] == {"seat": 0, "bot": "Ann", "place": None, "score": None, "cause": None}
+    assert match["seats"][0] == {"seat": 0, "bot": "Ann", "place": None, "score": None, "cause": None, "version": None}
 
 
 # The flight record is private.

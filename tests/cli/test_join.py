@@ -11,6 +11,8 @@ import pytest
 from botdrome.cli.join import bot_name
 from botdrome.client.kept_tokens import KeptBot, changing_tokens, kept_bots
 from botdrome.contest.document import document_from
+from botdrome.runner.bot_version import bot_version
+from botdrome.store.store import Wanted
 from tests.cli.commands import run_beside
 from tests.server.clients import NOTICES, bot, deaf_port, registered, server
 
@@ -51,9 +53,11 @@ async def test_a_new_bot_is_registered_and_plays_again_with_the_kept_token(tmp_p
         assert "my_bot.py is registered on" in result.stderr
         assert "thinking\nthinking\n" in result.stderr, "what a bot prints is shown to its author"
         token = kept_bots()[house.url]["my_bot.py"].token
-        again = await run_beside(*words)
+        again = await run_beside(*words, "--version", "1.2")
         assert again.exit_code == 0 and "is registered" not in again.stderr
         assert kept_bots()[house.url]["my_bot.py"].token == token
+        matches = await house.arena.store.matches(Wanted(oldest_first=True))
+        assert [match.versions[0] for match in matches] == [bot_version("my_bot.py")] * 2 + ["1.2"] * 2
 
 
 async def test_a_program_is_shown_its_headline_too(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpx
 import pytest
 
 import botdrome
@@ -38,6 +39,11 @@ class Failing(botdrome.Bot):
         raise ValueError("no idea")
 
 
+def first_point(view: Any) -> Any:
+    y = next(y for y, row in enumerate(view["board"]) if "." in row)
+    return {"x": view["board"][y].index("."), "y": y}
+
+
 async def test_functions_classes_and_entrants_play(tmp_path: Path) -> None:
     def work(url: str) -> list[botdrome.MatchResult]:
         client = botdrome.connect(url)
@@ -61,10 +67,17 @@ async def test_options_are_those_of_the_game(tmp_path: Path) -> None:
     def work(url: str) -> list[botdrome.MatchResult]:
         client = botdrome.connect(url)
         token = client.register("gomoku", "ada")
-        return client.play("house:random", "gomoku", "ada", token, opponent="house:random", size=5, win_length=3)
+        size: dict[str, Any] = {"size": 5, "win_length": 3}
+        results = [
+            *client.play("house:random", "gomoku", "ada", token, opponent="house:random", **size),
+            *client.play(first_point, "gomoku", "ada", token, opponent="house:random", version="1.2", **size),
+        ]
+        (new, *_), (old, *_) = [match["seats"] for match in httpx.get(f"{url}/api/v1/matches", trust_env=False).json()["matches"]]
+        assert (old["version"], new["version"]) == (botdrome.__version__, "1.2")
+        return results
 
-    (result,) = await beside(tmp_path, work)
-    assert restored(result.record)[0].setup.options == {"size": 5, "win_length": 3}
+    for result in await beside(tmp_path, work):
+        assert restored(result.record)[0].setup.options == {"size": 5, "win_length": 3}
 
 
 async def test_the_example_of_the_page_runs(tmp_path: Path) -> None:

@@ -109,6 +109,18 @@ async def test_a_store_of_a_newer_version_is_left_alone(url: str) -> None:
         await open_store(url)
 
 
+async def test_matches_from_before_versions_have_none(url: str) -> None:
+    store = await open_store(url)
+    await play(store, a_match("old"))
+    await store.close()
+    await _run(url, "ALTER TABLE matches DROP COLUMN versions")
+    await _run(url, "UPDATE alembic_version SET version_num = 'nodes'")
+    store = await open_store(url)
+    await play(store, a_match("new", versions=("1.2", "")))
+    assert [match.versions for match in await store.matches(Wanted(oldest_first=True))] == [(), ("1.2", "")]
+    await store.close()
+
+
 async def _run(url: str, statement: str) -> None:
     if url.startswith("sqlite"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:

@@ -51,7 +51,7 @@ async def test_results_by_opponent(store: Store) -> None:
     await play(store, a_match("a", started=1), 1, 2)
     await play(store, a_match("b", started=2), 2, 1)
     await play(store, a_match("c", ("ada", LONG), started=3), 1, 1)
-    await play(store, a_match("d", ("cid", "ada", "bob"), started=4), 2, 1, 3)
+    await play(store, a_match("d", ("cid", "ada", "bob"), started=4, versions=("", "2", "7")), 2, 1, 3)
     await play(store, a_match("e", started=5), 1, 1, status="aborted")
     bob, cid = Opponent("bob", 3, 2, 0, 1, 4), Opponent("cid", 1, 1, 0, 0, 4)
     long = Opponent(LONG, 1, 0, 1, 0, 3)
@@ -64,19 +64,19 @@ async def test_results_by_opponent(store: Store) -> None:
     assert await store.reports.causes("bob", 2) == {"complete": 2, "timeout": 1}
     meetings = await store.reports.meetings_of("ada", 0, 3)
     assert {meeting.opponent: meeting for meeting in meetings} == {
-        "cid": Meeting(4, 4, 1, "cid", 2),
-        "bob": Meeting(4, 4, 1, "bob", 3),
+        "cid": Meeting(4, 4, 1, "cid", 2, "2"),
+        "bob": Meeting(4, 4, 1, "bob", 3, "2", "7"),
         LONG: Meeting(3, 3, 1, LONG, 1),
     }
 
 
 async def test_results_are_read_on_from_where_they_were_left(store: Store) -> None:
-    await play(store, a_match("a"), 1, 2)
+    await play(store, a_match("a", versions=("", "2")), 1, 2)
     store.begin(a_match("b"))
     store.begin(a_match("other", game="gomoku"))
     last = await store.reports.last_number()
     assert await store.reports.running(GAME, last) == {"b": 2}
-    assert await store.reports.seatings(GAME, 0, last) == [Seating("a", "ada", 1, 1000), Seating("a", "bob", 2, 1000)]
+    assert await store.reports.seatings(GAME, 0, last) == [Seating("a", "ada", 1, 1000), Seating("a", "bob", 2, 1000, "2")]
     await play(store, a_match("b"), 1, 1)
     assert await store.reports.running(GAME, last) == {}
     assert [seat.place for seat in await store.reports.seatings_of(GAME, ["b", "other"])] == [1, 1]

@@ -20,6 +20,7 @@ from botdrome.client.program import CannotStart
 from botdrome.client.rest import RestServer, ServerProblem, segment
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.runner.bot_version import bot_version
 from botdrome.runner.names import PROGRAM
 from botdrome.runner.remote_player import remote_player
 from botdrome.runner.seats import check_bot
@@ -41,6 +42,8 @@ class JoinCommand(Struct, frozen=True):
     players: int | None
     options: list[str]
     contest_password: str = ""
+    version: str | None = None
+    """None: the checksum of its file."""
 
 
 def run_join(command: JoinCommand) -> int:
@@ -72,7 +75,9 @@ def _wish(command: JoinCommand, rest: RestServer) -> JoinWish:
     if command.players is not None:
         table_size(row, command.players, command.players)
     with_options(row.game, options)
-    return JoinWish(game, name, command.token, command.contest, command.opponent, command.players, options)
+    version = bot_version(command.bot) if command.version is None else command.version
+    wanted = (command.contest, command.opponent, command.players, options)
+    return JoinWish(game, name, command.token, *wanted, version=version)
 
 
 def _with_token(wish: JoinWish, rest: RestServer) -> JoinWish:

@@ -16,6 +16,7 @@ Game = Annotated[
 ]
 Name = Annotated[str, typer.Option(help="The bot's name on the server. \\[default: its file name]")]
 Token = Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one, or a new bot]")]
+Version = Annotated[str | None, typer.Option(help="The bot's version. \\[default: the checksum of its file]")]
 Games = Annotated[int | None, typer.Option(min=1, help="Stop after this many matches.")]
 Players = Annotated[int | None, typer.Option(min=1, help="Seats at the table. \\[default: 2]")]
 Option = Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")]
@@ -31,6 +32,7 @@ def join(
     contest_password: Annotated[str, typer.Option(help="The password of the contest, if it has one.")] = "",
     opponent: Annotated[str | None, typer.Option(help="Play only against this bot: a name, or house:NAME.")] = None,
     token: Token = "",
+    version: Version = None,
     games: Games = None,
     players: Players = None,
     option: Option = None,
@@ -43,7 +45,8 @@ def join(
     """
     from botdrome.cli.join import JoinCommand, run_join
 
-    command = JoinCommand(bot, server, game, name, token, contest, opponent, games, players, option or [], contest_password)
+    wanted = (contest, opponent, games, players, option or [], contest_password, version)
+    command = JoinCommand(bot, server, game, name, token, *wanted)
     raise typer.Exit(run_join(command))
 
 
@@ -54,6 +57,7 @@ def challenge(
     game: Game = "",
     name: Name = "",
     token: Token = "",
+    version: Version = None,
     games: Annotated[int, typer.Option(min=1, help="The number of matches.")] = 1,
     option: Option = None,
 ) -> None:
@@ -63,7 +67,9 @@ def challenge(
     """
     from botdrome.cli.join import JoinCommand, run_join
 
-    raise typer.Exit(run_join(JoinCommand(bot, server, game, name, token, None, opponent, games, None, option or [])))
+    raise typer.Exit(
+        run_join(JoinCommand(bot, server, game, name, token, None, opponent, games, None, option or [], "", version))
+    )
 
 
 def register(

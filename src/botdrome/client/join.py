@@ -35,12 +35,14 @@ class JoinWish(Struct, frozen=True):
     options: dict[str, Any] = {}
     pace: str | None = None
     """None: the usual one."""
+    version: str = ""
+    """The version of the bot; empty: it names none."""
 
     def login(self, features: tuple[str, ...], match: str) -> dict[str, Any]:
         """Return the login; `match` is one to return to, or empty."""
         login = {"gameType": game_type(self.game), "name": self.name, "password": self.token, "features": [AGAIN, *features]}
         wanted = {"contest": self.contest, "opponent": self.opponent, "players": self.players, "options": self.options}
-        wanted |= {"pace": self.pace, "match": match}
+        wanted |= {"pace": self.pace, "version": self.version, "match": match}
         return login | {key: value for key, value in wanted.items() if value}
 
 

@@ -12,6 +12,7 @@ from botdrome.games.options import with_options
 from botdrome.library.matches import MatchResult
 from botdrome.match.headline import headlines_of
 from botdrome.match.record import BadRecord
+from botdrome.runner.bot_version import bot_version
 from botdrome.runner.function_player import FunctionPlayer
 from botdrome.runner.remote_player import remote_player
 from botdrome.runner.seats import FunctionSeat, check_bot
@@ -42,18 +43,22 @@ class ServerClient:
 
     def play(
         self, bot: Any, game: str, name: str, token: str, *, games: int = 1, opponent: str | None = None,
-        contest: str | None = None, players: int | None = None, **options: Any,
+        contest: str | None = None, players: int | None = None, version: str | None = None, **options: Any,
     ) -> list[MatchResult]:  # fmt: skip
         """Let a bot play matches, as `botdrome join` does, and return those that the server has stored.
 
         `bot` is one of `botdrome.play`, and the options are those of the game. In a contest it plays until the contest is over.
+        `version` is that of the bot; by default the checksum of its file, if it is given as text.
         """
         if game not in FORMATS:
             raise BadOption(f"there is no game {game!r}; there are {', '.join(FORMATS)}")
         with_options(FORMATS[game].game, options)
         if isinstance(bot, str):
             check_bot(bot, game)
-        wish, played = JoinWish(game, name, token, contest, opponent, players, options), PlayedMatches()
+        if version is None:
+            version = bot_version(bot) if isinstance(bot, str) else ""
+        wish = JoinWish(game, name, token, contest, opponent, players, options, version=version)
+        played = PlayedMatches()
         join = Join(self.url, wish, lambda: _player(bot, game, name, options), played, None if contest else games)
         try:
             asyncio.run(join.run())

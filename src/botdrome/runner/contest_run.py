@@ -149,9 +149,11 @@ class ContestRun:
         if outcome is None:
             await self._journal.keep_results(name, {fixture.key: result}, ARENA, "; ".join(filter(None, played.absent.values())))
             return
-        players = tuple(self.progress.entrants[entrant].name for entrant in fixture.entrants)
-        seed, options = seed_text(fixture.seed), self.document.options
-        self._store.begin(MatchEntry(result.match, self.document.game, players, played.started, name, options, seed))
+        entrants = [self.progress.entrants[number] for number in fixture.entrants]
+        players, versions = tuple(entrant.name for entrant in entrants), tuple(entrant.version for entrant in entrants)
+        seed, options, game = seed_text(fixture.seed), self.document.options, self.document.game
+        entry = MatchEntry(result.match, game, players, played.started, name, options, seed, versions=versions)
+        self._store.begin(entry)
         note = result_note(name, fixture.key, result)
         await self._store.finish(
             Finish(result.match, "ended", played.ended, outcome.result, outcome.view, outcome.record, notes=(note,))

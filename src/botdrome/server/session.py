@@ -72,7 +72,7 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._due: Seconds | None = None
-        self.name, self.owner = "", NOBODY
+        self.name, self.owner, self.version = "", NOBODY, ""
         self.closed = self.registered = self._logging_in = False
         self.errand: Errand | None = None
         """Why the connection came here from another node; None: the client connected here."""
@@ -175,6 +175,7 @@ class Session:
     # Login.
 
     def _log_in(self, command: Authenticate | Admit | AdmitGuest) -> None:
+        self.version = "" if isinstance(command, AdmitGuest) else command.version
         if isinstance(command, Authenticate):
             bot = self._desk.registry.recognised(command.name, command.token)
             if bot is not None and command.game in ("", bot.game):
@@ -198,8 +199,7 @@ class Session:
 
     def _admitted(self, admission: Admission, game: str) -> None:
         self.name, self.owner, self.registered = admission.name, admission.owner, admission.bot is not None
-        if admission.bot is not None:
-            game = admission.bot.game
+        game = game if admission.bot is None else admission.bot.game
         self.enlist(game)
         self.answer(Admitted(admission.name, game))
 

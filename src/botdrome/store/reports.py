@@ -8,7 +8,7 @@ from msgspec import Struct
 from sqlalchemy import Executable, Text, bindparam, null, select
 
 from botdrome.store import queries, tallies
-from botdrome.store.rows import Fetch, key, whole
+from botdrome.store.rows import Fetch, key, players_in, whole
 from botdrome.store.tables import bots, matches, seats
 from botdrome.store.tallies import ContestOrder, ContestSummary, Epoch, Meeting, Opponent, OpponentOrder, Seating
 
@@ -87,16 +87,16 @@ class Reports:
     async def seatings(self, game: str, after: int, last: int) -> list[Seating]:
         """Return the seats of ended matches with numbers from `after` + 1 to `last`, match by match."""
         rows = await self._fetch(tallies.SEATINGS_BETWEEN, {"game": key(game), "after": after, "last": last})
-        return [Seating(match, whole(name, rest), place, started) for match, name, rest, place, started in rows]
+        return [_seating(*row) for row in rows]
 
     async def seatings_of(self, game: str, ids: Iterable[str]) -> list[Seating]:
         rows = await self._fetch(tallies.SEATINGS_OF, {"game": key(game), "ids": list(ids)})
-        return [Seating(match, whole(name, rest), place, started) for match, name, rest, place, started in rows]
+        return [_seating(*row) for row in rows]
 
     async def meetings_of(self, name: str, since: Epoch, limit: int) -> list[Meeting]:
         """Return the meetings of a player, latest first."""
         rows = await self._fetch(tallies.MEETINGS_OF_ONE, {"name": key(name), "since": since, "limit": limit})
-        return [Meeting(number, at, place, whole(other, rest), theirs) for number, at, place, other, rest, theirs in rows]
+        return [_meeting(*row) for row in rows]
 
     async def opponents(
         self, name: str, since: Epoch, order: OpponentOrder, falling: bool, limit: int, offset: int
@@ -145,3 +145,18 @@ class Reports:
         rows = await self._fetch(queries.LATEST_NOTES, {"book": key(book), "limit": limit, "offset": offset})
         total = (await self._fetch(queries.NOTES_COUNTED, {"book": key(book)}))[0][0]
         return [_mapping.decode(row[3]) for row in rows], int(total)
+
+
+def _seating(match: str, name: str, rest: str | None, place: int, started: Epoch, versions: str | None, player: int) -> Seating:
+    return Seating(match, whole(name, rest), place, started, _version(versions, player))
+
+
+def _meeting(
+    number: int, at: Epoch, place: int, other: str, rest: str | None, theirs: int, versions: str | None, mine: int, player: int
+) -> Meeting:
+    both = _version(versions, mine), _version(versions, player)
+    return Meeting(number, at, place, whole(other, rest), theirs, *both)
+
+
+def _version(versions: str | None, player: int) -> str:
+    return "" if versions is None else players_in(versions)[player]

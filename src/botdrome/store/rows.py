@@ -141,6 +141,7 @@ def match_row(match: MatchEntry) -> Row:
         None if match.pace == "usual" else match.pace,
         match.node,
         " ".join(match.former) or None,
+        as_json(match.versions) if match.versions else None,
         *end_row(match),
     )
 
@@ -158,7 +159,7 @@ def end_row(match: MatchEntry | Finish) -> Row:
 
 def match_entry(row: Sequence[Any]) -> MatchEntry:
     """Read all columns but the number."""
-    match_id, game, contest, contest_whole, started, seed, options, players, owners, pace, node, former, *end = row
+    match_id, game, contest, contest_whole, started, seed, options, players, owners, pace, node, former, versions, *end = row
     status, ended, result, view, reason = end
     if status == "running":  # stored in case of a crash, hidden until then
         result = view = None
@@ -179,6 +180,7 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
         pace=pace or "usual",
         node=node,
         former=tuple((former or "").split()),
+        versions=() if versions is None else players_in(versions),
     )
 
 

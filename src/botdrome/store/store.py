@@ -97,6 +97,12 @@ class MatchEntry(Struct, frozen=True):
     """The node that plays it; empty: a single server does. The store fills it in."""
     former: tuple[str, ...] = ()
     """The dead nodes that played it before, oldest first."""
+    versions: tuple[str, ...] = ()
+    """The version of the bot at each seat, where it named one; empty: no bot did."""
+
+    def version(self, player: int) -> str:
+        """Return the version of a player's bot; empty: it named none."""
+        return self.versions[player] if self.versions else ""
 
 
 class Note(Struct, frozen=True):

@@ -70,6 +70,7 @@ matches = Table(
     Column("pace", SMALL_TEXT),
     Column("node", SMALL_TEXT, nullable=False, server_default=""),
     Column("former", Text),
+    Column("versions", Text),
     Column("status", SMALL_TEXT, nullable=False),
     Column("ended", BigInteger),
     Column("result", Text),

@@ -42,6 +42,7 @@ class Seating(Struct, frozen=True):
     name: str
     place: int
     started: Epoch
+    version: str = ""
 
 
 class Meeting(Struct, frozen=True):
@@ -53,6 +54,8 @@ class Meeting(Struct, frozen=True):
     place: int
     opponent: str
     opponents_place: int
+    version: str = ""
+    opponents_version: str = ""
 
 
 def _tally(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -99,7 +102,7 @@ _rated = matches.c.pace.is_(None)
 """Matches at a pace for people are unrated."""
 _ended_of_game = (matches.c.game == bindparam("game", type_=Text)) & HAS_STATUS["ended"] & seats.c.place.is_not(None)
 _seatings = (
-    select(matches.c.id, seats.c.name, seats.c.name_whole, seats.c.place, seats.c.started)
+    select(matches.c.id, seats.c.name, seats.c.name_whole, seats.c.place, seats.c.started, matches.c.versions, seats.c.player)
     .join(matches, matches.c.number == seats.c.number)
     .where(_ended_of_game, _rated)
     .order_by(seats.c.number, seats.c.player)
@@ -114,12 +117,15 @@ RUNNING = select(matches.c.id, matches.c.number).where(
     matches.c.number <= bindparam("last", type_=BigInteger),
 )
 MEETINGS_OF_ONE = (
-    select(_mine.c.number, _mine.c.started, _mine.c.place, _theirs.c.name, _theirs.c.name_whole, _theirs.c.place)
+    select(
+        _mine.c.number, _mine.c.started, _mine.c.place, _theirs.c.name, _theirs.c.name_whole, _theirs.c.place,
+        matches.c.versions, _mine.c.player, _theirs.c.player,
+    )
     .select_from(_both)
     .where(_met, _rated)
     .order_by(_mine.c.started.desc(), _mine.c.number.desc())
     .limit(bindparam("limit", type_=BigInteger))
-)
+)  # fmt: skip
 
 _one, _two = seats.alias("one"), seats.alias("two")
 CROSSTABLE = (

@@ -62,6 +62,7 @@ class Authenticate(Struct, Command, frozen=True):
     name: str
     token: str
     game: str = ""
+    version: str = ""
 
 
 class Admit(Struct, Command, frozen=True):
@@ -71,6 +72,7 @@ class Admit(Struct, Command, frozen=True):
     token: Any
     game: str
     needed: TokenNeeded = "in its game"
+    version: str = ""
 
 
 class AdmitGuest(Struct, Command, frozen=True):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.server.tables.flight_lines import written
+from botdrome.store.store import Wanted
 from botdrome.wire.cube import writer as cube_writer
 from tests.server.clients import client, deaf_port, registered, server
 from tests.server.cube.clients import NOOP, bot, game, organiser, saying, starts
@@ -66,9 +67,11 @@ async def test_a_registered_bot_plays_under_its_name_with_its_token(tmp_path: Pa
     async with server(tmp_path) as house, bot(saying(NOOP)) as ann, organiser(house) as one:
         login = await registered(house, "taken", "battlecube")
         wanted = game(("taken", ann.url))
-        wanted["players"][0]["token"] = login["password"]
+        wanted["players"][0] |= {"token": login["password"], "version": "1.2"}
         await one.emit("NEW_GAME", wanted)
         events = await one.until("GAME_ENDED")
+        (match,) = await house.arena.store.matches(Wanted())
+        assert match.versions == ("1.2",)
         assert events[-1][1]["winner"]["name"] == "taken"
         assert login["password"] not in json.dumps(events)
         assert login["password"] not in json.dumps(ann.asked[0].body)

@@ -46,6 +46,8 @@ def test_further_keys_are_read() -> None:
         ({"opponent": "bob"}, True),
         ({"match": "m1"}, True),
         ({"invite": "w"}, True),
+        ({"version": "1.2"}, True),
+        ({"version": ""}, False),
         ({"pace": "usual"}, False),
         ({"pace": "slow"}, True),
         ({"features": ["frames"]}, True),
@@ -107,6 +109,7 @@ def test_options_in_other_words_are_the_same() -> None:
         (LOGIN | {"contest": "cup", "invite": "w"}, "a contest is for bots at the usual pace, without an invite"),
         (LOGIN | {"invite": "w", "opponent": "bob"}, "a login has an opponent or an invite, not both"),
         (LOGIN | {"invite": "w" * 65}, "an invite has at most 64 characters, not 65"),
+        (LOGIN | {"version": 1.2}, "version is text of at most 64 printable characters, not 1.2"),
         (LOGIN | {"features": [[]]}, f"there is no feature []; features may hold {KNOWN}"),
     ],
 )

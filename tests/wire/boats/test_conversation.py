@@ -148,8 +148,10 @@ def test_a_name_that_is_refused_may_be_changed() -> None:
     assert client.hear(NameAllowed()) == [b"E|invalid name"]
     client.say("J|much too long|...")
     assert client.hear(NameAllowed()) == [b"E|name too long"]
-    client.say(f"{JOIN}|secret")
-    assert client.hear(NameAllowed()) == [Admit("ann", "secret", "battleship")]
+    client.say(f"{JOIN}||{'v' * 65}")
+    assert client.hear(NameAllowed()) == [b"E|version is text of at most 64 printable characters, not '%b..." % (b"v" * 36)]
+    client.say(f"{JOIN}|secret|v2")
+    assert client.hear(NameAllowed()) == [Admit("ann", "secret", "battleship", version="v2")]
     client.hear(Admitted("ann"))
     assert client.hear(JoinRefused(b"name in use")) == [b"E|name in use"]
     assert client.say("J|bob|...") == [CheckBlacklist(b"bob")]

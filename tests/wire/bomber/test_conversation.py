@@ -118,7 +118,7 @@ def test_a_websocket() -> None:
     (state,) = talk.answer(shown(0), 0.0)
     assert isinstance(state, bytes) and json.loads(state)["state_number"] == 3
     assert talk.receive(b'{"action": "WAIT"}', 0.0) == (Act("u1", "WAIT", None),)
-    assert talk.receive(b"user_name=Ada", 0.0) == (RegisterUser("Ada", None),)
+    assert talk.receive(b"user_name=Ada&version=1.2", 0.0) == (RegisterUser("Ada", None, "1.2"),)
     assert talk.receive(b"[]", 0.0) == (RefuseMessage("BAD_MESSAGE", "a message is an object with the keys of the document"),)
     (answer, close) = talk.receive(b"{}", 0.0)
     assert answer == b'{"response":"DECLINED","information":"TOO_MANY_REQUESTS","detail":"too many messages"}'
@@ -150,6 +150,7 @@ def test_a_refusal() -> None:
         ({"action": "FLY", "user_id": "u1"}, "UNKNOWN_ACTION"),
         ({"action": "WAIT", "user_id": "u1", "state_number": "x"}, "BAD_FIELD"),
         ({"user_name": "Ada", "password": 7}, "BAD_FIELD"),
+        ({"user_name": "Ada", "version": 7}, "BAD_FIELD"),
         ({"user_name": "a/b"}, "BAD_NAME"),
     ],
 )

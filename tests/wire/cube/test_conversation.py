@@ -16,7 +16,7 @@ READ = "CubeSetup(ticks=3, edge=4, tasks=1, speed=0, starts=None)"
 EVENTS = {
     "a new game": f"""
         > 42["NEW_GAME",{{"setup":{SETUP},"players":[{{"name":"Ann","url":"http://a"}}]}}]
-        ! StartGame(wanted=NewGame(setup={READ}, players=(CubePlayer(name='Ann', url='http://a', token=None),)))""",
+        ! StartGame(wanted=NewGame(setup={READ}, players=(CubePlayer(name='Ann', url='http://a', token=None, version=''),)))""",
     "a change of all games, and of one": f"""
         > 42["GAME_SETUP_UPDATE",{SETUP}]
         ! ChangeGame(game_id=None, setup={READ})

@@ -151,6 +151,7 @@ def test_names_are_unique_and_the_cube_has_room() -> None:
         ),
         (named("half \ud83d"), '"name" must be a string'),
         ({"setup": SETUP, "players": [ANN | {"token": 5}]}, '"token" must be a string'),
+        ({"setup": SETUP, "players": [ANN | {"version": "a\n"}]}, '"version" must have printable characters only'),
     ],
 )
 def test_faults_that_the_original_missed_are_reported_in_its_form(payload: Any, message: str) -> None:
@@ -163,7 +164,7 @@ def test_faults_that_the_original_missed_are_reported_in_its_form(payload: Any, 
     "url", ["ftp://x/y", "localhost:4702", "http://[::1]:80/?q#f", "house:survivor", "bot:my bot", "connect:x"]
 )
 def test_any_absolute_address_passes_the_check(url: str) -> None:
-    assert new_game_in([{"setup": SETUP, "players": [ANN | {"url": url, "token": "t"}]}]).players[0].url == url
+    assert new_game_in([{"setup": SETUP, "players": [ANN | {"url": url, "token": "t", "version": "7"}]}]).players[0].url == url
 
 
 def test_a_long_value_is_not_echoed_whole() -> None:

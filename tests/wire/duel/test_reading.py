@@ -133,8 +133,8 @@ def test_logins() -> None:
     assert OK == b'{"status": "ok"}'
     assert read_duel_login({"username": "my.name"}) == DuelLogin("my.name", None, False)
     assert read_duel_login({"username": "\u017dofie \u26a1 <b>x</b>"}).name == "\u017dofie \u26a1 <b>x</b>"
-    full = read_duel_login({"username": "x" * 64, "password": "secret", "features": ["draw"], "more": 1})
-    assert (full.token, full.draws) == ("secret", True)
+    full = read_duel_login({"username": "x" * 64, "password": "secret", "features": ["draw"], "version": "2 β", "more": 1})
+    assert (full.token, full.draws, full.version) == ("secret", True, "2 β")
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,7 @@ def test_logins() -> None:
         ({"username": "x" * 65}, "username has 1 to 64 characters"),
         ({"username": "a\nb"}, "username has printable characters only"),
         ({"username": "a", "features": "draw"}, "features is a list that may hold \"draw\", not 'draw'"),
+        ({"username": "a", "version": "a\nb"}, "version is text of at most 64 printable characters, not 'a\\nb'"),
         ({"username": "a", "features": ["draw", 7]}, 'there is no feature 7; features may hold "draw"'),
     ],
 )

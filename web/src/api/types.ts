@@ -907,6 +907,8 @@ export interface Seat {
   score: number | null;
   /** Why it ended for this bot. */
   cause: string | null;
+  /** The version that the bot named; null: none. */
+  version: string | null;
   /** The outcome in one line. Only for one match, when it is over and can be replayed. */
   headline?: string;
 }

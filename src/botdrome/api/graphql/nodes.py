@@ -122,8 +122,9 @@ class MatchNode:
         return {"victor": victor, "reason": result["reason"]}
 
     def seats(self, info: Info) -> list[dict[str, Any]]:
-        result = self._entry.result
-        seats: list[dict[str, Any]] = [{"seat": seat, "bot": bot} for seat, bot in enumerate(self.bots)]
+        result, version = self._entry.result, self._entry.version
+        seats: list[dict[str, Any]]
+        seats = [{"seat": seat, "bot": bot, "version": version(seat) or None} for seat, bot in enumerate(self.bots)]
         if result is not None:
             for seat, place, score, cause in zip(seats, result.places, result.scores, result.causes, strict=True):
                 seat |= {"place": place, "score": score, "cause": cause}

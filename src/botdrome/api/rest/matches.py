@@ -25,6 +25,7 @@ class Seat(Struct):
     place: Annotated[int | None, Meta(description="1 for the winner; players that tie share a place.")] = None
     score: float | None = None
     cause: Annotated[str | None, Meta(description="Why it ended for this bot.")] = None
+    version: Annotated[str | None, Meta(description="The version that the bot named; null: none.")] = None
     headline: (
         Annotated[str, Meta(description="The outcome in one line. Only for one match, when it is over and can be replayed.")]
         | UnsetType
@@ -157,9 +158,9 @@ def _outcome(entry: MatchEntry) -> RestOutcome | None:
 def _seats(entry: MatchEntry) -> list[Seat]:
     result = entry.result
     if result is None:
-        return [Seat(seat, name) for seat, name in enumerate(entry.players)]
+        return [Seat(seat, name, version=entry.version(seat) or None) for seat, name in enumerate(entry.players)]
     lines = zip(entry.players, result.places, result.scores, result.causes, strict=True)
-    return [Seat(seat, *line) for seat, line in enumerate(lines)]
+    return [Seat(seat, *line, version=entry.version(seat) or None) for seat, line in enumerate(lines)]
 
 
 async def record(context: ReadContext, request: RestRequest) -> bytes:

@@ -1,5 +1,7 @@
 """Registration of users in a Bomberman room. The store checks names and tokens; the rules are in `wire/bomber`."""
 
+from msgspec.structs import replace
+
 from botdrome.server.bomber.contest_rooms import ContestRooms
 from botdrome.server.bomber.room import BomberRoom, SendReply
 from botdrome.server.bomber.users import BomberUser
@@ -35,6 +37,7 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
     except Exception:
         log_failure("a bot could not be looked up")
         return RequestRefused(UNAVAILABLE, "UNAVAILABLE", "names cannot be looked up now")
+    admission = replace(admission, version=command.version)
     if (contests := room.contest_rooms) is not None and (user := _contest_user(room, contests, command, admission, address)):
         return contests.registered(user)
     known, closing = room.named(admission.name), room.desk.closing

@@ -117,7 +117,7 @@ class BomberRoom:
 
     def enter(self, user_name: str, admission: Admission, password: str | None, address: str) -> BomberUser:
         """Add a user. The room must be open, and the name free."""
-        user = BomberUser(user_name, admission.bot, password, address, self._make_writer)
+        user = BomberUser(user_name, admission, password, address, self._make_writer)
         self._users[user.user_id] = self._names[admission.name] = user
         self._list(user, admission, address)
         self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))

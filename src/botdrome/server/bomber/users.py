@@ -6,6 +6,7 @@ from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.server.lobby.clients import no_login
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
+from botdrome.server.lobby.registry import Admission
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
@@ -20,7 +21,8 @@ class BomberUser:
     present = True
     """Always present: a user that misses a round stands still, and may act again."""
 
-    def __init__(self, user_name: str, bot: BotEntry | None, password: str | None, address: str, make_writer: MakeWriter) -> None:
+    def __init__(self, user_name: str, admission: Admission, password: str | None, address: str, make_writer: MakeWriter) -> None:
+        bot, self.version = admission.bot, admission.version
         self.user_name, self._make_writer = user_name, make_writer
         self.user_id = secrets.token_hex(16)
         """A secret shared by the server and the user."""

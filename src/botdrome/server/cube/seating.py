@@ -97,7 +97,8 @@ def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], caller: 
     clients |= {number: invited[name] for number, name in named.items() if name in invited}
     names = tuple(player.name for player in players)
     owners = tuple(clients[number].owner if number in clients else player.owner for number, player in enumerate(players))
-    table = desk.tables.set_table(setup.game, terms, names, owners, _options(wanted))
+    versions = tuple(player.version for player in wanted.players)
+    table = desk.tables.set_table(setup.game, terms, names, owners, _options(wanted), versions=versions)
     game = CubeGame(table, wanted, caller, desk.settings, desk.registry.clients)
     for number in range(len(names)):
         if number in house:

@@ -59,7 +59,7 @@ class Invitations:
             raise BotUnavailable(f"{name} plays {MOST_MATCHES} matches already")
         bot = self.bot(callee) if pace == "usual" else self._bot_for_long_match(callee)
         try:
-            await challenge(self._caller, callee.url, name, callee.bot.game)
+            bot.version = await challenge(self._caller, callee.url, name, callee.bot.game)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, why=str(failure))
             bot.turn_away({})

@@ -35,6 +35,8 @@ class Admission(Struct, frozen=True):
     """None: the client is a guest."""
     owner: str = NOBODY
     """The owner of its seats (see `owners.py`)."""
+    version: str = ""
+    """The version of the bot; empty: it names none."""
 
 
 class Registry:

@@ -27,6 +27,7 @@ from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import TOKEN_CHANGED
 from botdrome.wire.half_pairs import value_of
 from botdrome.wire.standing import Standing
+from botdrome.wire.versions import BadVersion, read_version
 from botdrome.wire.writers import MatchWriters
 
 ON_A_BEAT = 2.0
@@ -43,8 +44,11 @@ LAST_WORDS = 5.0
 CHALLENGE_LIMIT = 5.0
 
 
-async def challenge(caller: BotCaller, url: str, name: str, game: str) -> None:
-    """Check that the bot of this name answers at this URL: it must repeat a random secret. Raise CallFailed otherwise."""
+async def challenge(caller: BotCaller, url: str, name: str, game: str) -> str:
+    """Check that the bot of this name answers at this URL: it must repeat a random secret. Raise CallFailed otherwise.
+
+    Return the version in the answer; empty: it names none.
+    """
     secret = secrets.token_hex(16)
     question = msgspec.json.encode({"challenge": secret, "name": name, "gameType": game_type(game)})
     answer = await caller.post(url, question, CHALLENGE_LIMIT, {"x-botdrome-bot": quote(name, safe="")})
@@ -54,6 +58,10 @@ async def challenge(caller: BotCaller, url: str, name: str, game: str) -> None:
         said = None
     if not 200 <= answer.status < 300 or not isinstance(said, dict) or said.get("challenge") != secret:
         raise CallFailed("the answer does not repeat the challenge")
+    try:
+        return read_version(said.get("version"))
+    except BadVersion as problem:
+        raise CallFailed(str(problem)) from None
 
 
 class UrlBot:
@@ -61,6 +69,7 @@ class UrlBot:
 
     def __init__(self, bot: BotEntry, url: str, desk: Desk, caller: BotCaller) -> None:
         self.name, self.owner, self.url = bot.name, bot_owner(bot), url
+        self.version = ""
         self.seeker: Seeker | None = None
         self.over: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Done when the bot has left; the result says whether it has played."""

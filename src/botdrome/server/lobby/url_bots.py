@@ -210,7 +210,7 @@ class UrlBots:
             return False
         playing = self._invitations.bot(callee)
         try:
-            await challenge(self._caller, callee.url, name, wish.game)
+            playing.version = await challenge(self._caller, callee.url, name, wish.game)
         except CallFailed as failure:
             log.info("a bot does not answer", bot=name, contest=wish.contest, why=str(failure))
             self._resting[name] = self._loop.time() + REST

@@ -20,6 +20,7 @@ class SeekHere(DeskMessage, frozen=True):
 
     name: str
     owner: str
+    version: str
     wish: Wish
     opponent: str | None
     by_lot: bool
@@ -68,6 +69,7 @@ class TableSeat(Struct, frozen=True, array_like=True):
     ticket: int
     name: str
     owner: str
+    version: str
 
 
 class OpenTable(Struct, frozen=True, array_like=True, tag=True):

@@ -51,7 +51,8 @@ class FrontDesk:
             self._cluster.with_rooms(lambda _: self.seek_again(seeker.ticket))
         else:
             wish = seeker.wish
-            self.tell(home, SeekHere(seeker.ticket, seeker.name, client.owner, wish, seeker.opponent, seeker.by_lot))
+            who = (seeker.ticket, seeker.name, client.owner, client.version)
+            self.tell(home, SeekHere(*who, wish, seeker.opponent, seeker.by_lot))
 
     def give_up(self, seeker: Seeker) -> None:
         home = self._homes.pop(seeker, None)

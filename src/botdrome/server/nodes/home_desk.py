@@ -54,7 +54,7 @@ class HomeDesk:
         """A front repeats itself after trouble, so the client may wait here already."""
         if (front, message.ticket) in self._waiting:
             return
-        client = RemoteClient(self, front, message.ticket, message.name, message.owner)
+        client = RemoteClient(self, front, message.ticket, message.name, message.owner, message.version)
         self._waiting[front, message.ticket] = client
         self._desk.seek(client, message.name, message.wish, message.opponent, message.by_lot)
 
@@ -82,7 +82,7 @@ class HomeDesk:
         for client in remote:
             self._waiting.pop((client.front, client.ticket), None)
         seats = [
-            TableSeat(client.front, client.ticket, seeker.name, client.owner)
+            TableSeat(client.front, client.ticket, seeker.name, client.owner, client.version)
             for client, seeker in zip(remote, seekers, strict=True)
         ]
         self.tell(remote[0].front, OpenTable(wish, tuple(seats)))

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class RemoteClient:
     """When it gets a seat, its connection is fetched. Until that has come, the seat hears nothing."""
 
-    def __init__(self, desk: "HomeDesk", front: NodeId, ticket: int, name: str, owner: str) -> None:
+    def __init__(self, desk: "HomeDesk", front: NodeId, ticket: int, name: str, owner: str, version: str) -> None:
         self._desk, self.front, self.ticket = desk, front, ticket
-        self.name, self.owner = name, owner
+        self.name, self.owner, self.version = name, owner, version
         self.seeker: Seeker | None = None
         self.arrived: Candidate | None = None
         """Its session here."""

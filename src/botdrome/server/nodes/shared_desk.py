@@ -109,7 +109,7 @@ class SharedDesk:
 
     def _take(self, seat: TableSeat) -> WaitingClient:
         here = self._front.take(seat.ticket) if seat.front == self._cluster.here else None
-        return here or RemoteClient(self._home, seat.front, seat.ticket, seat.name, seat.owner)
+        return here or RemoteClient(self._home, seat.front, seat.ticket, seat.name, seat.owner, seat.version)
 
     def _put_back(self, message: OpenTable) -> None:
         for seat in message.seats:

@@ -9,6 +9,7 @@ from itertools import islice
 from time import time
 from typing import Any, Protocol
 
+from msgspec.structs import replace
 from prometheus_client import Counter
 
 from botdrome.games.chance import SEED_BITS
@@ -36,6 +37,10 @@ from botdrome.store.store import MatchEntry, Store
 
 class Candidate(SeatedPlayer, Protocol):
     """A client that can take a seat."""
+
+    @property
+    def version(self) -> str:
+        """The version of the bot, as its login names it; empty: it names none."""
 
     @property
     def present(self) -> bool: ...
@@ -87,19 +92,20 @@ class RunningTables:
         contest: str | None = None,
         pace: PaceName = "usual",
         seed: int | None = None,
+        versions: tuple[str, ...] = (),
     ) -> Table:
-        """Return a table for these players, stored as running. `owners` are the owners of their seats (see `owners.py`).
+        """Return a table for these players. `owners` are the owners of their seats (see `owners.py`).
 
         `options` are those that the game was made with, and `pace` is the name of the pace of the terms. Without a seed, one
-        is drawn.
+        is drawn. `versions` are those of players that are no candidates.
         """
         match = Match(game, len(names), terms, secrets.randbits(SEED_BITS) if seed is None else seed)
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
         of_game = dict(options or {})
-        entry = MatchEntry(match_id, game.name, names, started, contest, of_game, seed_of(match), owners=owners, pace=pace)
-        table = self._table(entry, match)
-        self._store.begin(entry)
-        return table
+        entry = MatchEntry(
+            match_id, game.name, names, started, contest, of_game, seed_of(match), owners=owners, pace=pace, versions=versions
+        )
+        return self._table(entry, match)
 
     def _table(self, entry: MatchEntry, match: Match) -> Table:
         settings = self._settings.match
@@ -126,10 +132,15 @@ class RunningTables:
         return table
 
     def start_table(self, table: Table, sitters: Sequence[Candidate | None], delay: float | None = None) -> None:
-        """Seat the candidates in the order of the players, and begin after the delay. None: a house bot has that seat.
+        """Store the match as running, seat the candidates in the order of the players, and begin after the delay.
+
+        None: a house bot has that seat, or a bot that the caller has seated.
 
         Without a delay the usual one is taken, and tables that tick get different phases.
         """
+        named = [table.entry.version(player) if sitter is None else sitter.version for player, sitter in enumerate(sitters)]
+        table.entry = replace(table.entry, versions=tuple(named) if any(named) else ())
+        self._store.begin(table.entry)
         for player, sitter in enumerate(sitters):
             if sitter is not None:
                 sitter.sit_down(table, player)

@@ -136,7 +136,7 @@ class BattlebotConversation:
         game = login.format.name
         if login.guest:
             return (AdmitGuest(login.name, login.password, game),)
-        return (Authenticate(login.name, login.password, game),)
+        return (Authenticate(login.name, login.password, game, login.version),)
 
     # What the server decides.
 

@@ -13,6 +13,7 @@ from botdrome.match.terms import PACES, PaceName
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import Command
 from botdrome.wire.features import AGAIN, EXTRAS, FRAMES, NOTICES, VIEWS, BadFeatures, read_features
+from botdrome.wire.versions import BadVersion, read_version
 
 ENCODER = msgspec.json.Encoder()
 LONGEST_CONTEST = 1000
@@ -41,6 +42,7 @@ class Login(Struct, frozen=True):
     invite: str | None = None
     guest: bool = False
     """True: the client is no registered bot, and `password` is a secret of its choice."""
+    version: str = ""
 
     @property
     def frames(self) -> bool:
@@ -51,7 +53,7 @@ class Login(Struct, frozen=True):
     def notices(self) -> bool:
         """Whether the client knows messages that the original never sends: it asked for them, or used a new key."""
         asked = not self.features.isdisjoint((AGAIN, FRAMES, NOTICES, VIEWS))
-        return asked or self.guest or self.pace != "usual" or any((self.opponent, self.match, self.invite))
+        return asked or self.guest or self.pace != "usual" or any((self.opponent, self.match, self.invite, self.version))
 
     def answer(self) -> bytes:
         """Return the answer to a good login. A contest is echoed as it was sent."""
@@ -90,7 +92,8 @@ def read_login(message: Any) -> Login:
     name, features = _text(message, "name"), _features(message)
     password = _secret(message) if guest else _text(message, "password")
     echoed = {key: message[key] for key in ("gameType", "contest") if key in message}
-    return Login(row, name, password, echoed, players, options, contest, opponent, match, features, pace, invite, guest)
+    wishes = (contest, opponent, match, features, pace, invite)
+    return Login(row, name, password, echoed, players, options, *wishes, guest, _version(message))
 
 
 def _text(message: dict[str, Any], key: str) -> str:
@@ -153,6 +156,13 @@ def _features(message: dict[str, Any]) -> frozenset[str]:
     try:
         return read_features(message, (AGAIN, EXTRAS, FRAMES, NOTICES, VIEWS))
     except BadFeatures as problem:
+        raise BadLogin(str(problem)) from None
+
+
+def _version(message: dict[str, Any]) -> str:
+    try:
+        return read_version(message.get("version"))
+    except BadVersion as problem:
         raise BadLogin(str(problem)) from None
 
 

@@ -27,6 +27,7 @@ class JoinRoom(Struct, Command, frozen=True):
     name: bytes
     board: bytes
     secret: bytes
+    version: bytes = b""
 
 
 class ReturnToSeat(Struct, Command, frozen=True):

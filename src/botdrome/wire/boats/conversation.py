@@ -53,6 +53,7 @@ from botdrome.wire.conversation import (
 )
 from botdrome.wire.standing import Standing
 from botdrome.wire.token_bucket import TokenBucket
+from botdrome.wire.versions import BadVersion, read_version
 from botdrome.wire.writers import SharedWriter
 
 CHAT_RATE, CHAT_BURST = 2.0, 20
@@ -119,7 +120,7 @@ class BoatConversation:
         name = value(fields, 1)
         if fields[0] != b"J" or not name:
             return self._go(PROTOCOL_ERROR)
-        self._request = JoinRoom(name, value(fields, 2), value(fields, 3))
+        self._request = JoinRoom(name, value(fields, 2), value(fields, 3), value(fields, 4))
         return (CheckBlacklist(name),)
 
     def _member(self, fields: list[bytes], line: bytes, now: Seconds) -> Outs:
@@ -182,8 +183,12 @@ class BoatConversation:
         problem = name_problem(request.name, self._longest_name)
         if problem:
             return (retry(problem),)
+        try:
+            version = read_version(text_of(request.version))
+        except BadVersion as bad:
+            return (retry(plain(str(bad))),)
         self._held = []
-        return (Admit(text_of(request.name), request.secret.decode("latin-1") or None, GAME),)
+        return (Admit(text_of(request.name), request.secret.decode("latin-1") or None, GAME, version=version),)
 
     def _hold(self, line: bytes) -> Outs:
         assert self._held is not None

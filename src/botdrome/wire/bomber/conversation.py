@@ -28,6 +28,7 @@ from botdrome.wire.bomber.state import FINISHED, REGISTRATION, StateWriter
 from botdrome.wire.conversation import Close, Command, Conversation, Outs, Reply, Seconds
 from botdrome.wire.framing.websocket import POLICY
 from botdrome.wire.token_bucket import TokenBucket
+from botdrome.wire.versions import BadVersion, read_version
 
 OK, BAD, FORBIDDEN, NOT_FOUND, CONFLICT, UNAVAILABLE = 200, 400, 403, 404, 409, 503
 TAKEN = ("its user has another password", "its user registered with a password or from another address")
@@ -43,6 +44,7 @@ UserAnswer = tuple[int, bytes, bytes]
 class RegisterUser(Struct, Command, frozen=True):
     name: str
     password: str | None
+    version: str = ""
 
 
 class ReadState(Struct, Command, frozen=True):
@@ -126,7 +128,8 @@ class BomberConversation:
     def receive(self, message: Message) -> RoomCommand:
         """Return what the client asks of the room. BadRequest if the message cannot be understood."""
         if registers(message):
-            return RegisterUser(read_name(message["user_name"]), _password(message.get("password")))
+            version = _version(message.get("version"))
+            return RegisterUser(read_name(message["user_name"]), _password(message.get("password")), version)
         action, user_id = message.get("action"), message.get("user_id", self._user_id)
         if action is None:
             raise BadRequest("MISSING_FIELD", "action is missing, or user_name if this is a registration")
@@ -209,6 +212,13 @@ def _password(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise BadRequest("BAD_FIELD", "password is text")
+
+
+def _version(value: Any) -> str:
+    try:
+        return read_version(value)
+    except BadVersion as problem:
+        raise BadRequest("BAD_FIELD", str(problem)) from None
 
 
 # The rules of a room.

@@ -7,7 +7,8 @@ from msgspec import Struct
 from botdrome.games.battlecube import NO_STARTS, TOO_MANY, Battlecube
 from botdrome.games.battlecube_answer import Cell
 from botdrome.match.terms import Milliseconds, Pace, Terms
-from botdrome.wire.cube.checks import MISSING, Fault, fault, listing, mapping, text, uri, whole
+from botdrome.wire.cube.checks import MISSING, Fault, Path, echoed, fault, listing, mapping, text, uri, whole
+from botdrome.wire.versions import LONGEST_VERSION
 
 NOT_UNIQUE = "All player names must be unique"
 SAME_START = "Two players have the same start position"
@@ -17,6 +18,14 @@ SLOWEST = 60_000
 """Milliseconds between two ticks."""
 LONGEST_NAME, LONGEST_URL, LONGEST_ID = 64, 2048, 64
 
+
+def _version(value: Any, path: Path) -> str:
+    version: str = text(LONGEST_VERSION)(value, path)
+    if not version.isprintable():
+        raise fault(path, "must have printable characters only", "string.base", value=echoed(version))
+    return version
+
+
 _CELL = {axis: whole(0, MOST_EDGE) for axis in "xyz"}
 _NEEDED = {
     "maxNumOfTicks": whole(1, MOST_TICKS),
@@ -25,7 +34,7 @@ _NEEDED = {
 _SPEED = {"speed": whole(0, SLOWEST)}
 _TASKS = {"numOfTasksPerTick": whole(1, MOST_TASKS)}
 _STARTS = {"playerStartPositions": listing(mapping({"name": text(LONGEST_NAME)} | _CELL, {}), MOST_PLAYERS)}
-_PLAYER = mapping({"name": text(LONGEST_NAME), "url": uri(LONGEST_URL)}, {"token": text(LONGEST_URL)})
+_PLAYER = mapping({"name": text(LONGEST_NAME), "url": uri(LONGEST_URL)}, {"token": text(LONGEST_URL), "version": _version})
 _ID = {"id": text(LONGEST_ID)}
 _SETUP = mapping(_NEEDED | _TASKS, _SPEED | _STARTS)
 _UPDATE = mapping(_NEEDED | _TASKS, _SPEED | _STARTS | _ID)
@@ -39,6 +48,7 @@ class CubePlayer(Struct, frozen=True):
     url: str
     token: str | None = None
     """The bot's token, if the name is that of a registered bot."""
+    version: str = ""
 
 
 class CubeSetup(Struct, frozen=True):

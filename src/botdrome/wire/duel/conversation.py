@@ -108,7 +108,7 @@ class DuelConversation:
             login = self._login = read_duel_login(value)
         except BadDuelLogin as problem:
             return self._fail(str(problem))
-        return (Admit(login.name, login.token, GAME),)
+        return (Admit(login.name, login.token, GAME, version=login.version),)
 
     # What the server decides.
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from botdrome.wire.features import DRAW, BadFeatures, read_features
 from botdrome.wire.names import can_be_shown
+from botdrome.wire.versions import BadVersion, read_version
 
 LONGEST_NAME = 64
 OK = b'{"status": "ok"}'
@@ -18,6 +19,7 @@ class DuelLogin(Struct, frozen=True):
     """The token as it was sent; None: none was sent."""
     draws: bool
     """Whether the client wants to be told of draws."""
+    version: str = ""
 
 
 class BadDuelLogin(Exception):
@@ -33,10 +35,10 @@ def read_duel_login(message: Any) -> DuelLogin:
     if not isinstance(message, dict) or "username" not in message:
         raise BadDuelLogin('log in first: {"username": "NAME"}')
     try:
-        features = read_features(message, (DRAW,))
-    except BadFeatures as problem:
+        features, version = read_features(message, (DRAW,)), read_version(message.get("version"))
+    except (BadFeatures, BadVersion) as problem:
         raise BadDuelLogin(str(problem)) from None
-    return DuelLogin(_name(message["username"]), message.get("password"), DRAW in features)
+    return DuelLogin(_name(message["username"]), message.get("password"), DRAW in features, version)
 
 
 def _name(name: Any) -> str:
