@@ -43,6 +43,16 @@ def test_the_network_and_the_arena_are_not_charged() -> None:
     assert holds(match) == 3
 
 
+def test_a_delay_of_the_arena_slows_down_no_later_step() -> None:
+    match = noughts()
+    match.credit(0, 0, 30, 1000)
+    assert match.course.clocks.active
+    match.submit(0, mark(0, 1, 1), 1010)
+    assert not match.course.clocks.active, "all players have the same time again"
+    assert match.deadline == 1010 + 5000
+    assert holds(match) == 3
+
+
 def test_the_announced_time_has_no_credit() -> None:
     match = noughts(pace=Pace(5000, grace=10))
     match.credit(0, 150, 0, 0)

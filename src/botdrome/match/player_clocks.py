@@ -91,3 +91,4 @@ class PlayerClocks:
         step.late = {}
         self._answers.clear()
         self.arena = [0] * len(self.arena)
+        self.active = bank is not None or any(self.network)
