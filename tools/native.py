@@ -34,7 +34,9 @@ BUSY = {
     "server/boats": ("game", "players", "port", "room", "statistics"),
     "server/bomber": ("judging", "room", "routes"),
     "server/duel": ("hall",),
-    "server/network": ("body_budget", "http", "rate_limit", "steady_clock", "tcp", "timeouts", "traffic", "websocket"),
+    "server/network": (
+        "body_budget", "http", "peer", "rate_limit", "shares", "steady_clock", "tcp", "timeouts", "traffic", "websocket"
+    ),
     "server/tables": (
         "audience", "flight_records", "kept_table", "metronome", "move_times", "resumed_table", "running_tables",
         "subscriber", "table",

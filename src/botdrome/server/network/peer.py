@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import structlog
 
+from botdrome.server.network.budget import Held, Sharer
 from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.proxies import Proxies
-from botdrome.server.network.shares import Held, Sharer, Shares
+from botdrome.server.network.shares import Shares
 from botdrome.wire.framing.proxy_header import BadHeader, may_be_header, read_header
 
 log = structlog.get_logger()
 
-PIECE = 64 << 10
+PIECE: Final = 64 << 10
 """Bytes of held input served at a time. Reading pauses while more than this is held."""
 
 HEADER_WAIT = 3.0
@@ -40,12 +41,14 @@ class Origin(NamedTuple):
     """Whether a proxy reported the address."""
 
 
-class Peer(asyncio.Transport):
-    """A connection and its share of the loop. Not compiled, since compiled protocols need a subclass of asyncio.Transport."""
+class Peer:
+    """A connection and its share of the loop.
+
+    A protocol and a transport by duck typing: mypyc cannot lay out subclasses of asyncio's classes.
+    """
 
     def __init__(self, make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None) -> None:
         """`origin` is that of a client which another node has accepted."""
-        super().__init__()
         self._make, self._shares, self._proxies, self._origin = make, shares, proxies, origin
         self._from: tuple[Any, ...] | None = None
         """The address and port of the client."""
@@ -54,6 +57,8 @@ class Peer(asyncio.Transport):
         """The first bytes from a proxy, which may be a PROXY header."""
         self._waiting: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
+        self.write: Callable[[bytes], None]
+        """The transport's, for a call less for each message."""
         self._protocol: asyncio.Protocol
         self._receive: Callable[[bytes], None]
         self._sharer: Sharer
@@ -92,7 +97,7 @@ class Peer(asyncio.Transport):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self.write = self._transport.write  # type: ignore[method-assign]  # a call less for each message
+        self.write = self._transport.write
         if self._origin is not None:
             self._from, self._proxied = self._origin[:2], self._origin.proxied
             return self._begin()
@@ -127,7 +132,7 @@ class Peer(asyncio.Transport):
         self._begun = True
         self.adopt(self.address)
         self.set_protocol(cast(asyncio.Protocol, self._make()))
-        self._protocol.connection_made(self)
+        self._protocol.connection_made(cast(asyncio.Transport, self))
         first, self._first = self._first, b""
         if first:
             self.data_received(first)
@@ -193,7 +198,7 @@ class Peer(asyncio.Transport):
         return self._held
 
     def _hold(self, data: bytes) -> None:
-        self._held += data
+        self._held = self._held + data if self._held else data
         self._line_up()
         if len(self._held) > PIECE and not self._full:
             self._full = True
@@ -210,7 +215,8 @@ class Peer(asyncio.Transport):
         return self._in_line
 
     def _serve_piece(self) -> bool:
-        piece, self._held = self._held[:PIECE], self._held[PIECE:]
+        held = self._held
+        piece, self._held = (held, b"") if len(held) <= PIECE else (held[:PIECE], held[PIECE:])
         if piece:
             self._enter()
             try:

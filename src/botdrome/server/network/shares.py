@@ -9,56 +9,24 @@ the whole server, and a flooding client gets only the time that others leave.
 import asyncio
 from collections import OrderedDict, deque
 from time import monotonic
-from typing import Protocol
+from typing import Final
 from weakref import WeakValueDictionary
 
 from botdrome.server import metrics
+from botdrome.server.network.budget import BURST, Budget, Held, Sharer
 
-SHARED = 0.5
+SHARED: Final = 0.5
 """The part of loop time that active addresses share evenly for immediate service. The rest serves held input."""
-BURST = 0.005
-"""Maximum seconds of loop time in a budget."""
-DEBT = 0.05
+DEBT: Final = 0.05
 """Maximum debt of a budget, in seconds of loop time. It is small, so that a budget recovers soon after a burst."""
-SLICE = 0.001
+SLICE: Final = 0.001
 """Seconds spent on held input in one turn of the loop."""
-REST = 0.001
+REST: Final = 0.001
 """Seconds between two slices while clients of several addresses are active."""
-PERIOD = 0.5
+PERIOD: Final = 0.5
 """Seconds over which the active addresses are counted."""
 REMEMBERED = 10_000
 """Maximum number of budgets kept. The least recently used is dropped first."""
-
-
-class Held(Protocol):
-    """A connection with held input, or other queued work for a client."""
-
-    @property
-    def later(self) -> float:
-        """Estimated seconds of work that one piece causes after it was served."""
-
-    def serve_held(self) -> bool:
-        """Serve one piece. Return whether there is more."""
-
-
-class Budget:
-    """The loop time of one address, and its clients with held input."""
-
-    __slots__ = ("filled", "left", "line", "period")
-
-    def __init__(self, now: float) -> None:
-        self.left, self.filled, self.period = BURST, now, 0
-        self.line: deque[Sharer] = deque()
-
-
-class Sharer:
-    """An account at an address, or all guests there. Sharers of an address take turns."""
-
-    __slots__ = ("__weakref__", "budget", "held")
-
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
-        self.held: deque[Held] = deque()
 
 
 class Shares:
@@ -70,6 +38,8 @@ class Shares:
         self._line: deque[Budget] = deque()
         self._loop = asyncio.get_running_loop()
         self._serving = False
+        self._held = 0
+        """Pieces of work that were queued since the last slice."""
         self._period, self._period_end = 0, 0.0
         self._active = self._counted = 1
         """Active addresses in the last period, and in the current one so far."""
@@ -109,7 +79,7 @@ class Shares:
         return budget.left <= 0
 
     def hold(self, sharer: Sharer, held: Held) -> None:
-        metrics.HELD.inc()
+        self._held += 1
         budget = sharer.budget
         if not budget.line:
             self._line.append(budget)
@@ -122,17 +92,20 @@ class Shares:
 
     def _serve(self) -> None:
         """Serve held input for one slice per turn of the loop, so that other events are handled in between."""
+        metrics.HELD.inc(self._held)
+        self._held = 0
         budget = self._line.popleft()
         sharer = budget.line.popleft()
         began, spent = monotonic(), 0.0
-        while sharer.held and spent < SLICE:
-            held = sharer.held.popleft()
+        line = sharer.held
+        while line and spent < SLICE:
+            held = line.popleft()
             if held.serve_held():
-                sharer.held.append(held)
+                line.append(held)
             began -= held.later
             spent = monotonic() - began
         budget.left -= spent
-        if sharer.held:
+        if line:
             budget.line.append(sharer)
         if budget.line:
             self._line.append(budget)
