@@ -103,9 +103,13 @@ class SqlStore:
 
     async def _fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Read after all earlier changes are on disk."""
+        await self._journal.settled()
+        return await self._fetch_stored(query, values)
+
+    async def _fetch_stored(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        """Read what is on disk now. Logins need not wait for the begins of matches, and so do not make their batches small."""
         if self._closed:
             raise StoreUnavailable("the store is closed")
-        await self._journal.settled()
         try:
             found = await self._database.fetch(query, values)
         except StoreUnavailable as problem:
@@ -118,11 +122,11 @@ class SqlStore:
         await self._journal.enter(changes.registered(bot))
 
     async def bot(self, name: str) -> BotEntry | None:
-        rows = await self._fetch(queries.BOT, {"name": key(name)})
+        rows = await self._fetch_stored(queries.BOT, {"name": key(name)})
         return bot_entry(rows[0]) if rows else None
 
     async def bots_like(self, name: str) -> list[BotEntry]:
-        alike = [bot_entry(row) for row in await self._fetch(queries.BOTS_LIKE, {"likeness": like(name)})]
+        alike = [bot_entry(row) for row in await self._fetch_stored(queries.BOTS_LIKE, {"likeness": like(name)})]
         return [bot for bot in alike if look_alike(name, bot.name)]
 
     async def bots(
