@@ -20,9 +20,8 @@ from botdrome.games.fleet import (
 )
 from botdrome.games.game import BadOption, Game, Raw, Seat, View
 from botdrome.games.reading import an_object, entry, shown
-from botdrome.games.shots import read_shot, struck
+from botdrome.games.shots import TURNS, fired, next_seat, raised, read_shot
 
-TURNS = tuple((seat,) for seat in range(9))
 EXAMPLES = 8
 """The number of example fleets that `moves` lists."""
 
@@ -95,7 +94,7 @@ class Battleship(Game[Act], frozen=True):
             return self._placed(moves, chance)
         seat = self.to_move[0]
         shot = moves.get(seat)
-        return self._fired(seat, shot) if isinstance(shot, Shot) else self._skipped(seat)
+        return fired(self, seat, shot) if isinstance(shot, Shot) else self._skipped(seat)
 
     def _placed(self, moves: Mapping[Seat, Act], chance: Chance) -> "Battleship":
         """Place the fleets. A seat that passed gets a random fleet."""
@@ -109,26 +108,8 @@ class Battleship(Game[Act], frozen=True):
         return random_fleet(self.width, self.height, boats_in(self.boats).names, chance)
 
     def _skipped(self, seat: Seat) -> "Battleship":
-        return replace(
-            self, to_move=self._next(self.scores), skips=_raised(self.skips, seat), turn=self.turn + 1, shot=None, hit=False
-        )
-
-    def _fired(self, seat: Seat, shot: Shot) -> "Battleship":
-        fleets, boards, hit = struck(self.fleets, self.boards, shot.target, shot.y * self.width + shot.x)
-        scores = _raised(self.scores, seat) if hit else self.scores
-        return replace(
-            self, fleets=fleets, boards=boards, to_move=self._next(scores), scores=scores, turn=self.turn + 1, shot=shot, hit=hit
-        )
-
-    def _next(self, scores: tuple[int, ...]) -> tuple[Seat, ...]:
-        """Return the seat that moves next, or no seat when the game is over.
-
-        The goal is at most the number of squares of a fleet, so a seat has reached it when nothing is left to hit.
-        """
-        rounds, seat = divmod(self.turn + 1, len(scores))
-        if not seat and (rounds == self.rounds or max(scores) >= (self.goal or boats_in(self.boats).squares)):
-            return ()
-        return TURNS[seat]
+        turn, skips = self.turn + 1, raised(self.skips, seat)
+        return replace(self, to_move=next_seat(self, turn, self.scores), skips=skips, turn=turn, shot=None, hit=False)
 
     def decided(self, absent: Collection[Seat]) -> bool:
         """Return True if every fleet is sunk or its player absent. Xterm Boat Sinker then ends the game, even within a round."""
@@ -185,9 +166,3 @@ class Battleship(Game[Act], frozen=True):
                 if mark == WATER and target != seat:
                     yield {"target": target, "x": at % self.width, "y": at // self.width}
         yield {"skip": True}
-
-
-def _raised(counts: tuple[int, ...], seat: Seat) -> tuple[int, ...]:
-    raised = list(counts)
-    raised[seat] += 1
-    return tuple(raised)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -18,7 +18,9 @@ Square = int
 Mask = int
 """A set of squares, one bit each."""
 
-WATER, HIT, MISS = ".", "X", "0"
+WATER: Final = "."
+HIT: Final = "X"
+MISS: Final = "0"
 Squares = str
 """A board as one text, row by row."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"

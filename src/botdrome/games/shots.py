@@ -1,13 +1,22 @@
 """Shots of battleship: reading them, and their effect. On a busy server most moves are shots, so this module is compiled."""
 
-from typing import Any
+from typing import Any, Final, TypeVar
 
-from botdrome.games.fleet import HIT, MISS, WATER, Squares
+from msgspec import Struct
+from msgspec.structs import replace
+
+from botdrome.games.fleet import HIT, MISS, WATER, Squares, boats_in
 from botdrome.games.game import IllegalMove, Seat
 from botdrome.games.reading import entry, shown, whole, whole_within
 
 Sea = tuple[Squares, ...]
 """One board per seat."""
+Counts = tuple[int, ...]
+"""One number per seat."""
+TURNS: Final = tuple([(seat,) for seat in range(9)])
+
+P = TypeVar("P", bound=Struct)
+"""The position, whose class is in `battleship.py`."""
 
 
 def read_shot(words: dict[str, Any], seat: Seat, boards: Sea, width: int, height: int) -> tuple[Seat, int, int] | None:
@@ -41,6 +50,31 @@ def _read_target(words: dict[str, Any], seat: Seat, seats: int) -> Seat:
     if not 0 <= target < seats:
         raise IllegalMove(f"there is no seat {shown(target)}; seats are from 0 to {seats - 1}")
     return target
+
+
+def fired(position: P, seat: Seat, shot: Any) -> P:
+    """Return the position after a shot at a new square."""
+    before: Any = position
+    fleets, boards, hit = struck(before.fleets, before.boards, shot.target, shot.y * before.width + shot.x)
+    turn, scores = before.turn + 1, raised(before.scores, seat) if hit else before.scores
+    to_move = next_seat(before, turn, scores)
+    return replace(position, fleets=fleets, boards=boards, to_move=to_move, scores=scores, turn=turn, shot=shot, hit=hit)
+
+
+def next_seat(position: Any, turn: int, scores: Counts) -> tuple[Seat, ...]:
+    """Return the seat that has this turn, or no seat if the game is over before it.
+
+    The goal is at most the number of squares of a fleet, so a seat has reached it when nothing is left to hit.
+    """
+    rounds, seat = divmod(turn, len(scores))
+    if not seat and (rounds == position.rounds or max(scores) >= (position.goal or boats_in(position.boats).squares)):
+        return ()
+    return TURNS[seat]
+
+
+def raised(counts: Counts, seat: Seat) -> Counts:
+    """Return the counts with one more for this seat."""
+    return tuple([count + (at == seat) for at, count in enumerate(counts)])
 
 
 def struck(fleets: Sea, boards: Sea, target: int, at: int) -> tuple[Sea, Sea, bool]:

@@ -5,7 +5,7 @@ and costs the garbage collector nothing. The players of a match share the space 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -17,7 +17,7 @@ ROOM = 16 << 20
 """Bytes for all players of a match together."""
 PIECE, PER_LINE = 1 << 18, 200
 """Bytes of a record that are written at a time, and the bytes that each line adds to its own length."""
-OVERHEAD = 60
+OVERHEAD: Final = 60
 """Bytes that a line takes beside its text."""
 TOO_MUCH = "more was said than there is room for in the record of a match"
 

@@ -1,7 +1,7 @@
 """BoatGame: a boat game that runs, and its players."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
@@ -26,7 +26,7 @@ class BoatGame(PlayerGroup):
         self.table = table
         self.roster = Roster([player.name for player in players], [player.taunts for player in players], chance)
         self._writer = BoatWriter(self.roster)
-        self._placed = False
+        self._stop_placing: Callable[[], None]
         for number, player in enumerate(self.players):
             player.player = number
 
@@ -49,16 +49,14 @@ class BoatGame(PlayerGroup):
 
     def begin(self, tables: RunningTables) -> None:
         """Players on lines have sent their fleets when they joined; these are placed as soon as the match starts."""
-        self.table.subscribe(Subscriber(changed=self._place_fleets))
+        self._stop_placing = self.table.subscribe(Subscriber(changed=self._place_fleets))
         for player in self.players:
             if player.session is not None:
                 player.session.answer(GameStarts(self._writer))
         tables.start_table(self.table, [player.session or player.native for player in self.players], 0.0)
 
     def _place_fleets(self) -> None:
-        if self._placed:
-            return
-        self._placed = True
+        self._stop_placing()
         for player in self.players:
             if player.on_lines:
                 line = b"%b|%b" % (joined(player.name), player.board)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from time import monotonic
+from typing import Final
 
 import structlog
 
@@ -11,7 +12,7 @@ log = structlog.get_logger()
 
 HEARTBEAT = 0.05
 """Seconds between two heartbeats of an idle loop."""
-STALL = 0.15
+STALL: Final = 0.15
 """A gap of this many seconds is a stall. More than a heartbeat, since a busy machine may wake the process late."""
 WORTH_LOGGING = 1.0
 """Seconds."""

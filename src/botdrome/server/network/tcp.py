@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 import structlog
 
@@ -21,7 +21,7 @@ from botdrome.wire.framing.streams import BadFrame, Framing
 
 log = structlog.get_logger()
 
-PIECE = 4096
+PIECE: Final = 4096
 """Bytes handled at a time."""
 CLOSE_TIMEOUT = 2.0
 """Seconds for the client to read the last bytes."""

@@ -1,7 +1,7 @@
 """Flight records: the messages between the server and each seat, with the server's verdicts, for the bots' authors."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -12,16 +12,16 @@ from botdrome.server.tables.move_times import NOTHING, Uncharged
 
 BEGINNING, ENDING = 250, 150
 """Bytes kept of a long message. The end is kept too: it says what a turn was worth in games with large boards."""
-SHOWN = BEGINNING + ENDING
+SHOWN: Final = BEGINNING + ENDING
 """A message up to this length is kept whole."""
-ENTRY = 6
+ENTRY: Final = 6
 """The number of fields of an entry."""
-OVERHEAD = 20
+OVERHEAD: Final = 20
 """Bytes of an entry beside its message and its verdict."""
-SHEETS = 8
+SHEETS: Final = 8
 """A full record has about this many sheets. The oldest sheet is dropped first."""
 
-PACK = msgspec.msgpack.Encoder().encode
+PACK: Final = msgspec.msgpack.Encoder().encode
 
 
 class FlightRecord:

@@ -2,6 +2,7 @@
 
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
+from typing import Final
 
 from botdrome.match.course import News
 from botdrome.match.events import Player
@@ -11,15 +12,15 @@ from botdrome.server import metrics
 from botdrome.server.network.steady_clock import SteadyClock
 from botdrome.server.tables.seated_player import SeatedPlayer
 
-PERIOD: Milliseconds = 1000
+PERIOD: Final[Milliseconds] = 1000
 """The time between two looks at a player's network time."""
 
-LATE: Milliseconds = 2
+LATE: Final[Milliseconds] = 2
 """A timer that is later than this may be so because the loop was busy."""
 
 Uncharged = tuple[Milliseconds, Milliseconds]
 """The network's and the arena's part of the time of a move."""
-NOTHING: Uncharged = (0, 0)
+NOTHING: Final[Uncharged] = (0, 0)
 
 
 def never() -> bool:

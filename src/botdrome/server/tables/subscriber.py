@@ -51,6 +51,13 @@ class Subscribers:
         if subscriber.changed is not None:
             self._changed.append(subscriber.changed)
 
+    def remove(self, subscriber: Subscriber) -> None:
+        """The lists are made anew, since a subscriber may leave while it is being called."""
+        rest = [one for one in self._all if one is not subscriber]
+        self._all, self._notified, self._changed = [], [], []
+        for one in rest:
+            self.add(one)
+
     def notify(self, news: News) -> None:
         if self._notified:
             public = [piece for piece in news if meant_for(piece[0]) is None]

@@ -62,8 +62,10 @@ class Table:
         self._last_words: list[tuple[Player, list[bytes]]] = []
         self._ending: asyncio.Future[None]
 
-    def subscribe(self, subscriber: Subscriber) -> None:
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Return a function that ends the subscription."""
         self._subscribers.add(subscriber)
+        return partial(self._subscribers.remove, subscriber)
 
     def seat(self, player: Player, seated: SeatedPlayer) -> None:
         seated.take_seat(player, self.writers)

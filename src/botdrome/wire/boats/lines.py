@@ -6,6 +6,7 @@ Servers keep fields as bytes, since the protocol names no encoding. Clients show
 import re
 from collections.abc import Collection, Sequence
 from functools import cache
+from typing import Final
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.fleet import WATER, boats_in, check_fleet
@@ -155,7 +156,7 @@ def aimed(fields: Sequence[bytes], names: Sequence[bytes], shooter: int, positio
 
 PlainShot = tuple[int, Raw]
 """A square by its number, and the move that shoots at it: shared by all games, never changed."""
-NOBODY: tuple[int, dict[bytes, PlainShot]] = (-1, {})
+NOBODY: Final[tuple[int, dict[bytes, PlainShot]]] = (-1, {})
 
 
 @cache

@@ -1,6 +1,6 @@
 """Framing: how a stream of bytes is cut into messages."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class BadFrame(Exception):
@@ -19,7 +19,7 @@ class Framing(Protocol):
         """Return messages as one piece of the stream."""
 
 
-LENGTH = 4
+LENGTH: Final = 4
 """Bytes of a frame's header."""
 
 

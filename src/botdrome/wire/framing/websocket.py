@@ -13,24 +13,25 @@ import re
 from base64 import b64encode
 from functools import lru_cache
 from hashlib import sha1
+from typing import Final
 
 from botdrome.wire.safe_headers import plain_answer
 
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
-LAST = 0x80
+LAST: Final = 0x80
 """The bit of a frame's first byte that ends a message."""
-MASKED = 0x80
+MASKED: Final = 0x80
 """The mask bit of a frame's second byte."""
 WHOLE_TEXT, WHOLE_BINARY = LAST | TEXT, LAST | BINARY
-CONTROL = {LAST | CLOSE, LAST | PING, LAST | PONG}
-WHOLE = {WHOLE_TEXT, WHOLE_BINARY} | CONTROL
+CONTROL: Final = {LAST | CLOSE, LAST | PING, LAST | PONG}
+WHOLE: Final = {WHOLE_TEXT, WHOLE_BINARY} | CONTROL
 """First bytes of frames that hold a whole message or control frame."""
-FIRST_BYTES = {CONTINUATION, TEXT, BINARY, LAST | CONTINUATION} | WHOLE
+FIRST_BYTES: Final = {CONTINUATION, TEXT, BINARY, LAST | CONTINUATION} | WHOLE
 """The first bytes that are allowed: there are no extensions, and control frames are never split."""
 
-SHORT = 125
+SHORT: Final = 125
 """The longest payload whose length is in the second byte, and the longest of a control frame."""
-MOST_PARTS = 4096
+MOST_PARTS: Final = 4096
 """Frames of one message."""
 
 NORMAL, GOING, MALFORMED, NOT_UTF8, POLICY, TOO_BIG, INTERNAL, TRY_LATER = 1000, 1001, 1002, 1007, 1008, 1009, 1011, 1013
@@ -215,7 +216,7 @@ class Reader:
 
 # Frames of a server.
 
-SHORT_HEADS = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)]
+SHORT_HEADS: Final = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)]
 
 
 def packed(messages: list[bytes]) -> bytes:
