@@ -112,17 +112,17 @@ def moves(pairs: int, seconds: float) -> None:
         done = load("noughts", running.url, *passwords, 2 * pairs, seconds)
         spent = running.cpu() - before
         rate, each = done["moves"] / spent, spent / done["matches"] * 1e6
-        least = 2 * bare.connection + done["moves"] / done["matches"] * bare.message
         print(
             f"noughts and crosses, {pairs:4} pairs: {rate:8,.0f} moves per CPU second ({each:,.0f} us a match with two logins), "
             f"{done['moves'] / seconds:,.0f} a second, p99 {done['answers'][1]:.1f} ms, "
             f"memory {began / 1e6:.0f} -> {running.memory() / 1e6:.0f} MB over {done['matches']:,.0f} matches; "
-            f"{each / least:.1f} times as much as a bare echo for two connections and as many messages ({least:,.0f} us)"
+            f"{each / bare.new:.1f} times as much as a bare echo of the same messages and connections ({bare.new:,.0f} us)"
         )
 
 
 def connections(pairs: int, seconds: float, turns: int = 4) -> None:
     """Compare a new connection for each match with connections that are kept, in turns on one server."""
+    bare = echo.measure()
     spent: dict[str, float] = {"noughts": 0.0, "again": 0.0}
     matches = dict.fromkeys(spent, 0.0)
     with server() as running:
@@ -135,7 +135,9 @@ def connections(pairs: int, seconds: float, turns: int = 4) -> None:
     new, kept = (spent[kind] / matches[kind] * 1e6 for kind in spent)
     print(
         f"noughts and crosses, {pairs} pairs: {new:,.0f} us of CPU a match on new connections, {kept:,.0f} us on kept ones "
-        f"(feature `again`): {1 - kept / new:.0%} less, {(new - kept) / 2:,.0f} us for each connection and login"
+        f"(feature `again`): {new / kept:.2f} times the moves per CPU second, {(new - kept) / 2:,.0f} us for each connection "
+        f"and login; {new / bare.new:.1f} and {kept / bare.kept:.1f} times as much as a bare echo of the same messages and "
+        f"connections ({bare.new:,.0f} and {bare.kept:,.0f} us)"
     )
 
 
