@@ -185,6 +185,7 @@ async def _put_together(
     )
     arena.clients, arena.contests, arena.keys = desk.registry.clients, contests, keys
     operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, contests)
+    node.show(arena, operator)
     rate = RequestRate(settings)
     return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, rate, node)
 

@@ -17,6 +17,7 @@ from botdrome.cli.duel_command import duel
 from botdrome.cli.join_front import bots, challenge, join, register
 from botdrome.cli.mcp_front import mcp
 from botdrome.cli.new_front import new
+from botdrome.cli.nodes_front import nodes
 from botdrome.cli.play_command import play
 from botdrome.cli.rehearse_front import rehearse
 
@@ -62,6 +63,7 @@ app.command()(duel)
 app.command()(new)
 app.add_typer(contest, name="contest")
 contest.add_typer(contest_server, name="server")
+app.add_typer(nodes, name="nodes")
 app.command()(rehearse)
 
 

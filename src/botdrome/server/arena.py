@@ -19,6 +19,7 @@ from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import is_bots, is_guests
 from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
+from botdrome.server.nodes.node import Node
 from botdrome.server.tables.audience import Spectator
 from botdrome.server.workers.pool import Workers
 from botdrome.store.identity import hashed, likeness
@@ -168,6 +169,8 @@ class Arena:
         self.clients = ConnectedClients()
         self.contests: Contests | None = None
         self.keys: OperatorKeys | None = None
+        self.nodes: Callable[[], list[Node]] = list
+        """Returns the live nodes; none on a single server."""
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """Register a bot and return its token, which is shown once. Raise BadName, TooMany, NameTaken or CallFailed."""

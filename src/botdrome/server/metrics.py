@@ -9,6 +9,7 @@ WAIT = Histogram(
     "Time that bots waited for their table",
     buckets=(0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0),
 )
+NODE = Gauge("botdrome_node_info", "1 for the name, epoch and version of this node of a cluster", ["node", "epoch", "version"])
 TABLES = Gauge("botdrome_tables", "Running matches")
 MATCHES = Counter("botdrome_matches", "Finished matches", ["game", "status"])
 MOVES = Counter("botdrome_moves", "Moves in finished matches, legal or not")

@@ -701,6 +701,36 @@ export interface NextMatches {
   unplayed: Unplayed[];
 }
 
+export interface NodeShown {
+  name: string;
+  /** Its own HTTP address; empty: it is starting. */
+  url: string;
+  version: string;
+  /** It takes no new matches. */
+  draining: boolean;
+  /** Running matches. */
+  tables: number;
+  connections: number;
+  /** Its clients that wait for an opponent. */
+  waiting: number;
+  /** The share of a core that it uses. */
+  cpu: number;
+  /** The time since it joined. */
+  seconds: number;
+}
+
+export interface NodeState {
+  draining: boolean;
+}
+
+export interface NodesShown {
+  /** The live nodes by name; none: the server is no node of a cluster. */
+  nodes: NodeShown[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
 export interface NumberedBoard {
   board: PlayerBoard;
   /** The number of the board in its match, from 0. */

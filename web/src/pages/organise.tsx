@@ -15,6 +15,7 @@ import { Clients } from './organise-clients';
 import { OrganiseContests } from './organise-contests';
 import { Battlecube } from './organise-cube';
 import { RunningMatches } from './organise-matches';
+import { Nodes } from './organise-nodes';
 import { Overview } from './organise-overview';
 
 const PARTS: Record<string, { title: string; Part: ComponentType }> = {
@@ -25,6 +26,7 @@ const PARTS: Record<string, { title: string; Part: ComponentType }> = {
   matches: { title: 'Running matches', Part: RunningMatches },
   battlecube: { title: 'Battlecube', Part: Battlecube },
   boats: { title: 'Boat rooms', Part: BoatRooms },
+  nodes: { title: 'Nodes', Part: Nodes },
   audit: { title: 'Audit log', Part: Audit },
 };
 

@@ -1,5 +1,6 @@
 """The endpoints of the operator: /api/v1/operator/..."""
 
+from botdrome.api.rest import nodes
 from botdrome.api.rest import operator_clients as clients
 from botdrome.api.rest import operator_contests as contests
 from botdrome.api.rest import operator_games as games
@@ -61,6 +62,10 @@ OPERATOR_ENDPOINTS = (
     RestEndpoint(
         "GET", f"{ROOT}/audit", "The audit log, the latest entry first.", clients.audit, clients.AuditShown, PAGING,
         private=True, problems=LIMITS,
+    ),
+    RestEndpoint(
+        "PUT", f"{ROOT}/nodes/{{name}}", "Have a node take no new matches, or take them again.", nodes.changenode,
+        nodes.NodeState, body=nodes.NodeState, private=True, problems=(*LIMITS, (404, "There is no such node."), MEDIA),
     ),
     RestEndpoint(
         "POST", f"{ROOT}/contests", "Create a contest from its document.", contests.createcontest, DocumentedContest,

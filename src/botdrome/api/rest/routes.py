@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Route
 
 from botdrome.api import duel
 from botdrome.api.pages import page
-from botdrome.api.rest import bots, contest_documents, contest_meetings, contests, games, matches, ratings, server
+from botdrome.api.rest import bots, contest_documents, contest_meetings, contests, games, matches, nodes, ratings, server
 from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, PAGING, TABLE_SIZE, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
@@ -154,6 +154,7 @@ ENDPOINTS = (
         server.upcoming, server.NextMatches,
     ),
     RestEndpoint("GET", "/server", "The addresses of the server, by protocol.", server.server, server.ServerAddress),
+    RestEndpoint("GET", "/nodes", "The nodes of the cluster, with their load.", nodes.nodes, nodes.NodesShown, PAGING),
     RestEndpoint(
         "GET", "/duel/boards", "Boards of duel arena, the latest first.", duel.duelboards, duel.DuelBoards,
         PAGING, in_worker=True,

@@ -22,7 +22,7 @@ def create_contest(server: str, token: str, file: Path, to_open: bool) -> int:
         document = document_in(file)
         body, path = {"toml": file.read_text()}, segment(document.name)
         try:
-            rest.get("operator/contests", _needed(token), body)
+            rest.get("operator/contests", needed_token(token), body)
         except ServerProblem as problem:
             if problem.status != CONFLICT:
                 raise
@@ -31,23 +31,23 @@ def create_contest(server: str, token: str, file: Path, to_open: bool) -> int:
             rest.get(f"operator/contest-actions/{path}", token, {"action": "open"})
         return _tell(rest, document.name)
 
-    return attempt(str(file), lambda: _reached(server, work))
+    return attempt(str(file), lambda: reached(server, work))
 
 
 def act(server: str, token: str, name: str, action: str) -> int:
     def work(rest: RestServer) -> int:
-        rest.get(f"operator/contest-actions/{segment(name)}", _needed(token), {"action": action})
+        rest.get(f"operator/contest-actions/{segment(name)}", needed_token(token), {"action": action})
         return _tell(rest, name)
 
-    return attempt(name, lambda: _reached(server, work))
+    return attempt(name, lambda: reached(server, work))
 
 
 def withdraw_bot(server: str, token: str, name: str, bot: str, why: str) -> int:
     def work(rest: RestServer) -> int:
-        rest.get(f"operator/contest-withdrawals/{segment(name)}", _needed(token), {"bot": bot, "reason": why})
+        rest.get(f"operator/contest-withdrawals/{segment(name)}", needed_token(token), {"bot": bot, "reason": why})
         return _tell(rest, name)
 
-    return attempt(name, lambda: _reached(server, work))
+    return attempt(name, lambda: reached(server, work))
 
 
 def rerun_contest(server: str, token: str, name: str, bots: list[str], only: str) -> int:
@@ -55,10 +55,10 @@ def rerun_contest(server: str, token: str, name: str, bots: list[str], only: str
         if only not in ("", "failed") or not (bots or only):
             raise CommandError("say which matches: --bot BOT, or --only failed")
         body = {"bots": bots, "failed": bool(only)}
-        rest.get(f"operator/contest-reruns/{segment(name)}", _needed(token), body)
+        rest.get(f"operator/contest-reruns/{segment(name)}", needed_token(token), body)
         return _tell(rest, name)
 
-    return attempt(name, lambda: _reached(server, work))
+    return attempt(name, lambda: reached(server, work))
 
 
 def show_contest(server: str, name: str, as_json: bool) -> int:
@@ -71,10 +71,10 @@ def show_contest(server: str, name: str, as_json: bool) -> int:
         Terminal().print(_standings(contest))
         return 0
 
-    return attempt(name, lambda: _reached(server, work))
+    return attempt(name, lambda: reached(server, work))
 
 
-def _reached(server: str, work: Callable[[RestServer], int]) -> int:
+def reached(server: str, work: Callable[[RestServer], int]) -> int:
     """Do the work with a server; tell the server's refusals in its words."""
     try:
         return work(RestServer(server))
@@ -86,7 +86,7 @@ def _reached(server: str, work: Callable[[RestServer], int]) -> int:
         return 1
 
 
-def _needed(token: str) -> str:
+def needed_token(token: str) -> str:
     if not token:
         raise CommandError("the operator's token is needed: --token, or BOTDROME_OPERATOR_TOKEN")
     return token

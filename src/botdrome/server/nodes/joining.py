@@ -5,12 +5,15 @@ from time import monotonic, process_time, time
 
 import structlog
 
+from botdrome.server import metrics
+from botdrome.server.arena import Arena
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.cluster import ROOMS, Cluster
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.shared_desk import SharedDesk
+from botdrome.server.operator.operator import Operator
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.nodes import CannotJoin
 from botdrome.store.store import Store, StoreUnavailable
@@ -29,6 +32,9 @@ class SingleServer:
 
     def serve(self, desk: Desk, connections: ConnectionLimits) -> None:
         """Do nothing: the desk is alone."""
+
+    def show(self, arena: Arena, operator: Operator) -> None:
+        """Do nothing: there are no nodes to show."""
 
     async def recover(self) -> None:
         """Close the matches of a server that crashed, unless another server uses the store as well.
@@ -79,6 +85,13 @@ class JoinedNode:
             }
 
         self.members.load = load
+
+    def show(self, arena: Arena, operator: Operator) -> None:
+        """Show the nodes to people, and let the operator drain them."""
+        arena.nodes = lambda: list(self.members.nodes.values())
+        operator.set_draining = self.members.drain
+        here = self.members.here
+        metrics.NODE.labels(here.name, str(here.epoch), here.version).set(1)
 
     def _cpu(self) -> float:
         """Return the share of a core since the last call."""

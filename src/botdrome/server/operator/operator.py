@@ -1,5 +1,6 @@
 """The actions of the operator. Every change is written to the audit log."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from msgspec.structs import asdict
@@ -19,6 +20,12 @@ from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
 from botdrome.server.operator.keys import OperatorKeys
 from botdrome.store.store import Epoch
 
+
+async def nobody_drains(_name: str, _draining: bool) -> bool:
+    """A single server has no nodes."""
+    return False
+
+
 REMOVED = "the operator removed this client"
 
 
@@ -29,6 +36,7 @@ class Operator:
         self.secure = bool(desk.settings.tls.cert)
         """Whether the HTTP port uses TLS."""
         self._desk = desk
+        self.set_draining: Callable[[str, bool], Awaitable[bool]] = nobody_drains
         self.bans, self._clients = desk.registry.bans, desk.registry.clients
 
     # Clients.
@@ -74,6 +82,15 @@ class Operator:
         table.abort(_joined("the operator ended it", reason))
         await self.audit.note("end match", match_id, reason)
         return True
+
+    # Nodes.
+
+    async def drain_node(self, name: str, draining: bool) -> bool:
+        """Have a node take no new matches, or take them again; False: there is no such node."""
+        found = await self.set_draining(name, draining)
+        if found:
+            await self.audit.note("drain node" if draining else "use node again", name)
+        return found
 
     # Battlecube.
 
