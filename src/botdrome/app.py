@@ -34,6 +34,7 @@ from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.network.stop_signal import stop_signal
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster
+from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.operator.operator import open_operator
 from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
@@ -130,8 +131,9 @@ async def open_server(
     settings: Settings,
     shown: Callable[[Tables], Tables] = lambda tables: tables,
     protocols: Sequence[Protocol] = PROTOCOLS,
+    shared: SharedPorts | None = None,
 ) -> RunningServer:
-    """`shown` selects the tables that spectators see, given those of the server."""
+    """`shown` selects the tables that spectators see, given those of the server; `shared` has the ports of a node."""
     store = await _open_store(settings)
     ports: Ports | None = None
     node: JoinedNode | SingleServer = SingleServer(store)
@@ -141,7 +143,7 @@ async def open_server(
         parts = await _put_together(settings, store, shown, protocols, node)
         await node.recover()
         await _open_rooms(parts)  # before the first client comes, which may be expected in a contest
-        ports = Ports(settings, parts.server.callers)
+        ports = Ports(settings, parts.server.callers, shared)
         await _listen(parts, ports)
         server = RunningServer(parts, ports)
         server.new_operator_token = await parts.server.keys.open()
@@ -255,10 +257,10 @@ def _first(found: Iterable[Found | None]) -> Found | None:
     return next((one for one in found if one is not None), None)
 
 
-async def serve(settings: Settings, opened: Callable[[RunningServer], None]) -> None:
+async def serve(settings: Settings, opened: Callable[[RunningServer], None], shared: SharedPorts | None = None) -> None:
     """Run until a signal comes, then drain."""
     async with stop_signal() as wanted:
-        server = await open_server(settings)
+        server = await open_server(settings, shared=shared)
         server.desk.workers.start()
         server.desk.tasks.start(load_worker_modules(server.desk.workers))
         opened(server)

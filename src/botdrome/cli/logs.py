@@ -2,8 +2,9 @@
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, TextIO, cast
 
 import structlog
@@ -44,6 +45,7 @@ def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
     in_colour = structlog.dev.ConsoleRenderer(colors=target.isatty())
     last: Any = structlog.processors.JSONRenderer() if settings.log.format == "json" else _as_text(in_colour)
     common: list[Any] = [
+        *([partial(_with_node, settings.cluster.name)] if settings.nats and settings.cluster.name else []),
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso"),
         structlog.processors.format_exc_info,
@@ -54,6 +56,11 @@ def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
         logger_factory=structlog.WriteLoggerFactory(stream),
     )
     _take_in_others(stream, max(level, logging.WARNING), common, last)
+
+
+def _with_node(name: str, _: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Several nodes may log to one place."""
+    return {**event, "at": name}
 
 
 def _as_text(render: Callable[[Any, str, Any], str]) -> Callable[[Any, str, Any], str]:

@@ -1,7 +1,7 @@
 """`botdrome serve`: runs the server, and shows the start-up screen."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -56,17 +56,30 @@ log = structlog.get_logger()
 
 
 def run_server(flags: dict[str, Any], words: Sequence[str], config: Path | None) -> int:
-    try:
+    def work() -> int:
         notes: list[str] = []
-        settings = load_settings(flags | _set(words), os.environ, config, notes.append)
+        given = flags | _set(words)
+        settings = load_settings(given, os.environ, config, notes.append)
         configure_logs(settings)
         for note in notes:
             log.warning(note)
+        if settings.workers > 1:
+            from botdrome.cli.workers import run_workers
+
+            return run_workers(settings, given, config)
         run(serve(settings, lambda server: show(server, Terminal(stderr=True))))
+        return 0
+
+    return complaining(work)
+
+
+def complaining(work: Callable[[], int]) -> int:
+    """Return the status of a server, and say why it cannot run."""
+    try:
+        return work()
     except (BadSetting, BadStoreUrl, StoreUnavailable) as problem:
         complain(problem)
         return REFUSED
-    return 0
 
 
 def _set(words: Sequence[str]) -> dict[str, str]:
@@ -115,5 +128,7 @@ def _addresses(server: RunningServer) -> Iterator[tuple[str, str]]:
     yield "watch in the terminal", f"botdrome watch MATCH --server {url}"
     yield "for organisers", f"{url}/organise"
     yield "stored in", server.settings.store_shown
+    if server.settings.nats:
+        yield "NATS", server.settings.nats_shown
     filling = "play against bots that find no opponent" if server.settings.house.fill else "on demand; --house: for all"
     yield "house bots", filling

@@ -1,6 +1,6 @@
 """The interface between the server and a protocol. `botdrome/protocols.py` lists the protocols."""
 
-import asyncio
+import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,12 +11,13 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.http_exchange import DirectService
-from botdrome.server.network.listening import MakeProtocol, listen, secured, tolerated
+from botdrome.server.network.listening import MakeProtocol, OpenPort, listen, secured, tolerated
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import Origin, sharing
 from botdrome.server.network.proxies import Proxies
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.websocket import MakeSession
+from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.settings import ProtocolSection, Settings
 
@@ -38,34 +39,41 @@ class ServerParts(NamedTuple):
 class Ports:
     """The ports on which the server listens, by the names that clients of the API see."""
 
-    def __init__(self, settings: Settings, callers: BotCaller) -> None:
-        self._settings, self._callers = settings, callers
+    def __init__(self, settings: Settings, callers: BotCaller, shared: SharedPorts | None = None) -> None:
+        self._settings, self._callers, self._shared_ports = settings, callers, shared
         self._shared = partial(sharing, shares=Shares(), proxies=Proxies(settings))
-        self._servers: dict[str, asyncio.Server] = {}
+        self._open: dict[str, OpenPort] = {}
 
     @property
     def numbers(self) -> dict[str, int]:
-        return {name: int(server.sockets[0].getsockname()[1]) for name, server in self._servers.items() if server.sockets}
+        return {name: port.number for name, port in self._open.items() if port.open}
 
     async def open_http(self, protocol_factory: MakeProtocol) -> None:
         """The only port with TLS: clients of the other protocols know none."""
         settings = self._settings
-        self._servers["http"] = await listen(settings, "port", settings.port, self._shared(protocol_factory), secured(settings))
-        self._callers.listen_on([self.numbers["http"]])
+        await self.open("http", "port", settings.port, protocol_factory, secured(settings))
 
-    async def open(self, name: str, key: str, port: int, protocol_factory: MakeProtocol) -> asyncio.Server:
+    async def open(
+        self, name: str, key: str, port: int, protocol_factory: MakeProtocol, secure: ssl.SSLContext | None = None
+    ) -> OpenPort:
         """`key` is the setting that has the port. Raise BadSetting if the server cannot listen there."""
-        server = self._servers[name] = await listen(self._settings, key, port, self._shared(protocol_factory))
-        self._callers.listen_on([self.numbers[name]])
-        return server
+        make = self._shared(protocol_factory)
+        if self._shared_ports is not None:
+            opened = await self._shared_ports.listen(name, key, port, make, secure)
+        else:
+            server = await listen(self._settings, key, port, make, secure)
+            opened = OpenPort(int(server.sockets[0].getsockname()[1]), server.close)
+        self._open[name] = opened
+        self._callers.listen_on([opened.number])
+        return opened
 
     def arriving(self, protocol_factory: MakeProtocol, origin: Origin) -> MakeProtocol:
         """Wrap the protocol of a client that another node has accepted."""
         return self._shared(protocol_factory, origin=origin)
 
     def close(self) -> None:
-        for server in self._servers.values():
-            server.close()
+        for port in self._open.values():
+            port.close()
 
 
 async def _nothing() -> None:

@@ -177,6 +177,9 @@ class Settings(Section, frozen=True):
     nats: Annotated[
         str, Meta(description="nats://HOST:PORT: join all servers with this NATS and this PostgreSQL; empty: no cluster")
     ] = ""
+    workers: Annotated[
+        int, Meta(description="nodes on this machine that share its ports; several need PostgreSQL and NATS", ge=1, le=64)
+    ] = 1
     processes: Annotated[int, Meta(description="processes for heavy work; 0: one per core, but 2 to 4", ge=0, le=64)] = 0
     drain: Annotated[float, Meta(description="seconds that running matches get when the server stops", ge=0)] = 30.0
     network: NetworkSection = NetworkSection()
@@ -205,6 +208,11 @@ class Settings(Section, frozen=True):
     def store_shown(self) -> str:
         """The store's URL without its password."""
         return re.sub(r"//([^:@/]*):[^@/]*@", r"//\1:...@", self.store_url)
+
+    @property
+    def nats_shown(self) -> str:
+        """The URLs of NATS without their logins."""
+        return re.sub(r"//[^@/,]*@", "//...@", self.nats)
 
     @property
     def store_url(self) -> str:

