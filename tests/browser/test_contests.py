@@ -65,8 +65,10 @@ def create_and_open(page: Page) -> None:
 def test_a_contest_is_created_entered_and_played(page: Page, arena: BrowserArena) -> None:
     tokens = {name: arena.register(GAME, name) for name in (ADA, BOB)}
     create_and_open(page)
-    page.goto("/contests")
-    page.get_by_role("link", name="The <i>Page</i> Cup").click()
+    page.goto("/")
+    current = page.get_by_role("list", name="Open and running contests").get_by_role("listitem").filter(has_text="Page</i> Cup")
+    expect(current).to_contain_text("open Noughts and crosses · Round robin · 1 bot")
+    current.get_by_role("link", name="enter with its password").click()
     form = page.get_by_role("form", name="Enter or withdraw a bot")
     for name, token in tokens.items():
         form.get_by_label("Bot").fill(name)

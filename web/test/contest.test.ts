@@ -1,7 +1,7 @@
 /** Contests with a document, in words. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { entryRules, faultWords, points, resultWords, roundTitle } from '../src/pages/contest-words';
+import { entryHint, entryRules, faultWords, points, resultWords, roundTitle } from '../src/pages/contest-words';
 import { lineIn } from '../src/pages/organise-document';
 
 const round = (number: number, meetings: number, byes: string[] = []) => ({ number, meetings, byes, fixtures: [], games: meetings, played: 0 });
@@ -14,6 +14,13 @@ test('rounds of a knockout are called by their stage', () => {
   assert.equal(roundTitle({ format: 'groups' }, round(3, 1)), 'Round 3: final');
   assert.equal(roundTitle({ format: 'knockout', players: 4 }, round(2, 2)), 'Round 2');
   assert.equal(roundTitle({ format: 'swiss' }, round(2, 2)), 'Round 2');
+});
+
+test('the front page says how bots enter', () => {
+  assert.equal(entryHint({ state: 'open', entry: 'open', late: false }), 'enter a bot');
+  assert.equal(entryHint({ state: 'paused', entry: 'password', late: true }), 'enter with its password');
+  assert.equal(entryHint({ state: 'open', entry: 'list', late: false }), 'bots on its list can enter');
+  assert.deepEqual([entryHint({ state: 'running', entry: 'open', late: false }), entryHint({ state: 'over', entry: 'open', late: true })], ['', '']);
 });
 
 test('points have halves', () => {

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from time import time
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult
+from botdrome.store.document_changes import changed_keys, only_bots
 from botdrome.store.store import Epoch, Note, Store
 
 ContestState = Literal["draft", "open", "running", "paused", "over"]
@@ -164,14 +165,14 @@ class ContestJournal:
             entry = await self.entry(name)
             if document.name != name:
                 raise ContestRefusal(f"the name of a contest stays {name!r}; it cannot become {document.name!r}")
-            if entry.state not in BEFORE and not _only_bots(entry.document, document):
+            if entry.state not in BEFORE and not only_bots(entry.document, document):
                 changes = "; ".join(changed_keys(entry.document, document))
                 raise ContestRefusal(
                     f"the contest is {entry.state}; its document can be changed only before the start: {changes}; "
                     f"undo the change, or begin another contest under another name"
                 )
             detail = ", ".join(changed_keys(entry.document, document))
-            await self._keep(name, author, "changed", detail, _entry_note(name, replace(entry, document=document)))
+            await self._keep(name, author, "changed", detail, _entry_note(name, replace(entry, document=document, why="")))
 
     async def change_state(self, name: str, state: ContestState, author: str, why: str = "") -> None:
         """Raise ContestRefusal if that state cannot follow the present one. `why` it waits for the organiser, if it does."""
@@ -181,6 +182,12 @@ class ContestJournal:
                 allowed = ", ".join(TRANSITIONS[entry.state])
                 raise ContestRefusal(f"the contest is {entry.state} and cannot become {state}; it can become {allowed}")
             await self._keep(name, author, state, why, _entry_note(name, replace(entry, state=state, why=why)))
+
+    async def wait(self, name: str, author: str, action: str, why: str) -> None:
+        """Store why a contest waits for its organiser. Its next change of state, or of its document, ends that."""
+        async with self._lock:
+            entry = await self.entry(name)
+            await self._keep(name, author, action, why, _entry_note(name, replace(entry, why=why)))
 
     async def enter(self, name: str, entrant: Entrant, author: str) -> EntrantNumber:
         """Add an entrant, and return its number. Raise ContestRefusal if its name has entered already."""
@@ -250,30 +257,10 @@ class ContestJournal:
         await self._store.keep([*notes, Note(_log(name), label, msgspec.to_builtins(line))], retry=True)
 
 
-def _only_bots(old: ContestDocument, new: ContestDocument) -> bool:
-    """Return True if the documents differ only in bots that may be exchanged or added during the contest."""
-    if replace(old, entrants=new.entrants) != new or len(new.entrants) < len(old.entrants):
-        return False
-    kept = zip(old.entrants, new.entrants, strict=False)
-    same = all(before == after or (old.entry.versions and replace(before, bot=after.bot) == after) for before, after in kept)
-    return same and (old.entry.late or len(new.entrants) == len(old.entrants))
-
-
-def changed_keys(old: ContestDocument, new: ContestDocument) -> list[str]:
-    """Name the keys of a document that differ, with both values."""
-    before, after = msgspec.to_builtins(old), msgspec.to_builtins(new)
-    return [f"{key} was {_shown(before[key])}, is {_shown(after[key])}" for key in before if before[key] != after[key]]
-
-
 def _listed(keys: Collection[str]) -> str:
     """Name the first fixtures of many."""
     first = ", ".join(list(keys)[:MOST_LISTED])
     return first if len(keys) <= MOST_LISTED else f"{first} and {len(keys) - MOST_LISTED} more"
-
-
-def _shown(value: Any) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _entry_note(name: str, entry: ContestEntry) -> Note:

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from botdrome.contest.document import document_from
@@ -142,6 +143,31 @@ async def test_a_contest_starts_and_ends_at_its_moments(tmp_path: Path) -> None:
         await asyncio.wait_for(over.wait(), PATIENCE)
         log = (await stored_cup(house)).log
         assert [(line.author, line.action) for line in log[-2:]] == [("the document", "running"), ("the document", "over")]
+
+
+async def test_a_contest_with_too_few_bots_at_its_start_waits_for_its_organiser(tmp_path: Path) -> None:
+    times = {"start": "2026-01-01T10:00:00Z"}
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        await entered(house, "ada")
+        await house.contests.change("cup", document_from(CUP | times), "operator")
+        while not house.contests.known("cup").entry.why:
+            await asyncio.sleep(0)
+        async with httpx.AsyncClient(base_url=f"{house.url}/api/v1") as web:
+            shown = (await web.get("contest-documents/cup")).json()
+            assert (
+                shown["why"] == "it cannot start as its document says: 1 entrant cannot fill a table of 2; at least 2 are needed"
+            )
+            assert shown["log"][0]["action"] == "cannot start"
+            (listed,) = (await web.get("contest-documents?state=current")).json()["contests"]
+            assert (listed["state"], listed["why"], listed["entry"], listed["late"]) == ("open", shown["why"], "open", False)
+            assert not (await web.get("contest-documents?state=draft")).json()["contests"]
+        await entered(house, "bob")
+    async with server(tmp_path) as house:
+        await asyncio.sleep(0)
+        assert house.contests.known("cup").entry.state == "open"
+        await house.contests.act("cup", "start", "operator")
+        assert not house.contests.known("cup").entry.why
 
 
 async def test_matches_are_played_again(tmp_path: Path) -> None:

@@ -588,6 +588,12 @@ export interface ListedContest {
   created: string;
   start: string | null;
   end: string | null;
+  /** Which bots may enter: open, list or password. */
+  entry: string;
+  /** Whether bots may enter after the start. */
+  late: boolean;
+  /** Why it waits for its organiser; empty: it does not, or its page says so. */
+  why: string;
 }
 
 export interface ListedContests {

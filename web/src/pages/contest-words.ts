@@ -1,5 +1,5 @@
 /** Contests with a document, in words. Pure: it needs no browser. */
-import type { DocumentedContest, Fixture, Round } from '../api/types';
+import type { DocumentedContest, Fixture, ListedContest, Round } from '../api/types';
 
 export const FORMAT_TITLES: Record<string, string> = {
   'round-robin': 'Round robin',
@@ -86,6 +86,12 @@ export function entryRules({ entry = {} }: ShownDocument): string[] {
     entry.most ? `There is room for ${entry.most.toLocaleString()} bots.` : '',
     entry.late ? 'Bots may enter after the start.' : '',
   ].filter(Boolean);
+}
+
+/** How bots enter a listed contest; empty: it takes no more. */
+export function entryHint({ state, entry, late }: Pick<ListedContest, 'state' | 'entry' | 'late'>): string {
+  if (state !== 'open' && !(late && (state === 'running' || state === 'paused'))) return '';
+  return { list: 'bots on its list can enter', password: 'enter with its password' }[entry] ?? 'enter a bot';
 }
 
 /** Whether bots can enter now. */

@@ -1,14 +1,15 @@
 /** The front page: running matches, the best bots, contests, recent matches, and how to bring a bot. */
 import { useEffect, useState } from 'preact/hooks';
-import type { AllContests, Games, Leaderboard, Live, Match, Matches, Table } from '../api/types';
+import type { Games, Leaderboard, Live, Match, Matches, Table } from '../api/types';
 import { useRest } from '../api/use';
 import { BringABot } from '../parts/bring-a-bot';
-import { BotLink, ContestLink, GameLink, MatchLink } from '../parts/links';
+import { BotLink, GameLink, MatchLink } from '../parts/links';
 import { Players, resultOf } from '../parts/match-list';
 import { Moment } from '../parts/moment';
 import { Problem } from '../parts/problem';
 import { Rating } from '../parts/rating';
 import { LiveBoard } from '../viewer/live-board';
+import { ContestsSection, Wait } from './front-contests';
 import { gameTitle, rulesOf } from './rules';
 import { slotsAfter, type Slot } from './slots';
 
@@ -30,7 +31,7 @@ export default function Front() {
       <BestBots />
       <div class="columns">
         <RecentMatches />
-        <RecentContests />
+        <ContestsSection />
       </div>
       <BringABot />
     </>
@@ -119,11 +120,6 @@ function RecentMatches() {
   );
 }
 
-/** A placeholder for a list that is loading. */
-function Wait() {
-  return <p class="quiet list-wait" role="status">Loading …</p>;
-}
-
 function RecentMatch({ match }: { match: Match }) {
   const result = resultOf(match);
   return (
@@ -132,23 +128,5 @@ function RecentMatch({ match }: { match: Match }) {
       <span class="quiet"> {gameTitle(match.game)} · {result === 'draw' ? 'draw' : <><bdi>{result}</bdi> won</>} · <Moment at={match.ended ?? match.started} /> · </span>
       <MatchLink id={match.id}>Replay</MatchLink>
     </>
-  );
-}
-
-function RecentContests() {
-  const { value, error, again } = useRest<AllContests>('/contests?limit=8', 30_000);
-  return (
-    <section aria-labelledby="contests">
-      <h2 id="contests">Contests</h2>
-      {error && !value && <Problem words={error} retry={again} />}
-      {!value && !error && <Wait />}
-      {value?.contests.length === 0 && <p class="quiet">There are none yet. Bots that log in with the name of a contest meet each other in it.</p>}
-      <ul class="lines">
-        {value?.contests.map(({ game, name, matches, last }) => (
-          <li key={`${game} ${name}`}><ContestLink game={game} name={name} /><span class="quiet"> {gameTitle(game)} · {matches.toLocaleString()} {matches === 1 ? 'match' : 'matches'} · <Moment at={last} /></span></li>
-        ))}
-      </ul>
-      {value && value.total > value.contests.length && <p><a href="/contests">All {value.total.toLocaleString()} contests</a></p>}
-    </section>
   );
 }

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from botdrome.api.arguments import iso
 from botdrome.api.problems import Problem
-from botdrome.api.rest.endpoint import GameName, ListPage, Moment, RestRequest
+from botdrome.api.rest.endpoint import GameName, ListPage, Moment, Parameter, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.contest.contest_ratings import contest_ratings
 from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
@@ -20,6 +20,13 @@ from botdrome.store.contest_journal import BEFORE, ContestEntry, ContestJournal,
 
 HIDDEN = "..."
 """In place of a password."""
+CURRENT = ("open", "running", "paused")
+"""The states of contests that bots can enter or that are being played."""
+STATE = Parameter(
+    "state",
+    "Only those in this state; current: those that are open, running or paused.",
+    choices=("draft", *CURRENT, "over", "current"),
+)
 MOST_LINES = 1000
 """Lines of the log in an answer: the latest."""
 
@@ -34,6 +41,9 @@ class ListedContest(Struct):
     created: Moment
     start: str | None
     end: str | None
+    entry: Annotated[str, Meta(description="Which bots may enter: open, list or password.")]
+    late: Annotated[bool, Meta(description="Whether bots may enter after the start.")]
+    why: Annotated[str, Meta(description="Why it waits for its organiser; empty: it does not, or its page says so.")]
 
 
 class ListedContests(ListPage):
@@ -106,7 +116,9 @@ class DocumentedContest(Struct, rename="camel"):
 
 async def contestdocuments(context: ReadContext, request: RestRequest) -> ListedContests:
     journal = ContestJournal(context.store)
-    found = list((await journal.contests()).values())[::-1]
+    state = request.text("state")
+    states = CURRENT if state == "current" else (state,)
+    found = [entry for entry in (await journal.contests()).values() if state is None or entry.state in states][::-1]
     page = [await _summary(journal, entry) for entry in request.part(found)]
     return ListedContests(page, **request.page(len(found)))
 
@@ -142,8 +154,9 @@ async def _summary(journal: ContestJournal, entry: ContestEntry) -> ListedContes
     entrants = len(await journal.entrants(document.name))
     title, created = document.title or document.name, iso(entry.created)
     return ListedContest(
-        document.name, title, document.game, document.format_, entry.state, entrants, created, document.start, document.end
-    )
+        document.name, title, document.game, document.format_, entry.state, entrants, created, document.start, document.end,
+        document.entry.kind, document.entry.late, "" if entry.state == "over" else entry.why,
+    )  # fmt: skip
 
 
 def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContest:

@@ -123,7 +123,7 @@ ENDPOINTS = (
     ),
     RestEndpoint(
         "GET", "/contest-documents", "The contests with a document, the newest first.",
-        contest_documents.contestdocuments, contest_documents.ListedContests, PAGING, in_worker=True,
+        contest_documents.contestdocuments, contest_documents.ListedContests, (contest_documents.STATE, *PAGING), in_worker=True,
     ),
     RestEndpoint(
         "GET", "/contest-documents/{name:path}", "A contest with its document, entrants, rounds, standings and log.",

@@ -26,7 +26,8 @@ class ContestMoments:
             timer.cancel()
         action: Moment = "start" if entry.state == "open" else "end"
         seconds = seconds_to(entry, action)
-        if seconds is not None and entry.state in ("open", "running", "paused"):
+        waits = bool(entry.why) and action == "start"  # the moment has passed: the organiser starts it, or changes the document
+        if seconds is not None and entry.state in ("open", "running", "paused") and not waits:
             self.ring_in(seconds, name, action)
 
     def ring_in(self, seconds: float, name: str, action: Moment) -> None:

@@ -278,7 +278,8 @@ class Contests:
             await self.act(name, action, RULES)
         except ContestRefusal as problem:
             log.warning("a contest cannot follow its document", contest=name, action=action, why=str(problem))
-            await self.journal.write_log(name, RULES, f"cannot {action}", str(problem))
+            await self.journal.wait(name, RULES, f"cannot {action}", f"it cannot {action} as its document says: {problem}")
+            await self._reload(name)
         except Exception:
             log_failure("a contest could not follow its document")
             self._moments.ring_in(RETRY, name, action)
