@@ -1,4 +1,4 @@
-"""The ratings of the bots of a game, kept up to date in each worker process.
+"""The ratings of the bots of a game and of their versions, kept up to date in each worker process.
 
 Each match is counted once: an update reads the matches that began since the last one, and those that have ended since. Rating
 all bots anew takes longer the more there are, so it may take a twentieth of the time; meanwhile the last ratings stand.
@@ -6,13 +6,16 @@ all bots anew takes longer the more there are, so it may take a twentieth of the
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import groupby
 from time import monotonic, process_time, time
 
 from msgspec import Struct
 
+from botdrome.api.bot_versions import BotVersions, VersionChains, bot_of, rated_key
 from botdrome.contest.strength import Ratings, SingleMatch, rate, rate_matches
+from botdrome.contest.variance import LARGEST
 from botdrome.store.store import BotEntry, Epoch, Store
 from botdrome.store.tallies import Seating
 
@@ -25,12 +28,16 @@ _COPY = re.compile(r"(house:.+) \d+")
 
 
 class RatedRecord(Struct):
-    """A bot's matches against other rated bots."""
+    """A version's matches against other rated bots."""
 
     games: int = 0
     wins: int = 0
     draws: int = 0
     losses: int = 0
+
+    def plus(self, other: "RatedRecord") -> "RatedRecord":
+        won, lost = self.wins + other.wins, self.losses + other.losses
+        return RatedRecord(self.games + other.games, won, self.draws + other.draws, lost)
 
 
 def rated_name(name: str) -> str:
@@ -42,19 +49,26 @@ def rated_name(name: str) -> str:
 class TableResults:
     """The rated matches at tables of one size. Each match is a block of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, versions: BotVersions) -> None:
         self.lines: dict[str, RatedRecord] = {}
+        """By the keys of bots and versions."""
+        self.chains = VersionChains(versions, (), LARGEST)
         self.matches = 0
         self.rated_at: Epoch = 0
         self._results: Counter[SingleMatch] = Counter()
         self._seats: dict[tuple[str, int], tuple[str, int]] = {}
         """Matches share these pairs, which saves most of their memory."""
-        self._ratings = rate([])
-        self._rated_matches, self._rest_until = 0, 0.0
+        self._games: dict[str, int] = {}
+        """The matches of each bot, in all versions."""
+        self._versions, self._ratings = versions, rate([])
+        self._rated_state, self._rest_until = (0, 0), 0.0
 
     def add(self, places: dict[str, int], alone: bool) -> None:
         """Count a match of rated bots. `alone`: one player alone was first."""
         self.matches += 1
+        for key in places:
+            bot = bot_of(key)
+            self._games[bot] = self._games.get(bot, 0) + 1
         for name, place in places.items():
             line = self.lines.setdefault(name, RatedRecord())
             line.games += 1
@@ -64,12 +78,43 @@ class TableResults:
         self._results[tuple(self._seats.setdefault(seat, seat) for seat in sorted(places.items()))] += 1
 
     def ratings(self) -> Ratings:
-        if self._rated_matches != self.matches and monotonic() >= self._rest_until:
+        state = self.matches, self._versions.changes
+        if self.matches and self._rated_state != state and monotonic() >= self._rest_until:
             began = process_time()
-            self._ratings = rate_matches(self._results)
-            self._rated_matches, self.rated_at = self.matches, int(time() * 1000)
+            self.chains = VersionChains(self._versions, self.lines, LARGEST)
+            self._ratings = rate_matches(_moved(self._results, self.chains.stand_ins), self.chains.parents)
+            self._rated_state, self.rated_at = state, int(time() * 1000)
             self._rest_until = monotonic() + PAUSES * (process_time() - began)
         return self._ratings
+
+    def games_of(self, bot: str) -> int:
+        """Return the number of matches of a bot in all its versions."""
+        return self._games.get(bot, 0)
+
+    def record(self, key: str) -> RatedRecord:
+        """Return the results that count under a rated key."""
+        keys = self.chains.merged.get(key, [key])
+        return reduce(RatedRecord.plus, [self.lines.get(one, RatedRecord()) for one in keys])
+
+    def move(self, moved: Mapping[str, str]) -> None:
+        """Count results under other keys from now on."""
+        lines: dict[str, RatedRecord] = {}
+        for key, line in self.lines.items():
+            new = moved.get(key, key)
+            lines[new] = lines[new].plus(line) if new in lines else line
+        self.lines, self._results = lines, _moved(self._results, moved)
+        self._seats.clear()
+
+
+def _moved(results: Counter[SingleMatch], moved: Mapping[str, str]) -> Counter[SingleMatch]:
+    if not moved:
+        return results
+    found: Counter[SingleMatch] = Counter()
+    shared: dict[tuple[str, int], tuple[str, int]] = {}
+    for match, times in results.items():
+        seats = sorted([(moved.get(key, key), place) for key, place in match])
+        found[tuple([shared.setdefault(seat, seat) for seat in seats])] += times
+    return found
 
 
 class GameResults:
@@ -78,6 +123,7 @@ class GameResults:
         self.bots: dict[str, BotEntry] = {}
         self.tables: dict[int, TableResults] = {}
         """By the number of seats."""
+        self._versions = BotVersions()
         self._last = 0
         """All matches up to this number are counted, except those still running."""
         self._running: set[str] = set()
@@ -85,15 +131,15 @@ class GameResults:
     def sizes(self, name: str | None = None) -> list[int]:
         """Return the table sizes with rated matches, or with those of one bot; the one with most matches comes first."""
         played = {
-            size: table.matches if name is None else table.lines[name].games
+            size: table.matches if name is None else table.games_of(name)
             for size, table in self.tables.items()
-            if name is None or name in table.lines
+            if name is None or table.games_of(name)
         }
         return sorted(played, key=lambda size: (-played[size], size))
 
     def table(self, size: int | None) -> TableResults:
         """Return the results at tables of this size, which may be none yet."""
-        return self.tables.get(size or 0) or TableResults()
+        return self.tables.get(size or 0) or TableResults(self._versions)
 
     async def refresh(self, store: Store) -> None:
         """A request may be cancelled at any await: in between, the counts and `_last` and `_running` agree."""
@@ -117,16 +163,24 @@ class GameResults:
     def _count(self, seatings: Sequence[Seating]) -> None:
         for _, seats in groupby(seatings, lambda seating: seating.match):
             self._count_match(list(seats))
+        if moved := self._versions.forget_old():
+            for table in self.tables.values():
+                table.move(moved)
 
     def _count_match(self, seats: Sequence[Seating]) -> None:
         places: dict[str, int] = {}
         for seat in seats:
             name = rated_name(seat.name)
             if self._is_rated(name, seat.started):
-                places[name] = min(seat.place, places.get(name, seat.place))
+                key = rated_key(name, seat.version)
+                places[key] = min(seat.place, places.get(key, seat.place))
         if len(places) > 1:
             alone = sum(seat.place == 1 for seat in seats) == 1
-            self.tables.setdefault(len(seats), TableResults()).add(places, alone)
+            if len(seats) not in self.tables:
+                self.tables[len(seats)] = TableResults(self._versions)
+            for key in places:
+                self._versions.note(key, seats[0].started)
+            self.tables[len(seats)].add(places, alone)
 
     def _is_rated(self, name: str, started: Epoch) -> bool:
         """Matches before the registration may be those of a guest."""

@@ -550,9 +550,11 @@ export interface Leaderboard {
 }
 
 export interface LeaderboardLine {
-  /** null: it has played no rated match. */
+  /** null: it has played no rated match, or is an older version. */
   place: number | null;
   name: string;
+  /** The version that played last; null: it names none, or these are several old versions. */
+  version: string | null;
   owner: string;
   /** Whether it is a house bot. */
   house: boolean;
@@ -563,6 +565,7 @@ export interface LeaderboardLine {
   high: number | null;
   /** Ratings of different groups cannot be compared: these bots never met. */
   group: number | null;
+  /** Rated matches of this version. */
   games: number;
   wins: number;
   draws: number;
@@ -655,7 +658,7 @@ export interface MatchPlayer {
   name: string;
   /** Of a registered bot. */
   owner: string | null;
-  /** Its present rating; null: it has none. */
+  /** The present rating of its version; null: it has none. */
   rating: number | null;
   /** The protocol of its connection while the match runs; null: none. */
   protocol: string | null;
@@ -810,6 +813,8 @@ export interface Profile {
   /** null: the name is not registered. */
   bot: Bot | null;
   rating: LeaderboardLine | null;
+  /** Its rated versions, the newest first. */
+  versions: LeaderboardLine[];
   /** Its results up to then against the present ratings of its opponents; 100 at most. */
   history: RatingPoint[];
   /** All of its matches. */
@@ -834,7 +839,9 @@ export interface Rank {
 export interface RatingPoint {
   /** A moment in UTC, as in ISO 8601. */
   at: string;
-  /** Rated matches until then. */
+  /** The version that played; each begins anew. null: it names none. */
+  version: string | null;
+  /** Rated matches of this version until then. */
   games: number;
   /** In Elo points; 1500 is the mean of all bots that met, directly or through others. */
   rating: number;

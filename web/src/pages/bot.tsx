@@ -1,6 +1,6 @@
 /** A bot: its rating over time, results by opponent, recent matches, and faults. */
 import { useEffect } from 'preact/hooks';
-import type { OpponentLine, Opponents, Profile } from '../api/types';
+import type { LeaderboardLine, OpponentLine, Opponents, Profile } from '../api/types';
 import { queryOf } from '../api/rest';
 import { useRest } from '../api/use';
 import { DataTable, type Column } from '../parts/data-table';
@@ -67,7 +67,7 @@ function Head({ profile: { name, bot, matches } }: { profile: Profile }) {
   );
 }
 
-function RatingSection({ profile: { rating, history, bot, players, sizes } }: { profile: Profile }) {
+function RatingSection({ profile: { rating, versions, history, bot, players, sizes } }: { profile: Profile }) {
   if (!bot) return null;
   if (!rating || rating.rating === null) return <section><h2>Rating</h2><p>There is no rating yet: it comes with the first match against another registered bot or a bot of the house.</p></section>;
   return (
@@ -75,12 +75,32 @@ function RatingSection({ profile: { rating, history, bot, players, sizes } }: { 
       <h2>Rating</h2>
       <p class="figures">
         <span class="figure"><Rating {...rating} /></span>
+        {rating.version && <span>version <bdi>{rating.version}</bdi></span>}
         <span>place {rating.place}{rating.group ? ` (group ${rating.group + 1}, not comparable with group 1)` : ''}</span>
         <span>{rating.games.toLocaleString()} rated matches: {rating.wins} won, {rating.draws} drawn, {rating.losses} lost<TableSizes shown={players} sizes={sizes} name="players" /></span>
       </p>
       {history.length > 1 && <RatingChart points={history} />}
+      {versions.length > 1 && <VersionTable versions={versions} />}
       {rating.low === null && rating.games > 1 && <p class="quiet">There is no interval: too many bots have met to compute one.</p>}
     </section>
+  );
+}
+
+function VersionTable({ versions }: { versions: LeaderboardLine[] }) {
+  return (
+    <table>
+      <caption>Ratings of its versions, the newest first</caption>
+      <thead><tr><th scope="col">Version</th>{['Rating', 'Games', 'Won', 'Drawn', 'Lost'].map((title) => <th key={title} scope="col" class="number">{title}</th>)}</tr></thead>
+      <tbody>
+        {versions.map((line) => (
+          <tr key={line.version}>
+            <th scope="row">{line.version ? <bdi>{line.version}</bdi> : <span class="quiet">older or not named</span>}</th>
+            <td class="number"><Rating {...line} /></td>
+            {[line.games, line.wins, line.draws, line.losses].map((count, at) => <td key={at} class="number">{count.toLocaleString()}</td>)}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

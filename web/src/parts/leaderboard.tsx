@@ -10,7 +10,7 @@ import { TableSizes } from './table-sizes';
 function columns(game: string): Column<LeaderboardLine>[] {
   return [
     { title: 'Place', number: true, cell: (line) => line.place ?? '–' },
-    { title: 'Bot', head: true, sort: 'name', cell: (line) => <><BotLink name={line.name} game={game} /><Group line={line} /></> },
+    { title: 'Bot', head: true, sort: 'name', cell: (line) => <><BotLink name={line.name} game={game} />{line.version && <bdi class="quiet" title="Version"> {line.version}</bdi>}<Group line={line} /></> },
     { title: 'Owner', wide: true, sort: 'owner', cell: (line) => <bdi class="quiet">{line.owner}</bdi> },
     { title: 'Rating', number: true, sort: 'rating', falling: true, cell: (line) => <Rating {...line} /> },
     { title: 'Beats next', number: true, wide: true, cell: (line) => <BeatsNext {...line} /> },

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from botdrome.api.arguments import game_called, iso
+from botdrome.api.bot_versions import rated_key
 from botdrome.api.leaderboard import HOUSE, rated_name, results_of
 from botdrome.api.live_tables import live_tables
 from botdrome.api.problems import Problem, no_match
@@ -81,7 +82,7 @@ class Live(Struct):
 class MatchPlayer(Struct):
     name: str
     owner: Annotated[str | None, Meta(description="Of a registered bot.")]
-    rating: Annotated[float | None, Meta(description="Its present rating; null: it has none.")]
+    rating: Annotated[float | None, Meta(description="The present rating of its version; null: it has none.")]
     protocol: Annotated[str | None, Meta(description="The protocol of its connection while the match runs; null: none.")]
 
 
@@ -222,10 +223,12 @@ def _table(table: LiveTable) -> RestTable:
 async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
     entry = await match_entry(context, request)
     results = await results_of(entry.game, context.store)
-    strengths = results.table(len(entry.players)).ratings().strengths
+    table = results.table(len(entry.players))
+    strengths = table.ratings().strengths
     protocols = await context.protocols(entry.id) if entry.status == "running" else {}
     found = []
-    for name, owner in zip(entry.players, await owners_of(entry, context), strict=True):
-        strength = strengths.get(rated_name(name)) if owner is not None or name.startswith(HOUSE) else None
+    for seat, (name, owner) in enumerate(zip(entry.players, await owners_of(entry, context), strict=True)):
+        key = table.chains.key(rated_key(rated_name(name), entry.version(seat)))
+        strength = strengths.get(key) if owner is not None or name.startswith(HOUSE) else None
         found.append(MatchPlayer(name, owner, None if strength is None else strength.rating, protocols.get(name)))
     return MatchPlayers(found)

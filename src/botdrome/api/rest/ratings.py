@@ -1,6 +1,6 @@
 """Ratings over REST: the leaderboard of a game, and the profile of a bot."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Annotated, Any
@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from botdrome.api.arguments import game_called, iso
-from botdrome.api.leaderboard import HOUSE, GameResults, RatedRecord, TableResults, rated_name, results_of
+from botdrome.api.bot_versions import bot_of, rated_key, version_of
+from botdrome.api.leaderboard import HOUSE, GameResults, TableResults, rated_name, results_of
 from botdrome.api.problems import Problem
 from botdrome.api.rest.bots import RestBot, shown
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
@@ -29,15 +30,18 @@ TableSizes = Annotated[list[int], Meta(description="The table sizes with rated m
 
 
 class LeaderboardLine(Struct):
-    place: Annotated[int | None, Meta(description="null: it has played no rated match.")]
+    place: Annotated[int | None, Meta(description="null: it has played no rated match, or is an older version.")]
     name: str
+    version: Annotated[
+        str | None, Meta(description="The version that played last; null: it names none, or these are several old versions.")
+    ]
     owner: str
     house: Annotated[bool, Meta(description="Whether it is a house bot.")]
     rating: Rating | None
     low: Low
     high: High
     group: Annotated[int | None, Meta(description="Ratings of different groups cannot be compared: these bots never met.")]
-    games: int
+    games: Annotated[int, Meta(description="Rated matches of this version.")]
     wins: int
     draws: int
     losses: int
@@ -58,7 +62,8 @@ class Leaderboard(ListPage):
 
 class RatingPoint(Struct):
     at: Moment
-    games: Annotated[int, Meta(description="Rated matches until then.")]
+    version: Annotated[str | None, Meta(description="The version that played; each begins anew. null: it names none.")]
+    games: Annotated[int, Meta(description="Rated matches of this version until then.")]
     rating: Rating
     low: Low
     high: High
@@ -68,6 +73,7 @@ class Profile(Struct):
     name: str
     bot: Annotated[RestBot | None, Meta(description="null: the name is not registered.")]
     rating: LeaderboardLine | None
+    versions: Annotated[list[LeaderboardLine], Meta(description="Its rated versions, the newest first.")]
     history: Annotated[
         list[RatingPoint], Meta(description="Its results up to then against the present ratings of its opponents; 100 at most.")
     ]
@@ -111,38 +117,45 @@ async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard
     size = request.table_size(sizes)
     table = results.table(size)
     lines = lines_of(results, table)
-    rated_names = [line.name for line in lines if line.place]
+    rated_keys = [rated_key(line.name, line.version or "") for line in lines if line.place]
     order, falling = request.order("-rating")
     if (order, falling) != ("rating", True):
         lines.sort(key=ORDERS[order], reverse=falling)
     page = list(request.part(lines))
     for line in page:
-        line.beatsNext = _beats_next(table, rated_names, line.place)
+        line.beatsNext = _beats_next(table, rated_keys, line.place)
     rated = iso(table.rated_at) if table.rated_at else None
     game = results.game
     return Leaderboard(game, game_type(game), page, table.matches, rated, size, sizes, **request.page(len(lines)))
 
 
-def _beats_next(table: TableResults, names: Sequence[str], place: int | None) -> float | None:
-    return table.ratings().beats(*names[place - 1 : place + 1]) if place and place < len(names) else None
+def _beats_next(table: TableResults, keys: Sequence[str], place: int | None) -> float | None:
+    return table.ratings().beats(*keys[place - 1 : place + 1]) if place and place < len(keys) else None
 
 
 def lines_of(results: GameResults, table: TableResults) -> list[LeaderboardLine]:
-    """The best first, group by group; then the bots without a rated match."""
-    found = table.ratings().strengths
-    rated = [name for names in table.ratings().groups() for name in names]
-    lines = [_line(results, table, name, found[name], place) for place, name in enumerate(rated, 1)]
-    return [*lines, *(_line(results, table, name) for name in results.bots if name not in found)]
+    """The best first, group by group; then the bots without a rated match. Each bot in the version that played last."""
+    ratings, version_shown = table.ratings(), table.chains.shown
+    rated = [key for keys in ratings.groups() for key in keys if version_shown(bot_of(key)) == key]
+    lines = [_line(results, table, key, ratings.strengths[key], place) for place, key in enumerate(rated, 1)]
+    return [*lines, *(_line(results, table, name) for name in results.bots if version_shown(name) is None)]
+
+
+def _versions(results: GameResults, table: TableResults, name: str) -> list[LeaderboardLine]:
+    strengths = table.ratings().strengths
+    return [_line(results, table, key, strengths[key]) for key in table.chains.of_bot.get(name, [])[::-1]]
 
 
 def _line(
-    results: GameResults, table: TableResults, name: str, found: Strength | None = None, place: int | None = None
+    results: GameResults, table: TableResults, key: str, found: Strength | None = None, place: int | None = None
 ) -> LeaderboardLine:
-    bot, counts = results.bots.get(name), table.lines.get(name, RatedRecord())
+    name, counts = bot_of(key), table.record(key)
+    bot = results.bots.get(name)
     rating, margin = (None, None) if found is None else (found.rating, found.margin)
     return LeaderboardLine(
-        place, name, bot.owner if bot else "", name.startswith(HOUSE), rating, *_interval(rating, margin),
-        None if found is None else found.group, counts.games, counts.wins, counts.draws, counts.losses,
+        place, name, version_of(key) or None, bot.owner if bot else "", name.startswith(HOUSE), rating,
+        *_interval(rating, margin), None if found is None else found.group,
+        counts.games, counts.wins, counts.draws, counts.losses,
     )  # fmt: skip
 
 
@@ -158,7 +171,7 @@ async def profile(context: ReadContext, request: RestRequest) -> Profile:
         raise Problem(f"there is no bot {name!r}, and no player of that name", 404)
     causes = await store.reports.causes(name, _since(bot))
     if bot is None:
-        return Profile(name, None, None, [], matches, None, [], causes)
+        return Profile(name, None, None, [], [], matches, None, [], causes)
     results = await results_of(bot.game, store)
     sizes = results.sizes(name)
     size = request.table_size(sizes)
@@ -166,7 +179,8 @@ async def profile(context: ReadContext, request: RestRequest) -> Profile:
     line = next(line for line in lines_of(results, table) if line.name == name)
     meetings = await store.reports.meetings_of(name, bot.registered, MOST_MEETINGS)
     history = list(_history(table, name, size, meetings[::-1]))
-    return Profile(name, shown(bot), line, history, matches, size, sizes, causes)
+    versions = _versions(results, table, name)
+    return Profile(name, shown(bot), line, versions, history, matches, size, sizes, causes)
 
 
 def _since(bot: BotEntry | None) -> int:
@@ -175,25 +189,31 @@ def _since(bot: BotEntry | None) -> int:
 
 
 def _history(table: TableResults, name: str, size: int | None, meetings: Sequence[Meeting]) -> Iterator[RatingPoint]:
-    """At most `POINTS` of them, evenly spread over the matches."""
-    ratings = {other: strength.rating for other, strength in table.ratings().strengths.items() if other != name}
+    """At most `POINTS` of them, evenly spread over the matches. Results of another version do not count."""
+    ratings = {key: strength.rating for key, strength in table.ratings().strengths.items() if bot_of(key) != name}
     played = (list(group) for _, group in groupby(meetings, lambda meeting: meeting.number))
-    of_size = ([one for one in match if rated_name(one.opponent) in ratings] for match in played if len(match) + 1 == size)
+    of_size = ([one for one in match if _opponent(table, one) in ratings] for match in played if len(match) + 1 == size)
     matches = [match for match in of_size if match]
     every = -(-len(matches) // POINTS) or 1
-    results: Counter[OwnMatch] = Counter()
+    results: defaultdict[str, Counter[OwnMatch]] = defaultdict(Counter)
     for number, match in enumerate(matches, 1):
-        results[_points(match, ratings)] += 1
+        key = table.chains.key(rated_key(name, match[0].version))
+        results[key][_points(table, match, ratings)] += 1
         if number % every == 0 or number == len(matches):
-            point = performance(results)
-            yield RatingPoint(iso(match[0].started), number, point.rating, *_interval(point.rating, point.margin))
+            point, games = performance(results[key]), results[key].total()
+            interval = _interval(point.rating, point.margin)
+            yield RatingPoint(iso(match[0].started), version_of(key) or None, games, point.rating, *interval)
 
 
-def _points(match: Sequence[Meeting], ratings: dict[str, float]) -> OwnMatch:
+def _opponent(table: TableResults, one: Meeting) -> str:
+    return table.chains.key(rated_key(rated_name(one.opponent), one.opponents_version))
+
+
+def _points(table: TableResults, match: Sequence[Meeting], ratings: dict[str, float]) -> OwnMatch:
     """Copies of a house bot count as one bot, with the place of the best."""
     mine, places = match[0].place, dict[str, int]()
     for one in match:
-        other = rated_name(one.opponent)
+        other = _opponent(table, one)
         places[other] = min(one.opponents_place, places.get(other, one.opponents_place))
     return tuple(sorted((ratings[other], (mine < place) + (mine == place) / 2) for other, place in places.items()))
 
