@@ -105,8 +105,16 @@ class RunningServer:
 
     @property
     def url(self) -> str:
+        return self._url(self.port)
+
+    @property
+    def own_url(self) -> str:
+        """The URL that always leads to this node."""
+        return self._url(self._ports.own.number if self._ports.own else self.port)
+
+    def _url(self, port: int) -> str:
         scheme = "https" if self.settings.tls.cert else "http"
-        return f"{scheme}://{self.host}:{self.port}"
+        return f"{scheme}://{self.host}:{port}"
 
     @property
     def addresses(self) -> ServerAddresses:
@@ -149,7 +157,7 @@ async def open_server(
         server.new_operator_token = await parts.server.keys.open()
         parts.arena.addresses = server.addresses
         await parts.url_bots.open()
-        await node.announce(server.url)
+        await node.announce(server.own_url)
     except Exception:
         if ports is not None:
             ports.close()

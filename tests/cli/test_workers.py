@@ -16,7 +16,22 @@ import pytest
 
 from botdrome.cli.serve import run_server
 
-SERVE = [sys.executable, "-m", "botdrome", "serve", "--workers", "2", "--port", "0", "--drain", "0", "--processes", "1"]
+SERVE = [
+    sys.executable,
+    "-m",
+    "botdrome",
+    "serve",
+    "--workers",
+    "2",
+    "--port",
+    "0",
+    "--drain",
+    "0",
+    "--processes",
+    "1",
+    "--cluster-port",
+    "-1",
+]
 
 
 @pytest.fixture
@@ -48,6 +63,9 @@ def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
         address = re.search(r"http://127.0.0.1:\d+", screen)
         assert address is not None
         engines = [child for child in psutil.Process(process.pid).children(recursive=True) if child.name() == "nats-server"]
+        for node in nodes_of(process):
+            (own,) = [one.laddr.port for one in node.net_connections("tcp4") if one.status == psutil.CONN_LISTEN]
+            assert httpx.get(f"http://127.0.0.1:{own}/healthz").text == "ok\n"
         nodes_of(process)[0].kill()
         read_until("a node has ended: it is started again", process.stderr)
         for _ in range(3):

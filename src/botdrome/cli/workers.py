@@ -34,8 +34,9 @@ PROCESSES = 2
 class Supervisor:
     """Flags are the settings of the nodes, by their paths or names."""
 
-    def __init__(self, settings: Settings, flags: Mapping[str, Any], config: Path | None) -> None:
-        self._settings, self._flags, self._config = settings, flags, config
+    def __init__(self, settings: Settings, flags: Mapping[str, Any], config: Path | None, engines: Engines) -> None:
+        self._settings, self._flags, self._config = settings, {**flags, **engines.settings}, config
+        self._engines = engines
         self._front = Front(settings)
         self._base = settings.cluster.name or f"{_host_name()}-{secrets.token_hex(2)}"
         self._stopping = asyncio.Event()
@@ -90,7 +91,9 @@ class Supervisor:
 
     async def _run(self, number: int, opened: asyncio.Event) -> int:
         """Run a node until it ends, and return its status."""
-        flags = {**self._flags, "workers": 1, "cluster.name": self._name(number)}
+        port = self._settings.cluster.port
+        own = {"cluster.name": self._name(number), "cluster.port": port + number - 1 if port > 0 else port}
+        flags = {**self._flags, **own, "workers": 1}
         order = NodeOrder(flags, str(self._config) if self._config else None, first=number == 1 and not opened.is_set())
         control, its_control = socket.socketpair()
         sockets, its_sockets = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -98,7 +101,7 @@ class Supervisor:
             handles = [its_control.fileno(), its_sockets.fileno()]
             process = self._processes[number] = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "botdrome.cli.node", *map(str, handles),
-                pass_fds=handles,
+                pass_fds=[*handles, self._engines.hold],
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 start_new_session=True,  # Ctrl-C is for the supervisor alone
             )  # fmt: skip
@@ -125,16 +128,14 @@ def run_workers(settings: Settings, flags: Mapping[str, Any], config: Path | Non
     except EngineFailed as problem:
         raise BadSetting(f"workers: {problem}") from None
     try:
-        return asyncio.run(
-            _supervise(settings, {**flags, **engines.settings, "processes": settings.processes or PROCESSES}, config)
-        )
+        return asyncio.run(_supervise(settings, {**flags, "processes": settings.processes or PROCESSES}, config, engines))
     finally:
         engines.stop()
 
 
-async def _supervise(settings: Settings, flags: Mapping[str, Any], config: Path | None) -> int:
+async def _supervise(settings: Settings, flags: Mapping[str, Any], config: Path | None, engines: Engines) -> int:
     """On asyncio's own loop: uvloop does not end when listening sockets were copied."""
-    return await Supervisor(settings, flags, config).run()
+    return await Supervisor(settings, flags, config, engines).run()
 
 
 def _host_name() -> str:

@@ -43,6 +43,8 @@ class Ports:
         self._settings, self._callers, self._shared_ports = settings, callers, shared
         self._shared = partial(sharing, shares=Shares(), proxies=Proxies(settings))
         self._open: dict[str, OpenPort] = {}
+        self.own: OpenPort | None = None
+        """The HTTP port of this node alone, if the others are shared."""
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -52,6 +54,10 @@ class Ports:
         """The only port with TLS: clients of the other protocols know none."""
         settings = self._settings
         await self.open("http", "port", settings.port, protocol_factory, secured(settings))
+        if self._shared_ports is not None and (port := settings.cluster.port):
+            own = await listen(settings, "cluster.port", port, self._shared(protocol_factory), secured(settings))
+            self.own = OpenPort(int(own.sockets[0].getsockname()[1]), own.close)
+            self._callers.listen_on([self.own.number])
 
     async def open(
         self, name: str, key: str, port: int, protocol_factory: MakeProtocol, secure: ssl.SSLContext | None = None
@@ -72,7 +78,7 @@ class Ports:
         return self._shared(protocol_factory, origin=origin)
 
     def close(self) -> None:
-        for port in self._open.values():
+        for port in (*self._open.values(), *filter(None, [self.own])):
             port.close()
 
 

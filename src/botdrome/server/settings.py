@@ -150,6 +150,14 @@ class ClusterSection(Section, frozen=True):
     name: Annotated[
         str, Meta(description="the name of this node; empty: the host's name with a random suffix", pattern="^[A-Za-z0-9_-]*$")
     ] = ""
+    port: Annotated[
+        int,
+        Meta(
+            description="with workers: the first node's own HTTP port, the next one has the next; -1: any, 0: none",
+            ge=-1,
+            le=65535,
+        ),
+    ] = 0
     beat: Annotated[float, Meta(description="seconds between two signs of life of a node", gt=0, le=10)] = 0.5
     death: Annotated[float, Meta(description="seconds without a sign of life after which a node is dead", gt=0, le=60)] = 2.5
     grace: Annotated[float, Meta(description="seconds in which players may return to a match whose node died", ge=0, le=3600)] = (

@@ -25,7 +25,7 @@ if not sys.stdin.read():
         except ProcessLookupError:
             pass
 """
-"""Stops the engines when the command that runs them is killed and cannot do it itself."""
+"""Stops the engines when the command that runs them is killed and cannot do it itself, once the nodes have ended, too."""
 
 
 class EngineFailed(Exception):
@@ -144,6 +144,13 @@ class Engines:
         except EngineFailed:
             self.stop()
             raise
+
+    @property
+    def hold(self) -> int:
+        """A descriptor for each node. While a process has it, the engines outlive this command."""
+        assert self._guard is not None
+        assert self._guard.stdin is not None
+        return self._guard.stdin.fileno()
 
     @property
     def settings(self) -> dict[str, str]:
