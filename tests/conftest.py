@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,10 @@ from botdrome.server.workers.link import WorkerProcess
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
 # A server started as a process listens on ports chosen by the system, not on the default ports.
 os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMBER_PORT="0")
+
+# Where the tests run in the background, Ctrl-C may be ignored, and a process that a test starts would ignore it, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # On a busy machine an answer may take long, above all the first one of a worker process. Reading the certificate authorities
 # takes 40 ms of CPU a client, and no test needs one.
