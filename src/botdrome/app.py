@@ -132,6 +132,7 @@ class RunningServer:
         await self._parts.url_bots.close()
         self._ports.close()
         await self.arena.store.close()
+        await self._ports.disconnect()
         await self.node.leave()
 
 

@@ -41,7 +41,8 @@ class Ports:
 
     def __init__(self, settings: Settings, callers: BotCaller, shared: SharedPorts | None = None) -> None:
         self._settings, self._callers, self._shared_ports = settings, callers, shared
-        self._shared = partial(sharing, shares=Shares(), proxies=Proxies(settings))
+        self._shares = Shares()
+        self._shared = partial(sharing, shares=self._shares, proxies=Proxies(settings))
         self._open: dict[str, OpenPort] = {}
         self.own: OpenPort | None = None
         """The HTTP port of this node alone, if the others are shared."""
@@ -80,6 +81,13 @@ class Ports:
     def close(self) -> None:
         for port in (*self._open.values(), *filter(None, [self.own])):
             port.close()
+
+    async def disconnect(self) -> None:
+        """Close the connections that are left, such as those that wait for another request."""
+        for connection in tuple(self._shares.connections):
+            connection.abort() if connection.get_write_buffer_size() else connection.close()
+        await asyncio.sleep(0)  # the loop closes the sockets in its next turn
+        await asyncio.sleep(0)
 
 
 async def _nothing() -> None:

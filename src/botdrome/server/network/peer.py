@@ -97,6 +97,7 @@ class Peer:
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._shares.connections.add(self)
         self.write = self._transport.write
         if self._origin is not None:
             self._from, self._proxied = self._origin[:2], self._origin.proxied
@@ -173,6 +174,7 @@ class Peer:
         return bool(self._protocol.eof_received())
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._shares.connections.discard(self)
         self._held, self._ended = b"", False
         if self._waiting is not None:
             self._waiting.cancel()

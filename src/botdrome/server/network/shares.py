@@ -37,6 +37,8 @@ class Shares:
         self._sharers: WeakValueDictionary[tuple[str, str], Sharer] = WeakValueDictionary()
         self._line: deque[Budget] = deque()
         self._loop = asyncio.get_running_loop()
+        self.connections: set[asyncio.Transport] = set()
+        """All that are open."""
         self._serving = False
         self._held = 0
         """Pieces of work that were queued since the last slice."""
