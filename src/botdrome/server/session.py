@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -18,6 +18,7 @@ from botdrome.server.lobby.owners import NOBODY, bot_owner
 from botdrome.server.lobby.registry import Admission, Banned, Denied
 from botdrome.server.network.connection import NORMAL, Connection
 from botdrome.server.nodes.errand import Errand
+from botdrome.server.protocol_host import ProtocolHost
 from botdrome.server.tables.table import Table
 from botdrome.store.store import StoreUnavailable
 from botdrome.wire.conversation import (
@@ -53,15 +54,6 @@ from botdrome.wire.writers import MatchWriters
 log = structlog.get_logger()
 
 
-class ProtocolHost(Protocol):
-    """The part of the server that a protocol's clients meet. It executes the commands of that protocol alone."""
-
-    protocol: str
-    """Its name in the list of clients."""
-
-    def act(self, session: "Session", command: Command) -> None: ...
-
-
 class Session:
     """Executes what its conversation asks for. To the desk and the tables it is the client."""
 
@@ -76,6 +68,8 @@ class Session:
         self.closed = self.registered = self._logging_in = False
         self.errand: Errand | None = None
         """Why the connection came here from another node; None: the client connected here."""
+        self.luggage: tuple[Errand, tuple[bytes, ...]] | None = None
+        """The messages with which another node would begin a session on this connection; the host sets them."""
         self._onward: Callable[[bytes], None] | None = None
         """Takes messages for the session on another node that follows this one."""
         self.successor: Session | None = None

@@ -7,6 +7,7 @@ from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.server.lobby.desk import Desk, seat_key
 from botdrome.server.lobby.owners import is_of_guest
 from botdrome.server.network.connection import Connection
+from botdrome.server.nodes.errand import Errand
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.wire.battlebot.conversation import BattlebotConversation
@@ -30,14 +31,18 @@ class BattlebotHost:
 
     def act(self, session: Session, command: Command) -> None:
         assert isinstance(command, Seek)
-        login, wish = command.login, _wish(command.login)
+        login, wish, desk = command.login, _wish(command.login), self._desk
+        session.luggage = Errand(self.protocol, told=1), (command.message,)
         if login.guest:
             session.on_seat = partial(self._keep_seat, session)
             self._replace(session, f"{login.password} {wish}")
+        errand, session.errand = session.errand, None
+        if desk.shared is not None and errand is not None and errand.ticket and desk.shared.arrive(errand.ticket, session):
+            return
         if login.match is not None:
-            self._desk.come_back(session, login.match, login.password if login.guest else "")
+            desk.come_back(session, login.match, login.password if login.guest else "")
         else:
-            self._desk.seek(session, login.name, wish, login.opponent)
+            desk.seek(session, login.name, wish, login.opponent)
 
     def _keep_seat(self, session: Session) -> None:
         if session.table is not None and is_of_guest(session.owner):

@@ -1,6 +1,8 @@
 """FrontDesk: the clients here that wait at other nodes, the homes of their wishes."""
 
-from typing import Protocol, runtime_checkable
+from typing import TypeGuard
+
+from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
 from botdrome.server.lobby.desk import Desk
@@ -8,23 +10,22 @@ from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.desk_messages import ENCODER, AnyMessage, GiveUp, NotComing, SeekHere
 from botdrome.server.nodes.home_desk import TOPIC
+from botdrome.server.nodes.moving import Mover
 from botdrome.server.nodes.node import NodeId
+from botdrome.server.session import Session
 
 
-@runtime_checkable
-class Movable(WaitingClient, Protocol):
-    """A client whose connection can move to another node."""
-
-    def move(self, to: NodeId, seat: int) -> None:
-        """Send the connection to a node where that seat waits for it."""
+def can_move(client: WaitingClient) -> TypeGuard[Session]:
+    """Whether its connection can move to another node."""
+    return isinstance(client, Session) and client.luggage is not None
 
 
 class FrontDesk:
-    def __init__(self, desk: Desk, cluster: Cluster) -> None:
-        self._desk, self._cluster = desk, cluster
+    def __init__(self, desk: Desk, cluster: Cluster, mover: Mover) -> None:
+        self._desk, self._cluster, self._mover = desk, cluster, mover
         self._homes: dict[Seeker, NodeId | None] = {}
         """Where each of them waits; None: the home is being claimed."""
-        self._by_ticket: dict[int, tuple[Seeker, Movable]] = {}
+        self._by_ticket: dict[int, tuple[Seeker, Session]] = {}
 
     def tell(self, node: NodeId, message: AnyMessage) -> None:
         self._cluster.links.send(node, TOPIC, ENCODER.encode(message))
@@ -33,7 +34,7 @@ class FrontDesk:
 
     def seek(self, client: WaitingClient, seeker: Seeker) -> bool:
         """Let a client wait at the home of its wish; False: that is here."""
-        if not isinstance(client, Movable) or not self._is_elsewhere(seeker):
+        if not can_move(client) or not self._is_elsewhere(seeker):
             return False
         self._by_ticket[seeker.ticket] = seeker, client
         self._go(seeker, client, self._home_of(seeker))
@@ -45,7 +46,7 @@ class FrontDesk:
     def _is_elsewhere(self, seeker: Seeker) -> bool:
         return not (seeker.opponent or "").startswith("house:") and self._home_of(seeker) != self._cluster.here
 
-    def _go(self, seeker: Seeker, client: Movable, home: NodeId | None) -> None:
+    def _go(self, seeker: Seeker, client: Session, home: NodeId | None) -> None:
         self._homes[seeker] = home
         if home is None:
             self._cluster.with_rooms(lambda _: self.seek_again(seeker.ticket))
@@ -82,8 +83,9 @@ class FrontDesk:
     def send(self, to: NodeId, ticket: int, seat: int) -> None:
         """A table at that node has a seat for a client."""
         client = self.take(ticket)
-        if isinstance(client, Movable):
-            client.move(to, seat)
+        if isinstance(client, Session) and client.luggage is not None:
+            errand, messages = client.luggage
+            self._mover.move(client, to, replace(errand, ticket=seat), messages)
         else:
             self.tell(to, NotComing(seat))
 
@@ -94,6 +96,6 @@ class FrontDesk:
                 self.seek_again(seeker.ticket)
         for client in self._desk.waiting_clients:
             waits = client.seeker
-            if isinstance(client, Movable) and waits is not None and waits not in self._homes and self._is_elsewhere(waits):
+            if can_move(client) and waits is not None and waits not in self._homes and self._is_elsewhere(waits):
                 self._desk.give_up(client)
                 self._desk.seek(client, waits.name, waits.wish, waits.opponent, waits.by_lot)

@@ -22,14 +22,15 @@ from botdrome.server.nodes.desk_messages import (
 )
 from botdrome.server.nodes.front_desk import FrontDesk
 from botdrome.server.nodes.home_desk import TOPIC, HomeDesk
+from botdrome.server.nodes.moving import Mover
 from botdrome.server.nodes.node import NodeId
 from botdrome.server.nodes.remote_client import RemoteClient
 
 
 class SharedDesk:
-    def __init__(self, desk: Desk, cluster: Cluster) -> None:
+    def __init__(self, desk: Desk, cluster: Cluster, mover: Mover) -> None:
         self._desk, self._cluster = desk, cluster
-        self._front, self._home = FrontDesk(desk, cluster), HomeDesk(desk, cluster)
+        self._front, self._home = FrontDesk(desk, cluster, mover), HomeDesk(desk, cluster)
         cluster.links.on(TOPIC, self._receive)
         cluster.links.on_lost.append(self._lose)
         cluster.members.on_change.append(self._follow)

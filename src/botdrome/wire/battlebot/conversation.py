@@ -73,6 +73,7 @@ class BattlebotConversation:
         self.deadline: Seconds | None = now + login_limit
         self._limit = TokenBucket(message_rate, message_burst, now)
         self._login: Login | None = None
+        self._login_message = b""
         self._login_limit = login_limit
         self._admitted = self._over = self._between = False
         """`_between`: a match is over, and the client may ask for the next one."""
@@ -97,6 +98,7 @@ class BattlebotConversation:
             return RecordMessage(message, f"unreadable: {error}"), Close(MALFORMED, "ERROR")
         login = self._login
         if login is None:
+            self._login_message = message
             return self._read_login(value)
         if AGAIN in login.features and value == ONCE_MORE:
             return self._seek_again(login)
@@ -111,7 +113,7 @@ class BattlebotConversation:
         if not self._between:
             return self._explain({"error": "ask for the next match when this one is over"})
         self._between, self.deadline = False, None
-        return (Seek(msgspec.structs.replace(login, match=None)),)
+        return (Seek(msgspec.structs.replace(login, match=None), self._login_message),)
 
     def _resign(self, value: Any, message: bytes) -> Outs:
         return () if self._player is None else (Resign(message, reason_of(value)),)
@@ -177,7 +179,7 @@ class BattlebotConversation:
         login = self._login
         assert login is not None
         self.deadline, self._admitted = None, True
-        return login.answer(), Seek(login)
+        return login.answer(), Seek(login, self._login_message)
 
     def _refused(self, reply: LoginRefused) -> Outs:
         """A client that takes no notices is told only that its login failed, as on the original."""

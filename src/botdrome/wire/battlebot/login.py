@@ -185,6 +185,10 @@ def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:
 
 
 class Seek(Struct, Command, frozen=True):
-    """Find a table as the login says, or return to the match that it names."""
+    """Find a table as the login says, or return to the match that it names.
+
+    `message` is the login as it was sent: a session at another node begins with it.
+    """
 
     login: Login
+    message: bytes = b""

@@ -1,0 +1,124 @@
+"""RelayedTransport: a connection whose socket is at another node, as an asyncio transport."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from botdrome.server.nodes import relay_messages as relay
+
+
+class RelayedTransport(asyncio.Transport):
+    """The front counts what the client leaves unread, and says when that is too much."""
+
+    def __init__(self, opening: relay.OpenRelay, send: Callable[[relay.RelayMessage], None], forget: Callable[[], None]) -> None:
+        super().__init__()
+        self._opening, self._send, self._forget = opening, send, forget
+        self._protocol: asyncio.Protocol
+        self._early: list[relay.FromFront] | None = []
+        """Messages that came before the protocol; None: it is here."""
+        self._closing = self._reading_paused = False
+
+    def begin(self, protocol: asyncio.Protocol) -> None:
+        self._protocol = protocol
+        protocol.connection_made(self)
+        early, self._early = self._early or [], None
+        for message in early:
+            self.receive(message)
+
+    # Called by the protocol.
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        if name == "peername":
+            return self._opening.address, self._opening.client_port
+        if name == "sslcontext":
+            return self._opening.tls or default
+        return default
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        assert isinstance(protocol, asyncio.Protocol) or hasattr(protocol, "data_received")
+        self._protocol = protocol  # type: ignore[assignment]
+
+    def get_protocol(self) -> asyncio.Protocol:
+        return self._protocol
+
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def is_reading(self) -> bool:
+        return not self._closing and not self._reading_paused
+
+    def pause_reading(self) -> None:
+        self._pause_input(True)
+
+    def resume_reading(self) -> None:
+        self._pause_input(False)
+
+    def _pause_input(self, paused: bool) -> None:
+        if not self._closing and paused != self._reading_paused:
+            self._reading_paused = paused
+            self._send(relay.PauseInput(self._opening.number, paused))
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """The limits of the front hold."""
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def get_write_buffer_limits(self) -> tuple[int, int]:
+        return 0, 0
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if not self._closing and data:
+            self._send(relay.Output(self._opening.number, bytes(data)))
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        self.write(b"".join(list_of_data))
+
+    def can_write_eof(self) -> bool:
+        return not self._opening.tls
+
+    def write_eof(self) -> None:
+        if not self._closing:
+            self._send(relay.OutputEnded(self._opening.number))
+
+    def close(self) -> None:
+        self._end(abort=False)
+
+    def abort(self) -> None:
+        self._end(abort=True)
+
+    def _end(self, abort: bool) -> None:
+        if not self._closing:
+            self._closing = True
+            self._send(relay.EndRelay(self._opening.number, abort))
+            asyncio.get_running_loop().call_soon(self._lose)
+
+    def _lose(self) -> None:
+        self._forget()
+        if self._early is None:
+            self._protocol.connection_lost(None)
+
+    # Called by the front.
+
+    def receive(self, message: relay.FromFront) -> None:
+        if self._closing:
+            return
+        if self._early is not None:
+            self._early.append(message)
+            return
+        match message:
+            case relay.Input():
+                self._protocol.data_received(message.data)
+            case relay.InputEnded():
+                if not self._protocol.eof_received():
+                    self.close()
+            case relay.OutputPaused():
+                self._protocol.pause_writing() if message.paused else self._protocol.resume_writing()
+            case relay.ClientLost():
+                self.lost()
+
+    def lost(self) -> None:
+        """The client is gone, or its node."""
+        if not self._closing:
+            self._closing = True
+            self._lose()
