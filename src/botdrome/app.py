@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import structlog
@@ -16,6 +17,7 @@ from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.api.rest.routes import LARGEST_FILE
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses, Tables
+from botdrome.server.battlebot.host import BattlebotHost
 from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
@@ -151,14 +153,14 @@ async def open_server(
         await asyncio.to_thread(likeness, "")  # reads its list now, and not at the first login
         parts = await _put_together(settings, store, shown, protocols, node)
         await node.recover()
-        await _open_rooms(parts)  # before the first client comes, which may be expected in a contest
         ports = Ports(settings, parts.server.callers, shared)
+        await node.open_rooms(partial(_open_rooms, parts), ports)  # before the first client, which may be expected in a contest
         await _listen(parts, ports)
         server = RunningServer(parts, ports)
         server.new_operator_token = await parts.server.keys.open()
         parts.arena.addresses = server.addresses
         await parts.url_bots.open()
-        await node.announce(server.own_url)
+        await node.announce(server.own_url, ports)
     except Exception:
         if ports is not None:
             ports.close()
@@ -189,6 +191,7 @@ async def _put_together(
     server = ServerParts(settings, desk, ConnectionLimits(settings), Origins(settings), callers, keys)
     node.serve(desk, server.connection_limits)
     served = [(row, await row.open(server)) for row in protocols]
+    node.bring(host_of(served, BattlebotHost).connect)
     url_bots = UrlBots(desk, callers)
     registrations, duels = Buckets(settings.registration.rate, settings.registration.burst), host_of(served, DuelHall).table
     arena = Arena(
@@ -203,8 +206,6 @@ async def _put_together(
 
 async def _open_rooms(parts: Parts) -> None:
     """Read the state of rooms and contests, and go on with the contests that run. Of several nodes, one does so."""
-    if not await parts.node.claims_rooms():
-        return
     for _, served in parts.served:
         await served.open_rooms()
     await parts.contests.load()
@@ -243,7 +244,9 @@ def _http_port(parts: Parts) -> MakeProtocol:
     checked = RequestChecks(api, server.origins, parts.rate, has_session)
     direct = [one.direct for one in served if one.direct is not None]
     limits = {b"/api/v1/films": LARGEST_FILE} | {path: most for one in served for path, most in one.body_limits.items()}
-    return http_factory(checked, open_websocket, server.connection_limits, server.settings, server.origins, direct, limits)
+    return http_factory(
+        checked, open_websocket, server.connection_limits, server.settings, server.origins, direct, limits, parts.node.forwarding
+    )
 
 
 def _own_port(server: ServerParts, served: ServedProtocol) -> MakeProtocol | None:

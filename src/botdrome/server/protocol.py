@@ -1,10 +1,12 @@
 """The interface between the server and a protocol. `botdrome/protocols.py` lists the protocols."""
 
+import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
+from typing import Protocol as TypingProtocol
 
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
@@ -36,6 +38,13 @@ class ServerParts(NamedTuple):
     keys: OperatorKeys
 
 
+class PortRelay(TypingProtocol):
+    """Gives connections of ports to another node."""
+
+    def routed(self, make: MakeProtocol, port: str) -> MakeProtocol:
+        """Return the protocol factory of a port, which gives away connections that this node cannot serve."""
+
+
 class Ports:
     """The ports on which the server listens, by the names that clients of the API see."""
 
@@ -46,6 +55,8 @@ class Ports:
         self._open: dict[str, OpenPort] = {}
         self.own: OpenPort | None = None
         """The HTTP port of this node alone, if the others are shared."""
+        self.relay: PortRelay | None = None
+        """Gives connections to another node; None: this server is alone."""
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -64,6 +75,8 @@ class Ports:
         self, name: str, key: str, port: int, protocol_factory: MakeProtocol, secure: ssl.SSLContext | None = None
     ) -> OpenPort:
         """`key` is the setting that has the port. Raise BadSetting if the server cannot listen there."""
+        if self.relay is not None:
+            protocol_factory = self.relay.routed(protocol_factory, name)
         make = self._shared(protocol_factory)
         if self._shared_ports is not None:
             opened = await self._shared_ports.listen(name, key, port, make, secure)

@@ -9,7 +9,7 @@ the whole server, and a flooding client gets only the time that others leave.
 import asyncio
 from collections import OrderedDict, deque
 from time import monotonic
-from typing import Final
+from typing import Final, Protocol
 from weakref import WeakValueDictionary
 
 from botdrome.server import metrics
@@ -29,6 +29,16 @@ REMEMBERED = 10_000
 """Maximum number of budgets kept. The least recently used is dropped first."""
 
 
+class OpenConnection(Protocol):
+    """What is asked of a transport when the server closes."""
+
+    def get_write_buffer_size(self) -> int: ...
+
+    def close(self) -> None: ...
+
+    def abort(self) -> None: ...
+
+
 class Shares:
     """The budgets of all addresses, and the queue of held input."""
 
@@ -37,7 +47,7 @@ class Shares:
         self._sharers: WeakValueDictionary[tuple[str, str], Sharer] = WeakValueDictionary()
         self._line: deque[Budget] = deque()
         self._loop = asyncio.get_running_loop()
-        self.connections: set[asyncio.Transport] = set()
+        self.connections: set[OpenConnection] = set()
         """All that are open."""
         self._serving = False
         self._held = 0

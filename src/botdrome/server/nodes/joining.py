@@ -1,19 +1,27 @@
 """JoinedNode: a server as a node of a cluster, from joining to leaving."""
 
 import asyncio
+from collections.abc import Callable
 from time import monotonic, process_time, time
 
 import structlog
 
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
+from botdrome.server.battlebot.host import BattlebotHost
 from botdrome.server.lobby.desk import Desk
+from botdrome.server.network.connection import Connection
 from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.cluster import ROOMS, Cluster
 from botdrome.server.nodes.links import NatsLinks
+from botdrome.server.nodes.moving import Arrival, Mover
+from botdrome.server.nodes.node_clients import NodeClients, OpenRooms
 from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.server.operator.operator import Operator
+from botdrome.server.protocol import Ports
+from botdrome.server.session import Session
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.nodes import CannotJoin
 from botdrome.store.store import Store, StoreUnavailable
@@ -27,6 +35,8 @@ NO_POSTGRESQL = "nodes need a PostgreSQL that all of them use; db is {db}, but s
 class SingleServer:
     """A server that is no node."""
 
+    forwarding: Forwarding | None = None
+
     def __init__(self, store: Store) -> None:
         self._store = store
 
@@ -35,6 +45,9 @@ class SingleServer:
 
     def show(self, arena: Arena, operator: Operator) -> None:
         """Do nothing: there are no nodes to show."""
+
+    def bring(self, connect: Callable[[Connection], Session]) -> None:
+        """Do nothing: no client comes from another node."""
 
     async def recover(self) -> None:
         """Close the matches of a server that crashed, unless another server uses the store as well.
@@ -48,10 +61,10 @@ class SingleServer:
         if aborted:
             log.warning("matches were running when the server last ended", aborted=aborted)
 
-    async def claims_rooms(self) -> bool:
-        return True
+    async def open_rooms(self, open_rooms: OpenRooms, ports: Ports) -> None:
+        await open_rooms()
 
-    async def announce(self, url: str) -> None:
+    async def announce(self, url: str, ports: Ports) -> None:
         """Do nothing: there is no other node."""
 
     async def serve_until(self, wanted: asyncio.Event) -> None:
@@ -65,15 +78,18 @@ class SingleServer:
 
 
 class JoinedNode:
+    forwarding: Forwarding | None = None
+
     def __init__(self, members: membership.Membership, links: NatsLinks) -> None:
-        self.members, self.links = members, links
+        self.members, self.links, self.mover = members, links, Mover(members, links)
         self._began = self._looked = monotonic()
         self._spent = process_time()
 
     def serve(self, desk: Desk, connections: ConnectionLimits) -> None:
         """Make the desk one with those of the other nodes."""
-        desk.cluster = Cluster(self.members, self.links, desk.tasks.start)
-        shared = desk.shared = SharedDesk(desk, desk.cluster)
+        self._desk, self._connections = desk, connections
+        cluster = desk.cluster = Cluster(self.members, self.links, desk.tasks.start)
+        shared = desk.shared = SharedDesk(desk, cluster, self.mover)
 
         def load() -> dict[str, float]:
             return {
@@ -93,6 +109,10 @@ class JoinedNode:
         here = self.members.here
         metrics.NODE.labels(here.name, str(here.epoch), here.version).set(1)
 
+    def bring(self, connect: Callable[[Connection], Session]) -> None:
+        """`connect` makes the session of a native client that comes from another node."""
+        self.mover.arrivals[BattlebotHost.protocol] = Arrival(lambda connection, _: connect(connection))
+
     def _cpu(self) -> float:
         """Return the share of a core since the last call."""
         now, spent = monotonic(), process_time()
@@ -100,16 +120,21 @@ class JoinedNode:
         self._looked, self._spent = now, spent
         return round(share, 3)
 
-    async def claims_rooms(self) -> bool:
-        """Return whether the rooms and contests are on this node."""
-        return await self.members.claim(ROOMS) == self.members.here.id
+    async def open_rooms(self, open_rooms: OpenRooms, ports: Ports) -> None:
+        """Open the rooms once they are at this node. Until then, clients that need them go where they are."""
+        desk = self._desk
+        assert desk.cluster is not None
+        await self.members.claim(ROOMS)
+        clients = NodeClients(desk, desk.cluster, self.mover, open_rooms, ports.arriving)
+        ports.relay, self.forwarding = clients.relay, clients.forwarding("http")
 
     async def recover(self) -> None:
         await self.members.recover()
 
-    async def announce(self, url: str) -> None:
+    async def announce(self, url: str, ports: Ports) -> None:
         """Take matches from now on."""
-        await self.members.announce(url)
+        longest = self._desk.settings.message.longest
+        await self.members.announce(url, self.mover.open_handover(self._connections, longest, ports.arriving))
 
     async def serve_until(self, wanted: asyncio.Event) -> None:
         """Wait for the event. Raise Fenced as soon as other nodes have declared this one dead."""
@@ -128,6 +153,7 @@ class JoinedNode:
 
     async def leave(self) -> None:
         """Leave, after everything is stored."""
+        self.mover.close()
         await self.links.close()
         await self.members.leave()
 

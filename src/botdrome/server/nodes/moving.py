@@ -20,6 +20,7 @@ import structlog
 from botdrome.server.network.connection import TRY_LATER, Connection
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.luggage import pack_up
 from botdrome.server.network.peer import Origin
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import carry_messages as carry
@@ -50,6 +51,11 @@ class Arrival(NamedTuple):
     """The framing of its TCP streams; None: it is on WebSockets."""
 
 
+PORT = "port"
+"""The errand of a connection that only its port tells apart; its target is the name of the port."""
+TakePort = Callable[[socket.socket, str, Origin, bytes], None]
+
+
 def never() -> bool:
     return False
 
@@ -67,6 +73,8 @@ class Mover:
         self._delays: defaultdict[NodeId, LinkDelay] = defaultdict(LinkDelay)
         self._handover: Handover | None = None
         self._taking: set[asyncio.Task[Any]] = set()
+        self.take_port: TakePort
+        """Takes a client's socket of which nothing was answered, with the name of its port."""
         links.on(carry.TOPIC, self._receive)
         links.on_lost.append(self._link_lost)
 
@@ -173,11 +181,34 @@ class Mover:
         if self._handover is not None:
             self._handover.close()
 
+    def give_port(self, transport: asyncio.Transport, to: NodeId, port: str, seen: bytes) -> bool:
+        """Pass the socket of a client to a process of this machine before anything was answered. Return False if that fails."""
+        path, luggage = self._handover_of(to), None
+        if not path or self._handover is None or transport.get_extra_info("sslcontext") is not None:
+            return False
+        try:
+            luggage = pack_up(transport, seen)
+            parcel = None if luggage is None else Parcel(Errand(PORT, port), luggage.origin, [], luggage.rest)
+            if luggage is not None and parcel is not None and self._handover.give(path, luggage.socket, parcel):
+                transport.abort()
+                return True
+        except CannotPass as problem:
+            log.debug("a connection is relayed to a node of this machine", node=to, problem=str(problem))
+        if luggage is not None:
+            transport.resume_reading()
+        return False
+
     def _take(self, client: socket.socket, parcel: Parcel) -> None:
+        if parcel.errand.protocol == PORT:
+            return self.take_port(client, parcel.errand.target, parcel.origin, parcel.rest)
         arrival = self.arrivals[parcel.errand.protocol]
         make_session = partial(_make_session, errand=parcel.errand, arrival=arrival)
         make = partial(Arriving, parcel, arrival.make_framing, self._longest, make_session, self._limits)
-        work = asyncio.get_running_loop().connect_accepted_socket(self._shared(make, parcel.origin), client)
+        return self.accept(client, self._shared(make, parcel.origin))
+
+    def accept(self, client: socket.socket, make: MakeProtocol) -> None:
+        """Serve a client whose socket was passed on."""
+        work = asyncio.get_running_loop().connect_accepted_socket(make, client)
         task = asyncio.get_running_loop().create_task(work)
         self._taking.add(task)
         task.add_done_callback(self._taking.discard)

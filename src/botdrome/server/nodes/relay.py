@@ -4,6 +4,7 @@ On one machine the socket itself goes to the other process; otherwise its bytes 
 """
 
 import asyncio
+import socket
 from collections.abc import Callable
 from functools import partial
 from itertools import count
@@ -15,15 +16,32 @@ from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.peer import Origin
 from botdrome.server.nodes import relay_messages as relay
 from botdrome.server.nodes.cluster import Cluster
+from botdrome.server.nodes.moving import Mover
 from botdrome.server.nodes.node import NodeId
 from botdrome.server.nodes.relayed_transport import RelayedTransport
 from botdrome.server.nodes.rooms import RoomsHere
 
 log = structlog.get_logger()
 
+HTTP = "http"
+"""The port whose requests tell where they are answered."""
 MOST_HELD = 64 << 10
 """Bytes that a client may send while it is not known yet where its connection goes."""
-MakePeer = Callable[[MakeProtocol, Origin], asyncio.Protocol]
+MakePeer = Callable[[MakeProtocol, Origin], MakeProtocol]
+
+
+class PassedOn(asyncio.Protocol):
+    """Gives a connection that was passed on its protocol, and then what was read of it."""
+
+    def __init__(self, make: MakeProtocol, seen: bytes) -> None:
+        self._make, self._seen = make, seen
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        protocol = cast(asyncio.Protocol, self._make())
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        if self._seen:
+            protocol.data_received(self._seen)
 
 
 class Front(asyncio.Protocol):
@@ -31,7 +49,7 @@ class Front(asyncio.Protocol):
 
     def __init__(self, to: "Relay", port: str) -> None:
         self._relay, self.port = to, port
-        self._seen = b""
+        self.seen = b""
         self.transport: asyncio.Transport | None = None
         self.home: NodeId | None = None
         """None: not known yet."""
@@ -40,7 +58,7 @@ class Front(asyncio.Protocol):
     def take(self, transport: asyncio.Transport, seen: bytes) -> None:
         """Take over a connection of which this much was read."""
         transport.set_protocol(self)
-        self._seen = seen
+        self.seen = seen
         self.connection_made(transport)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -55,7 +73,7 @@ class Front(asyncio.Protocol):
         peer, proxied = transport.get_extra_info("peername"), bool(transport.get_extra_info("proxied"))
         tls = transport.get_extra_info("sslcontext") is not None
         self._tell(relay.OpenRelay(number, self.port, str(peer[0]), int(peer[1]), proxied, tls))
-        seen, self._seen = self._seen, b""
+        seen, self.seen = self.seen, b""
         if seen:
             self._tell(relay.Input(number, seen))
 
@@ -65,8 +83,8 @@ class Front(asyncio.Protocol):
         assert transport is not None
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
-        if self._seen:
-            cast(asyncio.Protocol, protocol).data_received(self._seen)
+        if self.seen:
+            cast(asyncio.Protocol, protocol).data_received(self.seen)
 
     def _tell(self, message: relay.FromFront) -> None:
         if self.home is not None:
@@ -81,8 +99,8 @@ class Front(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self.home is not None:
             return self._tell(relay.Input(self._number, data))
-        self._seen += data
-        if len(self._seen) > MOST_HELD and self.transport is not None:
+        self.seen += data
+        if len(self.seen) > MOST_HELD and self.transport is not None:
             self.transport.abort()
         return None
 
@@ -119,9 +137,10 @@ class Front(asyncio.Protocol):
 
 
 class Relay:
-    def __init__(self, cluster: Cluster, rooms: RoomsHere, make_peer: MakePeer) -> None:
+    def __init__(self, cluster: Cluster, rooms: RoomsHere, mover: Mover, make_peer: MakePeer) -> None:
         """`make_peer` makes the layer between a connection that came from another node and its protocol."""
-        self._cluster, self._rooms, self._make_peer = cluster, rooms, make_peer
+        self._cluster, self._rooms, self._mover, self._make_peer = cluster, rooms, mover, make_peer
+        mover.take_port = self._take
         self.ports: dict[str, MakeProtocol] = {}
         """The protocols of the ports, by their names, for connections that come from other nodes."""
         self._numbers = count(1)
@@ -131,9 +150,9 @@ class Relay:
         cluster.links.on_lost.append(self._link_lost)
 
     def routed(self, make: MakeProtocol, port: str) -> MakeProtocol:
-        """Return the protocol factory of a port whose clients all meet in the rooms."""
+        """Return the protocol factory of a port. Clients of all but HTTP meet in the rooms."""
         self.ports[port] = make
-        return lambda: make() if self._rooms.open else Front(self, port)
+        return make if port == HTTP else lambda: make() if self._rooms.open else Front(self, port)
 
     def forward(self, transport: asyncio.Transport, seen: bytes, port: str) -> None:
         """Give a connection to the home of the rooms. `seen` is what was read of it and counts anew."""
@@ -147,9 +166,21 @@ class Relay:
             return None
         if home == self._cluster.here:
             return self._rooms.when_open(partial(self._stay, front), front.abort)
+        if self._mover.give_port(front.transport, home, front.port, front.seen):
+            return None
         number = next(self._numbers)
         self._fronts[number] = front
         return front.open(home, number)
+
+    def _take(self, client: socket.socket, port: str, origin: Origin, seen: bytes) -> None:
+        """A process of this machine has passed on the socket of a client."""
+        make = self.ports.get(port)
+        if make is None:
+            log.error("a connection came from another node for a port that this node has not", port=port)
+            return client.close()
+        taken = partial(PassedOn, make, seen)
+        begin = partial(self._mover.accept, client, self._make_peer(taken, origin))
+        return self._rooms.when_open(begin, client.close)
 
     def _stay(self, front: Front) -> None:
         if front.transport is not None:
@@ -182,7 +213,7 @@ class Relay:
         transport = RelayedTransport(message, partial(self.send, front), partial(self._forget_home, key))
         self._homes[key] = transport
         peer = self._make_peer(make, Origin(message.address, message.client_port, message.proxied))
-        return self._rooms.when_open(partial(transport.begin, peer), transport.abort)
+        return self._rooms.when_open(lambda: transport.begin(cast(asyncio.Protocol, peer())), transport.abort)
 
     def _forget_home(self, key: tuple[NodeId, int]) -> None:
         self._homes.pop(key, None)
