@@ -6,7 +6,7 @@ import pytest
 
 from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.nodes import carrying
-from botdrome.server.nodes.carry_messages import CarryMessage, Heard, Measured, OpenChannel
+from botdrome.server.nodes.carry_messages import CarryMessage, Heard, HeardAll, Measured, OpenChannel
 from botdrome.server.nodes.carrying import CarriedConnection, Carrier, LinkDelay
 from botdrome.server.nodes.errand import Errand
 
@@ -21,6 +21,9 @@ class Far:
 
     def delay(self) -> float:
         return self.late
+
+    def close(self, code: int, reason: str) -> None:
+        pass
 
 
 def test_the_delay_beyond_the_shortest_way_counts() -> None:
@@ -71,3 +74,12 @@ def test_the_session_sees_the_network_time_and_works_for_the_client(monkeypatch:
     carried.heard(Heard(7, 5.0, b"two"))
     assert seen == [("192.0.2.1", 0.25, 0.0), ("192.0.2.1", 0.5, 3.0)]
     assert (carried.traffic.received, CLIENT_SOURCE.get()) == (2, "")
+
+
+def test_eof_after_the_end_of_the_session_is_the_end_of_the_connection() -> None:
+    sent: list[CarryMessage] = []
+    carrier = Carrier(cast(Any, Far()), 7, "b.1", sent.append, lambda: False, lambda: True)
+    assert carrier.heard_all()
+    carrier.close(1000, "")
+    assert not carrier.heard_all()
+    assert sent == [HeardAll(7)]

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Callable, Iterable
 
 import pytest
+from structlog.testing import capture_logs
 
+from botdrome.server.nodes.moving import LINK_LOST
 from tests.server.clients import PATIENCE
 from tests.server.nodes.travellers import TravelNode, travel_nodes
 
@@ -101,7 +103,7 @@ def cut(data: bytes, size: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [1, 3, 7, 64, 100_000])
+@pytest.mark.parametrize("size", [1, 7, 100_000])
 async def test_a_client_is_told_the_same(kind: str, size: int, one_machine: bool) -> None:
     async with travel_nodes("alone") as (alone,):
         expected = await told(alone, kind, [stream(kind, JOURNEY)])
@@ -167,7 +169,9 @@ async def test_a_failing_session_ends_its_connection_alone() -> None:
         for _, writer in (one, other):
             writer.write(b"ada\ngo b.1\n")
         one[1].write(b"fail\n")
-        assert (await one[0].read()).endswith(b"welcome ada\n")
+        with capture_logs() as logs:
+            assert (await one[0].read()).endswith(b"welcome ada\n")
+        assert [line["event"] for line in logs] == ["a session failed"]
         other[1].write(b"where\n")
         await read_until(other[0], b"b.1\n")
         for _, writer in (one, other):
@@ -189,7 +193,7 @@ async def test_a_lost_link_ends_the_channels_on_both_sides(kind: str) -> None:
         writer.write(stream(kind, [b"ada", b"go b.1", b"where"]))
         await read_until(reader, b"b.1")
         nodes[0].links.network.cut("a.1", "b.1")
-        assert (b"\x03\xf5the node of your session" in (await reader.read())) == (kind == "websocket")
+        assert await (read_until(reader, b"\x03\xf5" + LINK_LOST.encode()) if kind == "websocket" else reader.read()) is not None
         assert len(nodes[1].lost) == 1
         assert [node.mover.channels for node in nodes] == [0, 0]
         writer.close()

@@ -107,7 +107,7 @@ class Carrier:
         self.held: HeldInput | None = None
         """Holds the input while the session is about to move on."""
         self._invalid: str | None = None
-        self._ended = False
+        self._ended = self._closed = False
 
     def open(self, errand: Errand, messages: list[bytes]) -> None:
         self._send(carry.OpenChannel(self.number, errand, self.connection.address, self._network, messages))
@@ -133,6 +133,8 @@ class Carrier:
         self._send(carry.TooSlow(self.number))
 
     def heard_all(self) -> bool:
+        if self._closed:
+            return False
         self._ended = True
         self._send(carry.HeardAll(self.number))
         return True
@@ -142,6 +144,7 @@ class Carrier:
             self._send(carry.LostClient(self.number))
 
     def close(self, code: int, reason: str) -> None:
+        self._closed = True
         self.forget()
         self.connection.close(code, reason)
 

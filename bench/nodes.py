@@ -1,0 +1,255 @@
+"""Connections that move to another node: by handing over the socket, and by carrying their messages over NATS.
+
+Matches of noughts and crosses run on one node. Their players connect to it directly, or to another node that moves all of them.
+`python -m bench.nodes`; the nodes share the first core, and the load has the second one.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from bench.bots import ENCODER
+from bench.machine import jitter_shown
+from bench.server import Server, load
+from botdrome.app import RunningServer, open_server
+from botdrome.protocols import load_settings
+from botdrome.server.battlebot.host import BattlebotHost
+from botdrome.server.network.peer import sharing
+from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.shares import Shares
+from botdrome.server.network.steady_loop import run
+from botdrome.server.nodes.engines import NatsEngine
+from botdrome.server.nodes.errand import Errand
+from botdrome.server.nodes.links import NatsLinks
+from botdrome.server.nodes.moving import Arrival, Mover
+from botdrome.server.nodes.node import Node, NodeId
+from botdrome.server.session import Session
+
+GAME, NAMES = "NOUGHTS_AND_CROSSES", ("load 0", "load 1")
+PAIRS, SPARSE, PAUSE = 50, 4, 0.02
+"""Pairs of a busy and of a sparse load, and the seconds of thinking in the latter."""
+SECONDS, TURNS = 4.0, 3
+VISITS, AT_ONCE = 2000, 8
+HEAD = (
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+
+
+class NodePlan(NamedTuple):
+    """What a node process has to know."""
+
+    node: Node
+    others: list[Node]
+    nats: str
+    store: str
+    sends_to: NodeId = ""
+    """Where it moves all its clients."""
+    tokens: tuple[str, str] = ("", "")
+
+
+class PlannedMembers:
+    def __init__(self, plan: NodePlan) -> None:
+        self.here, self.on_change = plan.node, list[Any]()
+        self.nodes = {one.id: one for one in (plan.node, *plan.others)}
+
+    def room_home(self, _: str) -> NodeId | None:
+        return None
+
+    async def claim(self, _: str) -> NodeId:
+        return self.here.id
+
+
+async def serve(plan: NodePlan) -> None:
+    settings = load_settings(
+        {"port": 0, "db": plan.store, "match_start_delay": 0.0, "duel_port": 0, "boats_port": 0, "bomber_port": 0}
+    )
+    server, members = await open_server(settings), PlannedMembers(plan)
+    links = NatsLinks(plan.nats, members)
+    mover, host = Mover(members, links), server.host_of(BattlebotHost)
+    mover.arrivals["battlebot"] = Arrival(lambda connection, _: host.connect(connection))
+    shares, proxies = Shares(), Proxies(settings)
+    limits = server._parts.server.connection_limits
+    path = mover.open_handover(limits, settings.message.longest, lambda make, origin: sharing(make, shares, proxies, origin))
+    await links.open()
+    if plan.sends_to:
+        send_away(server, mover, plan)
+    tokens = (
+        plan.tokens
+        if plan.sends_to
+        else [(await server.arena.register("noughts-and-crosses", name, "bench"))[1] for name in NAMES]
+    )
+    print(json.dumps([server.url, path, tokens]), flush=True)
+    await asyncio.Event().wait()
+
+
+def send_away(server: RunningServer, mover: Mover, plan: NodePlan) -> None:
+    """Move each client after its login, which the other node reads again."""
+    passwords = dict(zip(NAMES, plan.tokens, strict=True))
+
+    def seek(client: Session, name: str, *_: Any) -> None:
+        features = client.conversation._login.features  # type: ignore[attr-defined]
+        login = {"gameType": GAME, "name": name, "password": passwords[name], "features": sorted(features)}
+        mover.move(client, plan.sends_to, Errand("battlebot", told=1), [ENCODER.encode(login)])
+
+    server.desk.seek = seek  # type: ignore[assignment, method-assign]
+
+
+class NodeServer(Server):
+    """A node on the first core."""
+
+    path: str
+    tokens: tuple[str, str]
+
+
+@contextmanager
+def node(plan: NodePlan) -> Iterator[NodeServer]:
+    command = ["taskset", "-c", "0", sys.executable, "-m", "bench.nodes", "serve", msgspec.json.encode(plan).decode()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            while not (line := process.stdout.readline()).startswith("["):  # log lines come before
+                assert line, "the node has ended"
+            url, path, tokens = json.loads(line)
+            found = NodeServer(process, url)
+            found.path, found.tokens = path, (tokens[0], tokens[1])
+            yield found
+        finally:
+            process.kill()
+
+
+class Way(NamedTuple):
+    """How clients reach the node of their matches."""
+
+    url: str
+    tokens: tuple[str, str]
+    processes: list[Server]
+
+    def play(self, kind: str, bots: int, pause: float = 0.0) -> "Cost":
+        before = self._cpu()
+        done = load(kind, self.url, *self.tokens, bots, SECONDS, pause)
+        return Cost(self._cpu() - before, done["moves"], done["answers"][0])
+
+    def connection_cost(self) -> float:
+        """Return the CPU microseconds of a connection that logs in, is answered, and leaves."""
+        words = sys.executable, "-m", "bench.nodes", "visit", self.url, self.tokens[0]
+        costs = []
+        for _ in range(1 + TURNS):  # the first is for warming up
+            before = self._cpu()
+            subprocess.run(["taskset", "-c", "1", *words], check=True)
+            costs.append((self._cpu() - before) / VISITS)
+        return min(costs[1:])
+
+    def _cpu(self) -> float:
+        return sum(one.cpu() for one in self.processes) * 1e6
+
+
+class Cost(NamedTuple):
+    """CPU microseconds of all processes, the moves for which they were spent, and the median latency in ms."""
+
+    spent: float
+    moves: int
+    latency: float
+
+
+class Costs:
+    """The costs of all turns."""
+
+    def __init__(self) -> None:
+        self._costs: list[Cost] = []
+
+    def add(self, cost: Cost) -> None:
+        self._costs.append(cost)
+
+    @property
+    def move(self) -> float:
+        return sum(one.spent for one in self._costs) / sum(one.moves for one in self._costs)
+
+    @property
+    def latency(self) -> float:
+        return sorted(one.latency for one in self._costs)[len(self._costs) // 2]
+
+
+def compare(ways: dict[str, Way], kind: str, bots: int, pause: float = 0.0) -> dict[str, Costs]:
+    """Play over all ways in turns."""
+    found = {name: Costs() for name in ways}
+    for way in ways.values():
+        load(kind, way.url, *way.tokens, bots, 1, pause)
+    for _ in range(TURNS):
+        for name, way in ways.items():
+            found[name].add(way.play(kind, bots, pause))
+    return found
+
+
+@contextmanager
+def three_ways() -> Iterator[dict[str, Way]]:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        engine = NatsEngine(folder)
+        engine.start()
+        stack.callback(engine.stop)
+        subprocess.run(["taskset", "-a", "-p", "-c", "0", str(engine.process.pid)], check=True, stdout=subprocess.DEVNULL)
+        store = f"sqlite:///{folder}/bench.db"
+        home, near, far = (Node(name, 1, machine, "", "1") for name, machine in (("home", ""), ("near", ""), ("far", "far")))
+        served = stack.enter_context(node(NodePlan(home, [near, far], engine.url, store)))
+        home = msgspec.structs.replace(home, handover=served.path)
+        fronts = [
+            stack.enter_context(node(NodePlan(front, [home], engine.url, store, home.id, served.tokens))) for front in (near, far)
+        ]
+        nats = Server(engine.process, "")  # type: ignore[arg-type]
+        yield {
+            "direct": Way(served.url, served.tokens, [served]),
+            "handed over": Way(fronts[0].url, served.tokens, [served, fronts[0], nats]),
+            "carried": Way(fronts[1].url, served.tokens, [served, fronts[1], nats]),
+        }
+
+
+def main() -> None:
+    with three_ways() as ways:
+        busy, sparse = compare(ways, "again", 2 * PAIRS), compare(ways, "again", 2 * SPARSE, PAUSE)
+        once = {name: way.connection_cost() for name, way in ways.items() if name != "carried"}
+    for words, costs in ((f"{PAIRS} busy pairs", busy), (f"{SPARSE} pairs that think {PAUSE * 1000:g} ms", sparse)):
+        direct = costs["direct"]
+        for name in ("handed over", "carried"):
+            print(
+                f"{name}, {words}: {costs[name].move:.0f} us of CPU a move, direct {direct.move:.0f} us: "
+                f"{costs[name].move / direct.move:.2f} times; median latency {costs[name].latency:.2f} ms, "
+                f"direct {direct.latency:.2f} ms"
+            )
+    print(
+        f"a connection that logs in and leaves: {once['handed over']:.0f} us of CPU handed over, {once['direct']:.0f} us direct: "
+        f"{once['handed over'] - once['direct']:.0f} us more, with the second login; {jitter_shown()}"
+    )
+
+
+async def visit(url: str, token: str) -> None:
+    """All under one name, so that no two of them meet."""
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    login = ENCODER.encode({"gameType": GAME, "name": NAMES[0], "password": token})
+    frame = b"\x81\xfe" + len(login).to_bytes(2) + bytes(4) + login
+
+    async def come_and_go() -> None:
+        for _ in range(VISITS // AT_ONCE):
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(HEAD + frame)
+            await reader.readuntil(NAMES[0].encode())
+            writer.close()
+
+    await asyncio.gather(*[come_and_go() for _ in range(AT_ONCE)])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["visit"]:
+        run(visit(*sys.argv[2:]))
+    elif sys.argv[1:2] == ["serve"]:
+        run(serve(msgspec.json.decode(sys.argv[2], type=NodePlan)))
+    else:
+        main()
