@@ -1,9 +1,11 @@
 """The report of a tournament, from made-up outcomes."""
 
 import pytest
+from rich.console import RenderableType
 
+from botdrome.cli.live_standings import MOST_LIVE
 from botdrome.cli.terminal import Terminal
-from botdrome.cli.tournament_report import TournamentReport, percent_text, score_table
+from botdrome.cli.tournament_report import TournamentReport, live_table, percent_text, score_table
 from botdrome.contest.schedule import Fixture
 from botdrome.match.events import Result
 from botdrome.runner.seats import Effort
@@ -21,10 +23,30 @@ def report(names: str, *won: tuple[int, int], times: int = 8) -> TournamentRepor
 
 
 def printed(found: TournamentReport) -> str:
+    return as_text(score_table(found, 120))
+
+
+def as_text(what: RenderableType) -> str:
     terminal = Terminal(width=120)
     with terminal.capture() as capture:
-        terminal.print(score_table(found, 120), soft_wrap=True)
+        terminal.print(what, soft_wrap=True)
     return capture.get()
+
+
+def test_live_standings_come_best_first_and_have_a_limit() -> None:
+    lines = as_text(live_table(report("abcdefghijklmnopqrst", (1, 0), (1, 2), (0, 2), times=1))).split("\n")
+    rows = [line.split() for line in lines if line.strip().endswith(tuple("0123456789"))]
+    assert rows[:3] == [["b", "2", "0", "0", "2"], ["a", "1", "0", "1", "1"], ["d", *"0000"]] and len(rows) == MOST_LIVE
+
+
+def test_matches_that_were_not_played_are_named_in_their_order() -> None:
+    found = report("ab", (0, 1))
+    for number in (9, 3, 5, 6, 7, 8):
+        found.add_unplayed(Fixture(number, (0, 1), 4), "it ended")
+    text = printed(found)
+    assert text.index("Not played: match 4, seed 4, a, b: it ended") < text.index("Not played: match 6")
+    assert "... and 1 more that were not played; --json lists them all" in text
+    assert len(found.as_data()["unplayed"]) == 6 and "unplayed" not in report("ab", (0, 1)).as_data()
 
 
 def test_circular_results_are_told_below_the_table() -> None:

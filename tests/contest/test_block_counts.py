@@ -24,7 +24,7 @@ def test_counted_blocks_are_rated_like_single_ones_in_any_order() -> None:
         expected = rate(blocks.values()).strengths
         counted = []
         for _ in range(2):
-            counts = BlockCounts(NAMES, seats)
+            counts = BlockCounts(NAMES)
             for fixture, places in played:
                 counts.add(fixture.seed, fixture.entrants, places)
             counted.append(list(counts.counted()))
@@ -40,7 +40,7 @@ def test_counted_blocks_are_rated_like_single_ones_in_any_order() -> None:
 
 
 def test_memory_does_not_grow_with_the_matches() -> None:
-    counts = BlockCounts(NAMES[:2], 2)
+    counts = BlockCounts(NAMES[:2])
     for fixture in fixtures(2, 2, 1000, 1):
         counts.add(fixture.seed, fixture.entrants, (1, 2))
     assert list(counts.counted()) == [([{"ada": 1, "bob": 2}, {"ada": 2, "bob": 1}], 500)]

@@ -5,16 +5,17 @@ import sys
 from collections.abc import Generator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from botdrome.cli.isolation import IsolationFlags
+from botdrome.cli.live_standings import LiveStandings
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
-from botdrome.cli.tournament_report import TournamentReport, score_table
+from botdrome.cli.tournament_report import TournamentReport, live_table, score_table
 from botdrome.client.program import CannotStart
 from botdrome.contest.schedule import Fixture
 from botdrome.formats import Format
@@ -178,15 +179,16 @@ def table_size(row: Format, bots: int, players: int | None) -> int:
 
 
 def follow(outcomes: Generator[MatchOutcome, None, None], report: TournamentReport) -> int:
-    """Collect the outcomes and show a progress bar. Ctrl-C ends the tournament early and keeps the outcomes so far."""
-    columns: tuple[Any, ...] = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Terminal(stderr=True), transient=True) as bar:
-        task = bar.add_task(report.plan.game, total=len(report.plan.fixtures()))
+    """Collect the outcomes, and show how far it is. Ctrl-C ends the tournament early and keeps the outcomes so far."""
+    total = len(report.plan.fixtures())
+    with LiveStandings() as live:
+        draw = partial(live.update, report.plan.game, lambda: (report.standings.matches, total), partial(live_table, report))
         try:
             with closing(outcomes):
+                draw()
                 for outcome in outcomes:
                     report.add(outcome)
-                    bar.advance(task)
+                    draw()
         except KeyboardInterrupt:
             return INTERRUPTED
         except (CannotStart, PoolTrouble) as problem:

@@ -13,6 +13,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from botdrome.cli.live_standings import MOST_LIVE
 from botdrome.cli.match_spool import MatchSpool
 from botdrome.cli.terminal import Terminal
 from botdrome.contest.block_counts import BlockCounts
@@ -38,7 +39,7 @@ class TournamentReport:
         self.efforts = [Effort() for _ in plan.entrants]
         self.refused = [0 for _ in plan.entrants]
         self._spool = MatchSpool() if spooled else None
-        self._blocks = BlockCounts(plan.names, plan.seats)
+        self._blocks = BlockCounts(plan.names)
         self.unplayed: list[tuple[int, str]] = []
         """The matches that could not be played, by number."""
         self.fault_count = 0
@@ -185,6 +186,13 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
     if more := report.fault_count - len(shown):
         shown.append(_unbroken(f"  ... and {more} more; --json lists them all", "dim"))
     return Group(table, *below, *map(_unbroken, _remarks(report)), *shown)
+
+
+def live_table(report: TournamentReport) -> Table:
+    """Return the standings so far, without what takes long to compute."""
+    ranked = report.standings.ranked()[:MOST_LIVE]
+    rows = [[report.plan.names[one.entrant], *map(str, (one.wins, one.draws, one.losses)), f"{one.points:.4g}"] for one in ranked]
+    return _table("", ("bot", *NUMBERS[:4]), rows)
 
 
 def _remarks(report: TournamentReport) -> list[str]:

@@ -1,7 +1,7 @@
 """Counts of equal blocks, so that a tournament of any length is rated in little memory."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from botdrome.contest.strength import Block, Places
 
@@ -9,19 +9,19 @@ from botdrome.contest.strength import Block, Places
 class BlockCounts:
     """The results of a tournament by block: the matches of one meeting on one seed. They may be added in any order."""
 
-    def __init__(self, names: Sequence[str], seats: int) -> None:
-        """A block has as many matches as there are seats; the last one of a meeting may have fewer."""
-        self._names, self._seats = names, seats
-        self._open: defaultdict[int, list[Sequence[tuple[int, int]]]] = defaultdict(list)
-        """The matches of incomplete blocks by seed, since no two meetings share one."""
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._open: defaultdict[Hashable, list[Sequence[tuple[int, int]]]] = defaultdict(list)
+        """The matches of incomplete blocks."""
         self._counts: defaultdict[tuple[int, ...], Counter[bytes]] = defaultdict(Counter)
         """By meeting. The key of a block is the places of its entrants, match after match."""
 
-    def add(self, seed: int, entrants: Sequence[int], places: Sequence[int]) -> None:
-        block = self._open[seed]
+    def add(self, name: Hashable, entrants: Sequence[int], places: Sequence[int]) -> None:
+        """Add a match to the block of this name. A block is complete when each seating is played; the last one may never be."""
+        block = self._open[name]
         block.append(sorted(zip(entrants, places, strict=True)))
-        if len(block) == self._seats:
-            meeting, key = _key_of(self._open.pop(seed))
+        if len(block) == len(entrants):
+            meeting, key = _key_of(self._open.pop(name))
             self._counts[meeting][key] += 1
 
     def counted(self) -> Iterator[tuple[Block, int]]:

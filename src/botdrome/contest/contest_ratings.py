@@ -1,17 +1,15 @@
 """The ratings of a contest's entrants. The matches of a meeting on one seed are a block."""
 
-from collections import defaultdict
-
+from botdrome.contest.block_counts import BlockCounts
 from botdrome.contest.progress import ContestProgress
-from botdrome.contest.strength import Places, Ratings, rate
+from botdrome.contest.strength import Ratings, rate_counted
 
 
 def contest_ratings(progress: ContestProgress) -> Ratings:
     """Rate the entrants by the matches that were played; forfeits do not count."""
-    blocks: defaultdict[tuple[str, int], list[Places]] = defaultdict(list)
+    blocks = BlockCounts([entrant.name for entrant in progress.entrants])
     for key, fixture in progress.fixtures.items():
         result = progress.results.get(key)
         if result is not None and result.places and not result.absent:
-            names = [progress.entrants[number].name for number in fixture.entrants]
-            blocks[fixture.meeting, fixture.seed].append(dict(zip(names, result.places, strict=True)))
-    return rate(blocks.values())
+            blocks.add((fixture.meeting, fixture.seed), fixture.entrants, result.places)
+    return rate_counted(blocks.counted())

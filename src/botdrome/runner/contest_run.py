@@ -8,6 +8,7 @@ continued contest withdraws the same bots at the same points.
 import asyncio
 import os
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.formats.format import FixtureResult
@@ -19,7 +20,7 @@ from botdrome.store.store import Finish, MatchEntry, Store
 
 PORTION_SECONDS = 0.5
 """About how long a worker plays before it hands in results."""
-LARGEST_PORTION = 50
+LARGEST_PORTION = 500
 AHEAD = 4
 """Portions per worker that may wait for an earlier result, where results are stored in the order of the plan."""
 POLL = 0.5
@@ -100,10 +101,13 @@ class ContestRun:
     def _hand_out(self) -> None:
         """Keep all workers busy, each with a portion in reserve."""
         jobs = self._players.jobs
-        free = [fixture for key, fixture in self.progress.open.items() if key not in self._taken]
-        size = max(1, min(LARGEST_PORTION, int(PORTION_SECONDS / self._match_seconds), len(free) // (8 * jobs)))
-        while free and len(self._running) < 2 * jobs and not (self._in_order and len(self._ready) >= AHEAD * size * jobs):
-            portion, free = free[:size], free[size:]
+        left = len(self.progress.open) - len(self._taken)
+        free = (fixture for key, fixture in self.progress.open.items() if key not in self._taken)
+        size = max(1, min(LARGEST_PORTION, int(PORTION_SECONDS / self._match_seconds), left // (8 * jobs)))
+        while len(self._running) < 2 * jobs and not (self._in_order and len(self._ready) >= AHEAD * size * jobs):
+            portion = list(islice(free, size))
+            if not portion:
+                return
             self._taken |= {fixture.key for fixture in portion}
             self._running.add(self._players.play(portion))
             if jobs == 1:

@@ -6,18 +6,16 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
-from time import monotonic
+from functools import partial
 
 import msgspec
 from msgspec import Struct
-from rich.console import Group, RenderableType
-from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from botdrome.cli.contest.changes import number_of, print_report
 from botdrome.cli.contest.places import ContestHere, ContestPlace, attempt, opened, place_of
 from botdrome.cli.contest.report import report_of, standings_table
 from botdrome.cli.isolation import IsolationFlags
+from botdrome.cli.live_standings import MOST_LIVE, LiveStandings
 from botdrome.cli.terminal import CommandError, Terminal, complain
 from botdrome.contest.progress import ContestProgress
 from botdrome.runner.batches import PoolTrouble
@@ -28,10 +26,6 @@ from botdrome.runner.tournament import TournamentPlan
 from botdrome.store.contest_journal import StoredContest
 
 INTERRUPTED = 130
-MOST_LIVE = 15
-"""Lines of the live standings."""
-REDRAW = 0.5
-"""Seconds between two computations of the live standings."""
 
 
 class RunOptions(Struct, frozen=True):
@@ -114,7 +108,7 @@ async def _play(contest: ContestHere, given: RunOptions) -> int:
     try:
         plan = contest_plan(document, stored.entrants, isolation)
         with _players(plan, given, contest.place) as players, LiveStandings() as live:
-            why = await ContestRun(contest.store, stored, players, contest.author, live.update).play()
+            why = await ContestRun(contest.store, stored, players, contest.author, partial(_drawn, live)).play()
         if why:
             complain(f"the contest waits for you: {why}\nThen continue it with: {contest.command('run')}")
             status = 1
@@ -151,30 +145,11 @@ async def _interrupted(contest: ContestHere) -> None:
     Terminal(stderr=True).print(f"Paused. Continue it with: {contest.command('run')}", soft_wrap=True)
 
 
-class LiveStandings:
-    """The progress bar, and the standings below it. On a pipe nothing is drawn."""
-
-    def __init__(self) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        console = Terminal(stderr=True)
-        self._bar = Progress(*columns, console=console)
-        self._task = self._bar.add_task("", total=None)
-        self._table: RenderableType = ""
-        self._drawn = -REDRAW
-        self._live = Live(console=console, get_renderable=lambda: Group(self._bar, self._table), transient=True)
-        self._is_seen = console.is_terminal
-
-    def __enter__(self) -> "LiveStandings":
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def update(self, run: ContestRun) -> None:
-        progress = run.progress
-        words = f"{run.document.name}: {'paused' if run.paused else f'round {progress.rounds_played + bool(progress.open)}'}"
-        self._bar.update(self._task, description=words, completed=len(progress.results), total=progress.expected or None)
-        if self._is_seen and monotonic() - self._drawn > REDRAW:
-            self._table = standings_table(progress, most=MOST_LIVE)
-            self._drawn = monotonic()
+def _drawn(live: LiveStandings, run: ContestRun) -> None:
+    progress = run.progress
+    words = f"{run.document.name}: {'paused' if run.paused else f'round {progress.rounds_played + bool(progress.open)}'}"
+    live.update(
+        words,
+        lambda: (len(progress.results), progress.expected or None),
+        lambda: standings_table(progress, most=MOST_LIVE),
+    )
