@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import re
 import shutil
 import signal
@@ -212,7 +213,7 @@ class KillingClient:
         if set(part) & set(self.deadly):
             future.set_exception(KilledWorker("task", "worker", 3))
         else:
-            future.set_result((part, 0.1))
+            future.set_result(([pickle.dumps(list(part))], 0.1))
         return future
 
 

@@ -1,24 +1,28 @@
 """A pool of workers on many machines: a Dask cluster, as an executor of batches of matches.
 
-Dask plays a batch again elsewhere if its worker dies, and tells each result once. A batch that has killed several workers is
-divided, until the match is found that does it; that match is told as unplayed.
+Dask plays a batch again elsewhere if its worker dies, and tells each result once. A batch whose workers died several times is
+divided. A single match is a suspect then: it is played once more while no other match is, and if that kills workers again, it
+is told as unplayed.
 """
 
 import asyncio
 import logging
 import os
+import pickle
 import pkgutil
 import platform
 import re
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from itertools import count
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from botdrome import __version__
 from botdrome.runner.batches import PoolTrouble
@@ -46,6 +50,10 @@ class DaskExecutor(Executor):
         self._name, self._keys = f"botdrome-{os.urandom(8).hex()}", count()
         self._open: set[Future[Any]] = set()
         self._tasks: set[Any] = set()
+        self._waiting: deque[_Part] = deque()
+        self._suspects: deque[_Part] = deque()
+        """Single matches on workers that died. Each is played again while no other match is."""
+        self._in_flight, self._alone = 0, False
         self._lock = Lock()
         self._threads = 1
 
@@ -54,44 +62,63 @@ class DaskExecutor(Executor):
         return self._threads
 
     def submit(self, work: Callable[..., Any], batch: Sequence[Any], /) -> Future[Any]:  # type: ignore[override]
-        """Call `work(parcel, batch)` on a worker. It returns a list with a result for each item, and the seconds per item."""
+        """Call `work(parcel, batch)` on a worker. It returns pickled lists with a result for each item, and the seconds per item.
+        The future has one list, and the seconds.
+        """
         whole = _Batch(work, len(batch))
         with self._lock:
             self._open.add(whole.future)
+            self._waiting.append(_Part(whole, 0, batch))
         whole.future.add_done_callback(self._forget)
-        self._play(whole, 0, batch)
+        self._go_on()
         return whole.future
 
     def _forget(self, future: Future[Any]) -> None:
         with self._lock:
             self._open.discard(future)
 
-    def _play(self, whole: "_Batch", first: int, part: Sequence[Any], deaths: int = 0) -> None:
-        task = self._client.submit(whole.work, self._parcel, part, key=f"{self._name}-{next(self._keys)}")
-        self._tasks.add(task)
+    def _go_on(self) -> None:
+        """Send what waits; if there is nothing, and nothing is being played, the next suspect."""
+        with self._lock:
+            ready = list(self._waiting) if not self._alone else []
+            if ready:
+                self._waiting.clear()
+            elif self._suspects and not self._in_flight:
+                ready, self._alone = [self._suspects.popleft()], True
+            self._in_flight += len(ready)
+        for part in ready:
+            task = self._client.submit(part.whole.work, self._parcel, part.items, key=f"{self._name}-{next(self._keys)}")
+            self._tasks.add(task)
+            task.add_done_callback(partial(self._done, part))
 
-        def done(task: Any) -> None:
-            self._tasks.discard(task)
-            try:
-                whole.add(first, *task.result())
-            except BaseException as problem:
-                if type(problem).__name__ == "KilledWorker":
-                    self._play_divided(whole, first, part, deaths, problem.args[2] + 1)
-                else:
-                    whole.fail(self._explained(problem))
+    def _done(self, part: "_Part", task: Any) -> None:
+        self._tasks.discard(task)
+        killed = 0
+        try:
+            chunks, each = task.result()
+            part.whole.add(part.first, [result for chunk in chunks for result in pickle.loads(chunk)], each)
+        except BaseException as problem:
+            if type(problem).__name__ == "KilledWorker":
+                killed = problem.args[2] + 1
+            else:
+                part.whole.fail(self._explained(problem))
+        if killed:
+            self._play_again(part, killed)
+        with self._lock:
+            self._in_flight -= 1
+            self._alone = self._alone and not part.deaths
+        self._go_on()
 
-        task.add_done_callback(done)
-
-    def _play_divided(self, whole: "_Batch", first: int, part: Sequence[Any], before: int, deaths: int) -> None:
-        """Play again what was on workers that died. A match gets another try alone, since it may not be the one that kills."""
-        half = len(part) // 2
-        if half:
-            self._play(whole, first, part[:half])
-            self._play(whole, first + half, part[half:])
-        elif not before:
-            self._play(whole, first, part, deaths)
+    def _play_again(self, part: "_Part", deaths: int) -> None:
+        """Divide what was on workers that died. A single match gets another try alone, since it may not be the one that kills."""
+        whole, first, items = part.whole, part.first, part.items
+        if half := len(items) // 2:
+            self._waiting += (_Part(whole, first, items[:half]), _Part(whole, first + half, items[half:]))
+        elif not part.deaths:
+            self._suspects.append(_Part(whole, first, items, deaths))
         else:
-            whole.add(first, [UnplayedMatch(part[0], f"all workers that played it died, {before + deaths} in a row")], 1.0)
+            why = f"all workers that played it died, {part.deaths + deaths} in a row"
+            whole.add(first, [UnplayedMatch(items[0], why)], 1.0)
 
     def _explained(self, problem: BaseException) -> PoolTrouble:
         if isinstance(problem, WorkerRefusal):
@@ -131,6 +158,16 @@ class DaskExecutor(Executor):
         """Cancel all batches. A match that is being played is played to its end, and its result is dropped."""
         with suppress(Exception):
             self._client.cancel([*self._tasks])
+
+
+class _Part(NamedTuple):
+    """A part of a batch."""
+
+    whole: "_Batch"
+    first: int
+    items: Sequence[Any]
+    deaths: int = 0
+    """The workers that died while they had this single match, and perhaps others."""
 
 
 class _Batch:

@@ -134,7 +134,7 @@ def _serve(tasks: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
             if host is None:
                 host = BatchHost(*task)
                 continue
-            told: tuple[str, Any] = ("results", [host.play(fixture) for fixture in task])
+            told: tuple[str, Any] = ("results", pickle.dumps([host.play(fixture) for fixture in task]))
         except CannotStart as problem:
             told = ("problem", str(problem))
         except Exception:

@@ -1,6 +1,7 @@
 """What a worker of a cluster runs: batches of matches, each thread in a host of its own."""
 
 import os
+import pickle
 import select
 import signal
 import subprocess
@@ -62,8 +63,11 @@ class HostProcess:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def play(self, fixtures: Sequence[AnyFixture]) -> list[Any]:
-        """Raise HostDied if the process ends, and WorkerRefusal if a bot cannot play here, or the batch is cancelled."""
+    def play(self, fixtures: Sequence[AnyFixture]) -> bytes:
+        """Return the results as the host has pickled them.
+
+        Raise HostDied if the process ends, and WorkerRefusal if a bot cannot play here, or the batch is cancelled.
+        """
         try:
             send(self._pipe("stdin"), fixtures)
             while not select.select([self._pipe("stdout")], [], [], LOOK)[0]:
@@ -76,7 +80,7 @@ class HostProcess:
         if kind == "problem":
             self.close()
             raise WorkerRefusal(value)
-        return list(value)
+        return bytes(value)
 
     def _end(self) -> str:
         self.close()
@@ -94,8 +98,8 @@ class HostProcess:
 _of_thread = threading.local()
 
 
-def play_batch(parcel: BotParcel, fixtures: Sequence[AnyFixture]) -> tuple[list[Any], float]:
-    """Return for each fixture a match that was played, or an UnplayedMatch; and the mean seconds per match."""
+def play_batch(parcel: BotParcel, fixtures: Sequence[AnyFixture]) -> tuple[list[bytes], float]:
+    """Return for each fixture a match that was played, or an UnplayedMatch, in pickled lists; and the mean seconds per match."""
     worker = _this_worker()
     if (parcel.version, parcel.python) != (__version__, MINOR):
         told = f"Botdrome {__version__} and Python {MINOR}, not {parcel.version} and {parcel.python}"
@@ -120,22 +124,22 @@ def _this_worker() -> Any:
     return get_worker()
 
 
-def _played(root: Path, parcel: BotParcel, fixtures: Sequence[AnyFixture]) -> list[Any]:
+def _played(root: Path, parcel: BotParcel, fixtures: Sequence[AnyFixture]) -> list[bytes]:
     try:
-        return _host(root, parcel).play(fixtures)
+        return [_host(root, parcel).play(fixtures)]
     except HostDied as died:
         if len(fixtures) > 1:
-            return [result for fixture in fixtures for result in _played(root, parcel, [fixture])]
+            return [chunk for fixture in fixtures for chunk in _played(root, parcel, [fixture])]
         return [_played_again(root, parcel, fixtures[0], str(died))]
 
 
-def _played_again(root: Path, parcel: BotParcel, fixture: AnyFixture, why: str) -> Any:
+def _played_again(root: Path, parcel: BotParcel, fixture: AnyFixture, why: str) -> bytes:
     for _ in range(1, TRIES):
         try:
-            return _host(root, parcel).play([fixture])[0]
+            return _host(root, parcel).play([fixture])
         except HostDied as died:
             why = str(died)
-    return UnplayedMatch(fixture, f"{why}, {TRIES} times")
+    return pickle.dumps([UnplayedMatch(fixture, f"{why}, {TRIES} times")])
 
 
 def _host(root: Path, parcel: BotParcel) -> HostProcess:
