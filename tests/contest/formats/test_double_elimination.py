@@ -37,3 +37,19 @@ def test_the_final_is_played_again_if_the_unbeaten_one_loses() -> None:
 def test_larger_tables_are_refused() -> None:
     reason = DoubleElimination().refusal(ContestDocument(name="cup", game="bomberman", players=4), 8)
     assert reason == "double elimination is played in pairs, not at tables of 4; use knockout, swiss or groups"
+
+
+def test_meetings_have_places_in_the_drawing() -> None:
+    progress = contest("double-elimination", 5)
+    bracket = DoubleElimination().followed(progress.document, progress.entrants, progress.results)
+    places = bracket.places
+    assert set(places) == set(bracket.winners) == {fixture.meeting for fixture in progress.fixtures.values()}
+    assert [(key, one.side, one.slot, one.slots) for key, one in places.items()][:3] == [
+        ("1.1", "winners", 1, 4), ("2.1", "winners", 0, 2), ("2.2", "winners", 1, 2),
+    ]  # fmt: skip
+    assert [one.side for one in places.values()].count("losers") == 3 and list(places.values())[-1].side == "final"
+
+
+def test_without_enough_entrants_nothing_is_drawn() -> None:
+    progress = contest("double-elimination", 1)
+    assert DoubleElimination().followed(progress.document, progress.entrants, {}).places == {}

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.server.clients import registered, server
-from tests.server.contests.entrants import entered, play_all
+from tests.server.contests.entrants import entered, open_contest, play_all
 from tests.server.operator.clients import office
 
 pytestmark = pytest.mark.anyio
@@ -133,7 +133,17 @@ async def test_meetings_of_groups_have_their_numbers(tmp_path: Path) -> None:
         assert (await web.get("/contest-meetings/cup")).json()["meetings"] == []
         await operator.have("POST", "/contest-actions/cup", {"action": "start"})
         meetings = (await web.get("/contest-meetings/cup")).json()["meetings"]
-        assert [(one["round"], one["group"]) for one in meetings] == [(1, 1), (1, 2)]
+        assert [(one["round"], one["group"], one["place"]) for one in meetings] == [(1, 1, None), (1, 2, None)]
         bad = await web.get("/contest-meetings/cup?round=one")
         assert (bad.status_code, bad.json()["error"]) == (400, "round is the number of a round, such as 1, not 'one'")
         assert (await web.get("/contest-meetings/mug")).status_code == 404
+
+
+async def test_meetings_of_a_bracket_have_their_places(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, httpx.AsyncClient(base_url=f"{house.url}/api/v1") as web:
+        await open_contest(house, format="double-elimination", best_of=1, games=None)
+        await entered(house, "ada", "bob", "cid")
+        await house.contests.act("cup", "start", "operator")
+        (met,) = (await web.get("/contest-meetings/cup")).json()["meetings"]
+        assert (met["bots"], met["winner"]) == (["bob", "cid"], None)
+        assert met["place"] == {"side": "winners", "slot": 1, "slots": 2}

@@ -168,6 +168,12 @@ export interface Bots {
   offset: number;
 }
 
+export interface BracketPlace {
+  side: "final" | "losers" | "winners";
+  slot: number;
+  slots: number;
+}
+
 export interface ClientShown {
   /** Names this connection, as long as the server runs. */
   number: number;
@@ -254,6 +260,10 @@ export interface ContestMeeting {
   scores: number[];
   /** Its matches. */
   games: Fixture[];
+  /** In a knockout or double elimination, once its round is over. */
+  winner: string | null;
+  /** In the bracket of a knockout or double elimination of pairs. */
+  place: BracketPlace | null;
 }
 
 export interface ContestMeetings {

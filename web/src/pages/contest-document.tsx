@@ -8,6 +8,7 @@ import { hush, Notices } from '../parts/doing';
 import { BotLink, GameLink } from '../parts/links';
 import { Moment } from '../parts/moment';
 import { Rating } from '../parts/rating';
+import { BracketSection, hasBracket } from './contest-bracket';
 import { EntrySection } from './contest-entry';
 import { RoundsSection } from './contest-rounds';
 import { CrosstableSection, NowPlaying } from './contest-tables';
@@ -42,6 +43,7 @@ export function DocumentedContestPage({ first }: { first: DocumentedContest }) {
       {takesEntries(contest) && entry}
       {(contest.state === 'running' || contest.state === 'paused') && <NowPlaying game={contest.game} contest={contest.name} />}
       <StandingsSection contest={contest} />
+      {hasBracket(contest) && <BracketSection contest={contest} />}
       <RoundsSection contest={contest} />
       {contest.played > 0 && CROSSTABLES.includes(format) && <CrosstableSection at={at} played={contest.played} />}
       <EntrantsSection contest={contest} />

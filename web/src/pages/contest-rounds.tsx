@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ContestMeeting, ContestMeetings, DocumentedContest, Fixture, Round } from '../api/types';
 import { DataTable, type Column } from '../parts/data-table';
 import { BotLink, MatchLink } from '../parts/links';
-import { documentOf, faultWords, lookEvery, points, resultWords, roundTitle } from './contest-words';
+import { documentOf, faultWords, lookEvery, points, resultWords, roundTitle, winnerOf } from './contest-words';
 
 const MOST_BYES = 30;
 
@@ -58,12 +58,12 @@ function Meetings({ contest, round, bot }: { contest: DocumentedContest; round?:
   );
 }
 
-function Players({ meeting: { bots, scores, games } }: { meeting: ContestMeeting }) {
-  const best = Math.max(...scores);
-  const decided = games.every(({ result }) => result) && scores.filter((score) => score === best).length === 1;
+function Players({ meeting }: { meeting: ContestMeeting }) {
+  const { bots, scores } = meeting;
+  const winner = winnerOf(meeting);
   return (
     <ul class="meeting">
-      {bots.map((bot, at) => <li key={bot} class={decided && scores[at] === best ? 'winner' : ''}><BotLink name={bot} /> <span class="number">{points(scores[at] ?? 0)}</span></li>)}
+      {bots.map((bot, at) => <li key={bot} class={bot === winner ? 'winner' : ''}><BotLink name={bot} /> <span class="number">{points(scores[at] ?? 0)}</span></li>)}
     </ul>
   );
 }

@@ -1,5 +1,5 @@
 /** Contests with a document, in words. Pure: it needs no browser. */
-import type { DocumentedContest, Fixture, ListedContest, Round } from '../api/types';
+import type { ContestMeeting, DocumentedContest, Fixture, ListedContest, Round } from '../api/types';
 
 export const FORMAT_TITLES: Record<string, string> = {
   'round-robin': 'Round robin',
@@ -46,6 +46,14 @@ export function roundTitle({ format, players = 2 }: ShownDocument, round: Round)
   const slots = 2 ** Math.ceil(Math.log2(2 * round.meetings + round.byes.length));
   const stages: Record<number, string> = { 2: 'final', 4: 'semi-finals', 8: 'quarter-finals' };
   return `${title}: ${stages[slots] ?? `round of ${slots}`}`;
+}
+
+/** The bot that won a meeting; null: it is not decided, or level. */
+export function winnerOf({ bots, scores, games, winner }: Pick<ContestMeeting, 'bots' | 'scores' | 'games' | 'winner'>): string | null {
+  if (winner !== null) return winner;
+  const best = Math.max(...scores);
+  const decided = games.every(({ result }) => result) && scores.filter((score) => score === best).length === 1;
+  return decided ? bots[scores.indexOf(best)]! : null;
 }
 
 /** `1½`, `3`, `0.67`. */

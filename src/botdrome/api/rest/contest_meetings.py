@@ -10,8 +10,10 @@ from botdrome.api.problems import Problem
 from botdrome.api.rest.contest_documents import RestFixture, progress_called
 from botdrome.api.rest.endpoint import ListPage, Parameter, RestRequest
 from botdrome.api.server_calls import ReadContext
+from botdrome.contest.formats.bracket import Bracket, BracketPlace
 from botdrome.contest.formats.format import ContestFixture, EntrantNumber
 from botdrome.contest.formats.groups import Groups, groups_in
+from botdrome.contest.formats.knockout import Knockout
 from botdrome.contest.formats.scores import Scores
 from botdrome.contest.progress import ContestProgress
 
@@ -28,6 +30,8 @@ class ContestMeeting(Struct):
     bots: Annotated[list[str], Meta(description="In the order of seats of the first match.")]
     scores: Annotated[list[float], Meta(description="Of these bots in this meeting, so far.")]
     games: Annotated[list[RestFixture], Meta(description="Its matches.")]
+    winner: Annotated[str | None, Meta(description="In a knockout or double elimination, once its round is over.")]
+    place: Annotated[BracketPlace | None, Meta(description="In the bracket of a knockout or double elimination of pairs.")]
 
 
 class ContestMeetings(ListPage):
@@ -37,8 +41,9 @@ class ContestMeetings(ListPage):
 async def contestmeetings(context: ReadContext, request: RestRequest) -> ContestMeetings:
     progress = await progress_called(context, request.path("name"))
     found = list(_meetings(progress, _round(request.text("round")), request.text("bot")))
-    groups = _groups(progress)
-    return ContestMeetings([_shown(progress, games, groups) for games in request.part(found)], **request.page(len(found)))
+    groups, bracket = _groups(progress), _bracket(progress)
+    page = [_shown(progress, games, groups, bracket) for games in request.part(found)]
+    return ContestMeetings(page, **request.page(len(found)))
 
 
 def _round(text: str | None) -> int | None:
@@ -65,7 +70,18 @@ def _groups(progress: ContestProgress) -> dict[EntrantNumber, int]:
     return {number: at for at, group in enumerate(groups, 1) for number in group}
 
 
-def _shown(progress: ContestProgress, games: Sequence[ContestFixture], groups: dict[EntrantNumber, int]) -> ContestMeeting:
+def _bracket(progress: ContestProgress) -> Bracket | None:
+    if not isinstance(progress.format, Knockout):
+        return None
+    return progress.format.followed(progress.document, progress.entrants, progress.results)
+
+
+def _shown(
+    progress: ContestProgress,
+    games: Sequence[ContestFixture],
+    groups: dict[EntrantNumber, int],
+    bracket: Bracket | None,
+) -> ContestMeeting:
     first, names, scores = games[0], [entrant.name for entrant in progress.entrants], Scores(progress.document)
     for fixture in games:
         if (result := progress.results.get(fixture.key)) is not None:
@@ -80,4 +96,6 @@ def _shown(progress: ContestProgress, games: Sequence[ContestFixture], groups: d
             RestFixture(fixture.key, [names[number] for number in fixture.entrants], progress.results.get(fixture.key))
             for fixture in games
         ],
+        None if bracket is None or first.meeting not in bracket.winners else names[bracket.winners[first.meeting]],
+        None if bracket is None else bracket.places.get(first.meeting),
     )

@@ -1,6 +1,7 @@
 """Brackets: the rounds of a single elimination in pairs."""
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -21,6 +22,19 @@ class Exit(Struct, frozen=True):
     note: str
 
 
+class BracketPlace(Struct, frozen=True):
+    """Where a meeting is in a drawing of the bracket."""
+
+    side: Literal["winners", "losers", "final"]
+    """A knockout has only a winners' side."""
+    slot: int
+    """From the top of its round, from 0; slots without a meeting are byes."""
+    slots: int
+
+
+Pairs = Sequence[tuple[Slot, Slot]]
+
+
 class Bracket:
     """An elimination in pairs, from its first round to the final. The players are given by seed, highest first."""
 
@@ -33,6 +47,10 @@ class Bracket:
         first_round: int = 1,
     ) -> None:
         self.exits: dict[EntrantNumber, Exit] = {}
+        self.places: dict[str, BracketPlace] = {}
+        """By the keys of the meetings, such as `3.2`."""
+        self.winners: dict[str, EntrantNumber] = {}
+        """Of the meetings in rounds that are over."""
         self.players, self.round = players, first_round
         self.document, self.entrants, self.results = document, entrants, results
         self.planner = MeetingPlanner(document)
@@ -43,7 +61,7 @@ class Bracket:
         while len(slots) > 1:
             name = stage_name(len(slots))
             pairs = list(zip(slots[::2], slots[1::2], strict=True))
-            full = [self.by_seed(one, two) for one, two in pairs if one is not None and two is not None]
+            full = self.full("winners", pairs)
             yield from self.played(full, [one for one, two in pairs if one is not None and two is None])
             winners: dict[EntrantNumber, EntrantNumber] = {}
             for one in self.series:
@@ -61,7 +79,15 @@ class Bracket:
         while sum(one.prolong(self.entrants, self.results) for one in series):
             yield Round(self.round, [fixture for one in series for fixture in one.fixtures], tuple(byes))
         self.series = series
+        self.winners |= {f"{self.round}.{meeting}": self.ranking(one)[0] for meeting, one in enumerate(series, 1)}
         self.round += 1
+
+    def full(self, side: Literal["winners", "losers"], pairs: Pairs, meetings: int = 0) -> list[list[EntrantNumber]]:
+        """Return the pairs without byes, and note their places. The round has that many meetings before them."""
+        found = [(slot, self.by_seed(one, two)) for slot, (one, two) in enumerate(pairs) if one is not None and two is not None]
+        for meeting, (slot, _) in enumerate(found, meetings + 1):
+            self.places[f"{self.round}.{meeting}"] = BracketPlace(side, slot, len(pairs))
+        return [pair for _, pair in found]
 
     def ranking(self, one: Series) -> list[EntrantNumber]:
         return one.ranking(self.entrants, self.results)

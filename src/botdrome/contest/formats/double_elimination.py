@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.bracket import Bracket, Slot, bracket_slots
+from botdrome.contest.formats.bracket import Bracket, BracketPlace, Pairs, Slot, bracket_slots
 from botdrome.contest.formats.format import Entrant, EntrantNumber, Results, Round
 from botdrome.contest.formats.knockout import Knockout
 from botdrome.contest.formats.planned import players_of
-
-Pairs = list[tuple[Slot, Slot]]
 
 
 class DoubleElimination(Knockout):
@@ -47,7 +45,8 @@ class DoubleBracket(Bracket):
         yield from self._final(winners[0], losers[0])
 
     def _both(self, upper: Pairs, lower: Pairs) -> Iterator[Round]:
-        full = [self.by_seed(one, two) for one, two in (*upper, *lower) if one is not None and two is not None]
+        full = self.full("winners", upper)
+        full += self.full("losers", lower, len(full))
         byes = [one if two is None else two for one, two in (*upper, *lower) if (one is None) != (two is None)]
         yield from self.played(full, [number for number in byes if number is not None])
         self._won = {frozenset(one.seeds): self.ranking(one) for one in self.series}
@@ -70,13 +69,15 @@ class DoubleBracket(Bracket):
     def _final(self, unbeaten: Slot, challenger: Slot) -> Iterator[Round]:
         assert unbeaten is not None and challenger is not None
         seeds: list[EntrantNumber] = [unbeaten, challenger]
+        self.places[f"{self.round}.1"] = BracketPlace("final", 0, 1)
         yield from self.played([seeds])
         if self.ranking(self.series[0])[0] == challenger:
+            self.places[f"{self.round}.1"] = BracketPlace("final", 0, 1)
             yield from self.played([self.by_seed(*seeds)])
         winner, loser = self.ranking(self.series[0])
         self.leave(loser, "lost the final", self.series[0])
         self.win(winner, self.series[0])
 
 
-def _adjacent(slots: list[Slot]) -> Pairs:
+def _adjacent(slots: list[Slot]) -> list[tuple[Slot, Slot]]:
     return list(zip(slots[::2], slots[1::2], strict=True))

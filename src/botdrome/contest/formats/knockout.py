@@ -33,10 +33,14 @@ class Knockout(PlannedFormat):
     def ranked(
         self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
     ) -> list[Standing]:
+        return ranked_by_exit(document, entrants, rounds, results, self.followed(document, entrants, results).exits)
+
+    def followed(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Bracket:
+        """Return the bracket after all results."""
         bracket = self.bracket(document, entrants, results)
         if not self.refusal(document, len(bracket.players)):
             play_to_open_round(bracket.rounds(), results)
-        return ranked_by_exit(document, entrants, rounds, results, bracket.exits)
+        return bracket
 
 
 def play_to_open_round(rounds: Iterator[Round], results: Results) -> None:
