@@ -37,9 +37,9 @@ RELEASE = "DELETE FROM heartbeats WHERE name = 'server' AND owner = $1"
 Connect = Callable[[], Awaitable[Any]]
 
 
-async def connect(url: str, name: str = "botdrome heartbeat") -> Any:
+async def connect(url: str, name: str = "botdrome heartbeat", patience: float | None = PATIENCE) -> Any:
     """Open a connection that only heartbeats use, so that they do not wait."""
-    return await asyncpg.connect(url, timeout=PATIENCE, command_timeout=PATIENCE, server_settings={"application_name": name})
+    return await asyncpg.connect(url, timeout=PATIENCE, command_timeout=patience, server_settings={"application_name": name})
 
 
 class Claim:

@@ -97,6 +97,14 @@ def node_row(row: Any) -> NodeRow:
     return NodeRow(**dict(row) | {"load": _load.decode(row["load"])})
 
 
+@asynccontextmanager
+async def explained() -> AsyncIterator[None]:
+    try:
+        yield
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+        raise StoreUnavailable(str(error) or type(error).__name__) from error
+
+
 class NodeRows:
     """A connection to the rows, which holds the lock of this node."""
 
@@ -145,6 +153,15 @@ class NodeRows:
     async def homes(self) -> dict[str, str]:
         async with self._explained():
             return {row[0]: row[1] for row in await self._connection.fetch(HOMES)}
+
+    async def outlive(self, epoch: int) -> None:
+        """Wait until the process that holds this lock has ended, or lost its connection."""
+        async with explained():
+            connection = await connect(self._url, "botdrome watch", patience=None)
+            try:
+                await connection.execute(f"SELECT pg_advisory_lock_shared({LOCKS}, $1)", epoch)
+            finally:
+                connection.terminate()
 
     async def claim(self, of: str, node: str) -> str | None:
         """Make a node the home of a key, unless a live one is. Return the home; None: that node is dead."""
@@ -247,8 +264,9 @@ class NodeRows:
     @asynccontextmanager
     async def _explained(self) -> AsyncIterator[None]:
         try:
-            async with self._in_turn:
+            async with explained(), self._in_turn:
                 yield
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
-            self.close()
-            raise StoreUnavailable(str(error) or type(error).__name__) from error
+        except StoreUnavailable as problem:
+            if not isinstance(problem, Fenced):
+                self.close()
+            raise

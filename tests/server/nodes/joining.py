@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from msgspec.structs import replace
+
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.membership import Membership
 from botdrome.server.settings import ClusterSection
@@ -25,9 +27,11 @@ class Member:
 
     async def freeze(self) -> None:
         """Stop all its work, as when its process is stopped. It keeps its lock."""
-        for task in self.members._tasks:
+        members = self.members
+        tasks = [*members._tasks, *filter(None, [members._watching])]
+        for task in tasks:
             task.cancel()
-        await asyncio.wait(self.members._tasks)
+        await asyncio.wait(tasks)
 
     async def kill(self) -> None:
         await self.freeze()
@@ -56,10 +60,10 @@ class Member:
 
 
 @asynccontextmanager
-async def joined(url: str, name: str) -> AsyncIterator[Member]:
+async def joined(url: str, name: str, times: ClusterSection = QUICK) -> AsyncIterator[Member]:
     store = await open_store(url)
     try:
-        members = await membership.join(store, ClusterSection(name=name, beat=QUICK.beat, death=QUICK.death))
+        members = await membership.join(store, replace(times, name=name))
         await members.announce(f"http://{name}")
         yield Member(store, members)
         await store.close()

@@ -71,6 +71,14 @@ async def test_each_match_of_a_dead_node_gets_one_new_owner(postgres_url: str, h
         assert all(match.status == "running" for match in [await bee.store.match(one) for one in MATCHES] if match)
 
 
+async def test_the_end_of_a_process_is_noticed_between_two_beats(postgres_url: str) -> None:
+    async with cluster(postgres_url, "ant", "bee") as (ant, bee):
+        await bee.until_beaten()
+        bee.members._times = replace(QUICK, beat=3600.0, death=3600.0)
+        await ant.kill()
+        await bee.sees(bee.id)
+
+
 async def test_a_frozen_node_learns_that_it_is_dead(postgres_url: str) -> None:
     async with cluster(postgres_url, "ant", "bee") as (ant, bee):
         await ant.freeze()

@@ -61,6 +61,8 @@ class Membership:
         self._homes: dict[str, NodeId] = {}
         self._digest = ""
         self._pulses: dict[NodeId, Pulse] = {}
+        self._watched: NodeId | None = None
+        self._watching: asyncio.Future[None] | None = None
         self._adopted: list[MatchEntry] = []
         self._loop = asyncio.get_running_loop()
         self._beaten = self._settled = self._loop.time()
@@ -95,9 +97,10 @@ class Membership:
 
     async def leave(self) -> None:
         """Leave the cluster, after everything is stored."""
-        for task in self._tasks:
+        tasks = [*self._tasks, *filter(None, [self._watching])]
+        for task in tasks:
             task.cancel()
-        await asyncio.wait(self._tasks)
+        await asyncio.wait(tasks)
         await self._rows.leave(self.here.name, self.here.epoch)
 
     # Beats.
@@ -133,6 +136,7 @@ class Membership:
                 log.warning("a node is dead", node=row.id, why=f"it beats no more, and its lock is {_held(row)}")
         self._pulses = {row.id: self._pulses[row.id] for row in rows if row.id in self._pulses.keys() - dead}
         await self._learn({row.id: _node(row) for row in rows if row.id not in dead}, digest)
+        self._watch_next()
 
     def _is_dead(self, row: NodeRow, now: float, passed: float) -> bool:
         pulse = self._pulses.get(row.id)
@@ -146,6 +150,24 @@ class Membership:
         if pulse.unlocked is None:
             pulse.unlocked = now
         return now >= max(pulse.unlocked + RELOCK, self._settled)
+
+    def _watch_next(self) -> None:
+        """Wait for the lock of the next node in the order of their ids, to notice at once when its process ends."""
+        order = sorted(self.nodes)
+        following = order[(order.index(self.here.id) + 1) % len(order)]
+        if following == self._watched and self._watching is not None and not self._watching.done():
+            return
+        if self._watching is not None:
+            self._watching.cancel()
+        pulse = self._pulses.get(following)
+        self._watched, self._watching = following, None
+        if pulse is not None and pulse.unlocked is None:
+            self._watching = asyncio.ensure_future(self._watch(following))
+
+    async def _watch(self, node: NodeId) -> None:
+        with suppress(StoreUnavailable):
+            await self._rows.outlive(self.nodes[node].epoch)
+            self._wake.set()
 
     async def _learn(self, nodes: dict[NodeId, Node], digest: str) -> None:
         """Take over what was read, and tell what changed."""
