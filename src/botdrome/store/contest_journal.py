@@ -227,13 +227,12 @@ class ContestJournal:
         """Raise ContestRefusal if the contest has started and its document does not allow new versions."""
         async with self._lock:
             entry, entrant = await self.entry(name), (await self.entrants(name))[number]
-            if entry.state not in BEFORE and not entry.document.entry.versions:
-                raise ContestRefusal(
-                    f"{entrant.name} has changed since the contest started: version {entrant.version}, now {version}; "
-                    f"only `versions = true` in [entry] of the document would allow that"
-                )
-            detail = f"{entrant.name}: version {entrant.version} became {version}"
-            await self._keep(name, author, "new version", detail, _entrant_note(name, number, replace(entrant, version=version)))
+            if refusal := version_refusal(entry, entrant, version):
+                raise ContestRefusal(refusal)
+            detail = f"{entrant.name}: version {entrant.version or 'unknown'} became {version or 'unknown'}"
+            replaced = tuple(dict.fromkeys((*entrant.replaced, entrant.version))) if entrant.version else entrant.replaced
+            newer = replace(entrant, version=version, replaced=replaced)
+            await self._keep(name, author, "new version", detail, _entrant_note(name, number, newer))
 
     async def keep_results(self, name: str, results: Mapping[str, FixtureResult], author: str, why: str) -> None:
         """Store results without a match, as after a forfeit."""
@@ -255,6 +254,16 @@ class ContestJournal:
         line = LogLine(self._now(), author, action, detail, dict(old or {}))
         label = f"{line.when:015d} {next(self._lines):06d}"
         await self._store.keep([*notes, Note(_log(name), label, msgspec.to_builtins(line))], retry=True)
+
+
+def version_refusal(entry: ContestEntry, entrant: Entrant, version: str) -> str:
+    """Return why a bot cannot play on in this version; empty: it can. A bot without a version may name its first one."""
+    if entrant.version in ("", version) or entry.state in BEFORE or entry.document.entry.versions:
+        return ""
+    return (
+        f"{entrant.name} has changed since the contest started: version {entrant.version}, now {version or 'unknown'}; "
+        f"only `versions = true` in [entry] of the document would allow that"
+    )
 
 
 def _listed(keys: Collection[str]) -> str:

@@ -26,6 +26,8 @@ class Entrant(Struct, frozen=True):
     """The first round in which it plays."""
     left: int | None = None
     """The first round in which it no longer plays; None: it plays to the end."""
+    replaced: tuple[str, ...] = ()
+    """The versions that others have replaced."""
 
     def plays_in(self, round_: int) -> bool:
         return self.joined <= round_ and (self.left is None or round_ < self.left)

@@ -1,6 +1,7 @@
 """ContestGames: the matches of contests that have players on lines. A room sets them, since its players know its settings."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,8 @@ from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, open_table
 from botdrome.server.lobby.house import house_bot
-from botdrome.wire.boats.lines import display_name, joined, left
+from botdrome.store.contest_journal import ContestRefusal
+from botdrome.wire.boats.lines import display_name, joined, left, plain
 
 if TYPE_CHECKING:
     from botdrome.server.boats.room import BoatRoom
@@ -29,7 +31,9 @@ class ContestGames:
         """Let the entrants of a contest that has begun wait for it, if they wait for a game here."""
         gathering = self._room.gathering
         for player in [] if gathering is None else [one for one in gathering.players if one.on_lines]:
-            wait = None if player.text in self._waits else self.wait_of(player)
+            wait = None
+            with suppress(NameInUse):  # it waits already, or the contest does not allow its version
+                wait = self.wait_of(player)
             if wait is not None and gathering is not None:
                 gathering.players.remove(player)
                 gathering.tell_others(player, [left(player.name, b"")])
@@ -42,9 +46,11 @@ class ContestGames:
         if player.text in self._waits:
             raise NameInUse("name in use")
         queue, plan = self._desk.contest_queue, self._room.plan
-        if queue is None or not queue.expects(plan.game, range(plan.min, plan.max + 1), player.text, player.owner):
-            return None
-        return ContestWait(self._room.offer, 0)
+        sizes, who = range(plan.min, plan.max + 1), (player.text, player.owner, player.version)
+        try:
+            return ContestWait(self._room.offer, 0) if queue is not None and queue.expects(plan.game, sizes, *who) else None
+        except ContestRefusal as problem:
+            raise NameInUse(plain(str(problem)).decode()) from None
 
     def arrive(self, wait: ContestWait) -> None:
         """The player has joined and was told so: its match may begin now."""
@@ -52,7 +58,7 @@ class ContestGames:
         queue = self._desk.contest_queue
         assert queue is not None
         self._waits[player.text] = wait
-        leave = queue.hold(self._room.plan.game.name, player.text, player.owner, self, wait.abort)
+        leave = queue.hold(self._room.plan.game.name, player.text, player.owner, player.version, self, wait.abort)
         wait.on_leave = partial(self._leave, player.text, leave)
 
     def _leave(self, name: str, leave: Callable[[], None]) -> None:

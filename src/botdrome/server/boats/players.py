@@ -43,6 +43,10 @@ class RoomPlayer:
         """It plays by this protocol, connected or not."""
         return self.native is None and self.house is None
 
+    @property
+    def version(self) -> str:
+        return "" if self.session is None else self.session.version
+
     def proves_to_be(self, other: "RoomPlayer") -> bool:
         """Return whether it has the secret or the token of the other. A player without either proves nothing."""
         if other.secret:

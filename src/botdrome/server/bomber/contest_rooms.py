@@ -34,9 +34,9 @@ class ContestRooms:
         return self._users.get(name)
 
     def expects(self, plan: BomberPlan, admission: Admission) -> bool:
-        """Return True if a registered bot plays in a running contest with the rules of the room."""
+        """Return True if a registered bot plays in a running contest with the rules of the room, or raise ContestRefusal."""
         queue, sizes = self._desk.contest_queue, range(plan.least, plan.players + 1)
-        return queue is not None and queue.expects(plan.game, sizes, admission.name, admission.owner)
+        return queue is not None and queue.expects(plan.game, sizes, admission.name, admission.owner, admission.version)
 
     def enter(self, plan: BomberPlan, name: str, admission: Admission, password: str | None, address: str) -> BomberUser:
         """Let a user wait for its next match in a room of its own."""
@@ -46,7 +46,7 @@ class ContestRooms:
         queue = self._desk.contest_queue
         assert queue is not None
         release = partial(self.drop, admission.name, user)
-        leave = queue.hold(plan.game.name, admission.name, admission.owner, self, release)
+        leave = queue.hold(plan.game.name, admission.name, admission.owner, admission.version, self, release)
         if self._rooms.get(user.user_id) is room and room.table is None:
             self._leave[admission.name] = leave
         return user

@@ -7,8 +7,10 @@ from botdrome.server.bomber.room import BomberRoom, SendReply
 from botdrome.server.bomber.users import BomberUser
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.registry import Admission, Banned, Denied
+from botdrome.store.contest_journal import ContestRefusal
 from botdrome.store.store import BotEntry
 from botdrome.wire.bomber.conversation import (
+    CONFLICT,
     FORBIDDEN,
     UNAVAILABLE,
     RegisterUser,
@@ -38,8 +40,11 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
         log_failure("a bot could not be looked up")
         return RequestRefused(UNAVAILABLE, "UNAVAILABLE", "names cannot be looked up now")
     admission = replace(admission, version=command.version)
-    if (contests := room.contest_rooms) is not None and (user := _contest_user(room, contests, command, admission, address)):
-        return contests.registered(user)
+    try:
+        if (contests := room.contest_rooms) is not None and (user := _contest_user(room, contests, command, admission, address)):
+            return contests.registered(user)
+    except ContestRefusal as problem:
+        return RequestRefused(CONFLICT, "VERSION_REFUSED", str(problem))
     known, closing = room.named(admission.name), room.desk.closing
     enters = known is None and room.registering
     asked = Registration(

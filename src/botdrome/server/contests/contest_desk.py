@@ -10,6 +10,7 @@ from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.server.contests.contest_player import ContestPlayer, ContestTable, TableOpener
 from botdrome.server.contests.contests import Contests
+from botdrome.server.contests.entry_rules import check_version
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
@@ -44,13 +45,20 @@ class ContestDesk:
             bot = registry.known(seeker.name) or await registry.find(seeker.name)
             if bot is None or not is_another_bots(client.owner, NOBODY):
                 raise ContestRefusal("only registered bots play in contests")
-            await self.contests.enter(name, bot, bot.name)
+            await self.contests.enter(name, bot, bot.name, version=client.version)
         except ContestRefusal as problem:
             return client.turn_away({"error": str(problem)})
         except Exception:
             log_failure("a bot could not enter a contest")
             return client.turn_away({"error": "the contest cannot be entered at present; try again later"}, TRY_LATER)
-        return self._let_wait(name, seeker, client, lambda: client.contest_complete(name))
+        return self._let_wait(name, seeker, client, lambda: self._release(name, seeker.name, client))
+
+    def _release(self, name: str, bot: str, client: WaitingClient) -> None:
+        """The contest is over for a bot, or another version has taken its place."""
+        contest = self.contests.running(name)
+        if contest is None or not contest.has(bot):
+            return client.contest_complete(name)
+        return client.turn_away({"error": f"another version of {bot} has taken its place in the contest {name!r}"})
 
     def leave(self, seeker: Seeker) -> None:
         contest = self.contests.running(seeker.wish.contest or "")
@@ -65,7 +73,7 @@ class ContestDesk:
             release()
         else:
             take = partial(self._desk.recruit, seeker)
-            contest.arrive(ContestPlayer(seeker.ticket, seeker.name, client.owner, self, take, release))
+            contest.arrive(ContestPlayer(seeker.ticket, seeker.name, client.owner, self, take, release, client.version))
             self._desk.announce(seeker)
 
     # Clients of protocols whose logins name no contest.
@@ -74,20 +82,38 @@ class ContestDesk:
         contest = self.contests.expecting(game, bot)
         return None if contest is None else contest.name
 
-    def expects(self, game: Game[Any], sizes: range, bot: str, owner: str) -> bool:
-        """Return True if a registered bot plays in a running contest with these rules, at tables of one of these sizes."""
+    def expects(self, game: Game[Any], sizes: range, bot: str, owner: str, version: str) -> bool:
+        """Return True if a registered bot plays in a running contest with these rules, at tables of one of these sizes.
+
+        Raise ContestRefusal if the contest does not allow this version of it.
+        """
         contest = self.contests.expecting(game.name, bot)
         if contest is None or not is_another_bots(owner, NOBODY):
             return False
         document = contest.document
-        return document.seats in sizes and with_options(FORMATS[game.name].game, document.options) == game
+        if document.seats not in sizes or with_options(FORMATS[game.name].game, document.options) != game:
+            return False
+        check_version(self.contests.known(contest.name), bot, version)
+        return True
 
-    def hold(self, game: str, bot: str, owner: str, opener: TableOpener, release: Callable[[], None]) -> Callable[[], None]:
+    def hold(
+        self, game: str, bot: str, owner: str, version: str, opener: TableOpener, release: Callable[[], None]
+    ) -> Callable[[], None]:
         """Let the player of a room wait for its next match. Call what is returned when it waits no longer."""
         contest, ticket = self.contests.expecting(game, bot), next(self._desk.tickets)
         assert contest is not None
-        contest.arrive(ContestPlayer(ticket, bot, owner, opener, lambda: None, release))
+        self._desk.tasks.start(self._renew(contest.name, bot, version))
+        contest.arrive(ContestPlayer(ticket, bot, owner, opener, lambda: None, release, version))
         return partial(contest.depart, bot, ticket)
+
+    async def _renew(self, name: str, bot: str, version: str) -> None:
+        """Store the version of a player of a room, which was checked."""
+        try:
+            entry = self._desk.registry.known(bot) or await self._desk.registry.find(bot)
+            if entry is not None:
+                await self.contests.enter(name, entry, bot, version=version)
+        except Exception:
+            log_failure("the version of a bot in a contest could not be stored")
 
     # Tables.
 

@@ -41,6 +41,8 @@ class ContestPlayer(NamedTuple):
     """Take it from its queue, to seat it now. None: a house bot, which the opener seats."""
     release: Callable[[], None] = lambda: None
     """Called when its contest is over."""
+    version: str = ""
+    """The version of the bot; empty: it names none."""
     is_house: bool = False
     """It plays any number of matches at once."""
 

@@ -9,12 +9,12 @@ import structlog
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.by_name import CONTEST_FORMATS
-from botdrome.contest.formats.format import Entrant
+from botdrome.contest.formats.format import Entrant, EntrantNumber
 from botdrome.contest.progress import LateEntry
 from botdrome.server.contests.contest_moments import ContestMoments, Moment, seconds_to
 from botdrome.server.contests.contest_planner import UNKNOWN, ContestPlanner
 from botdrome.server.contests.contest_player import ContestPlayer
-from botdrome.server.contests.entry_rules import checked_house_bot, entry_problem, number_of
+from botdrome.server.contests.entry_rules import check_version, checked_house_bot, entry_problem, number_of
 from botdrome.server.contests.no_shows import RETRY
 from botdrome.server.contests.pending_changes import Start
 from botdrome.server.contests.running_contest import RULES, RunningContest
@@ -171,28 +171,41 @@ class Contests:
 
     # Entrants.
 
-    async def enter(self, name: str, bot: BotEntry, author: str, password: str = "") -> None:
-        """Enter a bot, or raise ContestRefusal with the rule that it breaks. A bot that is in the contest already stays in it."""
+    async def enter(self, name: str, bot: BotEntry, author: str, password: str = "", version: str | None = None) -> None:
+        """Enter a bot, or raise ContestRefusal with the rule that it breaks. A bot that is in the contest already stays in it.
+
+        `version` is the version that logs in, which may replace another one; None: the bot does not log in now.
+        """
         async with self._entries:
             stored = self._of_server(name)
             number = number_of(stored, bot.name)
             if number is not None and stored.entrants[number].left is None:
+                await self._renew(stored, number, version, author)
                 return
             if number is not None and stored.entry.state in ("running", "paused"):
                 raise ContestRefusal(f"{bot.name} has left the contest {name!r}, and cannot come back after the start")
             if problem := entry_problem(stored, bot, password):
                 raise ContestRefusal(problem)
             if number is None:
-                await self._enter_new(name, bot, author)
+                await self._enter_new(name, Entrant(bot.name, bot.owner, version or ""), author)
             else:
                 await self.journal.reinstate(name, number, author)
+                await self._renew(stored, number, version, author)
             await self._reload(name)
 
-    async def _enter_new(self, name: str, bot: BotEntry, author: str) -> None:
+    async def _enter_new(self, name: str, entrant: Entrant, author: str) -> None:
         try:
-            await self._running[name].enter(Entrant(bot.name, bot.owner), author)
+            await self._running[name].enter(entrant, author)
         except LateEntry as problem:
             raise ContestRefusal(str(problem)) from None
+
+    async def _renew(self, stored: EnteredContest, number: EntrantNumber, version: str | None, author: str) -> None:
+        """Store the version of a bot that logs in, or raise ContestRefusal."""
+        entrant, name = stored.entrants[number], stored.entry.document.name
+        if version is not None and version != entrant.version:
+            check_version(stored, entrant.name, version)
+            await self.journal.replace_version(name, number, version, author)
+            await self._reload(name)
 
     # How contests run.
 

@@ -4,11 +4,13 @@ import hmac
 
 from botdrome.bots.house import house_bots
 from botdrome.contest.formats.format import EntrantNumber
-from botdrome.store.contest_journal import ContestRefusal, EnteredContest
+from botdrome.store.contest_journal import BEFORE, ContestRefusal, EnteredContest, version_refusal
 from botdrome.store.store import BotEntry
 
 BEFORE_THE_START = 0
 """The round from which an entrant no longer plays if it was withdrawn before the start."""
+MOST_VERSIONS = 100
+"""Versions of one bot in a contest."""
 
 
 def checked_house_bot(game: str, bot: str) -> str:
@@ -39,6 +41,22 @@ def entry_problem(stored: EnteredContest, bot: BotEntry, password: str) -> str:
     if rules.kind == "password" and not hmac.compare_digest(rules.password.encode(), password.encode()):
         return f"the contest {document.name!r} needs its password"
     return _capacity_problem(stored, bot)
+
+
+def check_version(stored: EnteredContest, bot: str, version: str) -> None:
+    """Raise ContestRefusal if a bot in a contest may not log in with this version.
+
+    A version that was replaced does not come back: a client of the old one may still be connected.
+    """
+    entrant = next(one for one in stored.entrants if one.name == bot)
+    if version == entrant.version:
+        return
+    if refusal := version_refusal(stored.entry, entrant, version):
+        raise ContestRefusal(refusal)
+    if stored.entry.state not in BEFORE and version in entrant.replaced:
+        raise ContestRefusal(f"version {version} of {bot} was replaced in the contest by {entrant.version or 'another one'}")
+    if len(entrant.replaced) >= MOST_VERSIONS:
+        raise ContestRefusal(f"{bot} has had {MOST_VERSIONS} versions in the contest, and no more are allowed")
 
 
 def _capacity_problem(stored: EnteredContest, bot: BotEntry) -> str:

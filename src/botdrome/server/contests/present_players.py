@@ -26,7 +26,12 @@ class PresentPlayers:
         return waiting[0] if waiting else None
 
     def arrive(self, player: ContestPlayer) -> None:
-        self._waiting[player.name].append(player)
+        """Of several versions of a bot the newest waits on."""
+        waiting = self._waiting[player.name]
+        old = [one for one in waiting if one.version != player.version]
+        waiting[:] = [one for one in waiting if one not in old] + [player]
+        for one in old:
+            one.release()
 
     def depart(self, name: str, ticket: int) -> bool:
         """Return False if there was no such player, as if it was refused."""
