@@ -19,6 +19,7 @@ from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.nodes.node_clients import NodeClients, OpenRooms
 from botdrome.server.nodes.shared_desk import SharedDesk
+from botdrome.server.nodes.shared_tables import SharedTables
 from botdrome.server.operator.operator import Operator
 from botdrome.server.protocol import Ports
 from botdrome.server.session import Session
@@ -105,6 +106,7 @@ class JoinedNode:
     def show(self, arena: Arena, operator: Operator) -> None:
         """Show the nodes to people, and let the operator drain them."""
         arena.nodes = lambda: list(self.members.nodes.values())
+        arena.tables = self._tables = SharedTables(arena.tables, self.links)
         operator.set_draining = self.members.drain
         here = self.members.here
         metrics.NODE.labels(here.name, str(here.epoch), here.version).set(1)
@@ -154,6 +156,7 @@ class JoinedNode:
     async def leave(self) -> None:
         """Leave, after everything is stored."""
         self.mover.close()
+        self._tables.close()
         await self.links.close()
         await self.members.leave()
 

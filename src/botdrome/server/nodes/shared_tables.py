@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from botdrome.server.arena import LiveTable, Tables
 from botdrome.server.nodes import watching_messages as watching
-from botdrome.server.nodes.node import Links, Members, NodeId
+from botdrome.server.nodes.node import Links, NodeId
 from botdrome.server.tables.audience import Spectator
 
 INTERVAL = 1.0
@@ -48,8 +48,8 @@ class WatchedMatch(Struct, eq=False):
 
 
 class SharedTables:
-    def __init__(self, own: Tables, members: Members, links: Links) -> None:
-        self._own, self._members, self._links = own, members, links
+    def __init__(self, own: Tables, links: Links) -> None:
+        self._own, self._links = own, links
         self._lists: dict[NodeId, watching.LiveTables] = {}
         self._nodes: dict[str, NodeId] = {}
         """The nodes of the matches that are listed."""

@@ -1,0 +1,115 @@
+"""Clients of all five protocols, each at another node than its opponent. They are those of a single server's tests."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from botdrome.app import RunningServer
+from botdrome.server.nodes.moving import Mover
+from tests.server.boats.clients import FLEET, sailor
+from tests.server.bomber.clients import STEPS, api
+from tests.server.clients import bot, client, play_noughts, registered, unhurried
+from tests.server.cube.clients import NOOP, organiser, saying
+from tests.server.cube.clients import bot as cube_bot
+from tests.server.duel.clients import FIND, free, seated
+from tests.server.nodes.serving import nodes
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["handed over", "carried"])
+async def three(
+    request: pytest.FixtureRequest, postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[list[RunningServer]]:
+    """Three nodes, on one machine or, as far as they know, on three."""
+    if request.param == "carried":
+        monkeypatch.setattr(Mover, "_handover_of", lambda *_: "")
+    settings: dict[str, Any] = {"duel_port": -1, "boats_port": -1, "bomber_rooms": STEPS}
+    async with nodes(postgres_url, nats_url, 3, **settings) as opened:
+        yield opened
+
+
+async def test_noughts_and_crosses(three: list[RunningServer]) -> None:
+    names = ("ada", "bob", "cid")
+    logins = [await registered(three[0], name) for name in names]
+    for first, second in ((0, 1), (1, 2), (2, 0)):
+        async with bot(three[first], logins[first]) as ada, bot(three[second], logins[second]) as bob:
+            ends = await asyncio.gather(play_noughts(ada, names[first]), play_noughts(bob, names[second]))
+            assert ends[0]["state"]["result"] == ends[1]["state"]["result"]
+
+
+async def test_a_connection_that_stays_open_moves_again(three: list[RunningServer]) -> None:
+    again = {"features": ["again"]}
+    ada, bob, cid = [await registered(three[0], name) | again for name in ("ada", "bob", "cid")]
+    async with bot(three[0], ada) as one:
+        for at, login, name in ((1, bob, "bob"), (2, cid, "cid"), (0, bob, "bob")):
+            async with bot(three[at], login) as two:
+                assert (await one.receive())["players"] == (await two.receive())["players"]
+                await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, name))
+            await one.send({"again": True})
+
+
+async def test_duel_arena(three: list[RunningServer]) -> None:
+    with unhurried("gomoku"):
+        async with free(three[1], "ada") as ada, free(three[2], "bob") as bob:
+            await ada.send(FIND)
+            await bob.send(FIND)
+            first, second, question = await seated(ada, bob)
+            await first.answer(question, 7, 7)
+            reply = await second.expect("get_move")
+            assert [move[:2] for move in reply["board"]["_moves"]] == [[7, 7]]
+
+
+async def test_boats(three: list[RunningServer]) -> None:
+    async with sailor(three[1], "ada") as ada, sailor(three[2], "bob") as bob:
+        turns = [(await each.until("N|"))[-1].removeprefix("N|") for each in (ada, bob)]
+        assert turns[0] == turns[1]
+        shooter, target = (ada, "bob") if turns[0] == "ada" else (bob, "ada")
+        x, y = FLEET[0]
+        shooter.send(f"S|{target}|{x}|{y}")
+        for each in (ada, bob):
+            await each.until("H|")
+
+
+async def test_bomberman(three: list[RunningServer]) -> None:
+    async with api(three[1]) as one, api(three[2]) as two:
+        ada, bob = await one.register("ada"), await two.register("bob")
+        while (await one.state(after=0))["phase"] != "PLAYING":
+            pass
+        before = (await two.state())["state_number"]
+        waiting = asyncio.ensure_future(two.state(after=before))
+        assert (await one.act(ada, "NOOP"))["response"] == "ACCEPTED"
+        assert (await two.act(bob, "NOOP"))["response"] == "ACCEPTED"
+        assert (await waiting)["state_number"] > before
+
+
+async def test_battlecube(three: list[RunningServer]) -> None:
+    async with cube_bot(saying(NOOP)) as ann, cube_bot(saying(NOOP)) as ben, organiser(three[1]) as one:
+        await one.new_game(("A", ann.url), ("B", ben.url))
+        events = [event for event, _ in await one.until("GAME_ENDED")]
+        assert "TICK" in events or events[-1] == "GAME_ENDED"
+    assert ann.asked and ben.asked
+
+
+async def test_a_gomoku_bot_meets_a_client_of_duel_arena_at_another_node(three: list[RunningServer]) -> None:
+    login = await registered(three[0], "bob", "gomoku")
+    with unhurried("gomoku"):
+        async with free(three[1], "ada") as ada, bot(three[2], login) as bob:
+            await ada.send(FIND)
+            assert await ada.receive() == {"event": "starting_game", "against": "bob"}
+            assert sorted((await bob.receive())["state"]["bots"]) == ["ada", "bob"]
+
+
+async def test_people_watch_from_any_node(three: list[RunningServer]) -> None:
+    ada, bob = [await registered(three[0], name) for name in ("ada", "bob")]
+    with unhurried("noughts-and-crosses"):
+        async with bot(three[0], ada) as one, bot(three[0], bob):
+            await one.receive()
+            (match,) = [table.id for node in three for table in node.desk.tables.live()]
+            for node in three:
+                while not node.arena.tables.count():
+                    await asyncio.sleep(0.01)
+                async with client(node, f"/watch/{match}") as first, client(node, f"/watch/{match}") as second:
+                    assert (await first.receive())["snapshot"] and (await second.receive())["snapshot"]
