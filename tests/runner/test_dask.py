@@ -100,20 +100,11 @@ def test_a_cluster(folder: Path, tmp_path_factory: pytest.TempPathFactory, monke
 
 
 def the_same_seed_gives_the_same_bytes_as_on_this_machine(it: Cluster) -> None:
-    words = (
-        *NOUGHTS,
-        "helped.py",
-        "naughty.py",
-        f"cmd:{sys.executable} program.py",
-        "house:random",
-        "-n",
-        "2",
-        "--save",
-        "saved",
-    )
+    bots = ("helped.py", "naughty.py", f"cmd:{sys.executable} program.py", "house:random")
+    words = (*NOUGHTS, *bots, "-n", "1", "--save", "saved")
     there, saved = printed(*words, "--dask", it.address), contents("saved")
     assert there == printed(*words) and saved == contents("saved")
-    assert len(saved) > 12 and [match["number"] for match in json.loads(there)["matches"]] == [*range(1, 13)]
+    assert len(saved) > 6 and [match["number"] for match in json.loads(there)["matches"]] == [*range(1, 7)]
 
 
 def contents(folder: str) -> dict[str, bytes]:
@@ -144,11 +135,10 @@ def a_bot_that_only_loads_here_is_no_loser(it: Cluster, folder: Path, monkeypatc
 
 def a_match_that_ends_the_process_that_plays_it_is_reported(it: Cluster, folder: Path) -> None:
     (folder / "deadly.py").write_text(DEADLY)
-    result = run(*NOUGHTS, "house:random", "deadly.py", "-n", "4", "--seed", "7", "--in-process", "--dask", it.address)
-    assert result.exit_code == 1 and "noughts-and-crosses: 2 matches" in result.stdout
-    for match in ("2, seed 7", "4, seed 8"):
-        why = "the process that played it ended with status 3, 3 times"
-        assert f"Not played: match {match}, deadly.py, house:random: {why}" in result.stdout
+    result = run(*NOUGHTS, "house:random", "deadly.py", "-n", "2", "--seed", "7", "--in-process", "--dask", it.address)
+    assert result.exit_code == 1 and "noughts-and-crosses: 1 matches" in result.stdout
+    why = "the process that played it ended with status 3, 3 times"
+    assert f"Not played: match 2, seed 7, deadly.py, house:random: {why}" in result.stdout
 
 
 def a_killed_worker_loses_nothing_and_repeats_nothing(it: Cluster, folder: Path) -> None:

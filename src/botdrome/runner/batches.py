@@ -16,9 +16,11 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 R = TypeVar("R")
 
-BATCH_SECONDS = 0.25
+BATCH_SECONDS = 0.5
 """About how long a batch of matches takes: long against the cost of sending it, short enough to show progress."""
 LARGEST_BATCH = 500
+SMALLEST = 0.1
+"""The shortest batch, as a part of the time that one should take."""
 IN_FLIGHT = 2
 """Batches per worker that are sent at a time, so that no worker waits for the next one, and memory is bounded."""
 
@@ -48,7 +50,8 @@ def in_batches(
     running: set[Future[tuple[list[R], float]]] = set()
     while left or running:
         while left and len(running) < IN_FLIGHT * workers():
-            size = min(most, left // (4 * workers()), int(seconds / each) if each else most)
+            usual = int(seconds / each) if each else most
+            size = min(most, usual, max(left // (4 * workers()), int(SMALLEST * seconds / each) if each else 1))
             batch = list(islice(waiting, max(1, size)))
             left -= len(batch)
             running.add(pool.submit(work, batch))
