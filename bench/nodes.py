@@ -73,7 +73,7 @@ async def serve(plan: NodePlan) -> None:
         {"port": 0, "db": plan.store, "match_start_delay": 0.0, "duel_port": 0, "boats_port": 0, "bomber_port": 0}
     )
     server, members = await open_server(settings), PlannedMembers(plan)
-    links = NatsLinks(plan.nats, members)
+    links = NatsLinks(plan.nats, members, "bench")
     mover, host = Mover(members, links), server.host_of(BattlebotHost)
     mover.arrivals["battlebot"] = Arrival(lambda connection, _: host.connect(connection))
     shares, proxies = Shares(), Proxies(settings)

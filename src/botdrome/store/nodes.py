@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from secrets import token_hex
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
@@ -47,6 +48,7 @@ JOIN = f"""INSERT INTO nodes (name, epoch, alive, machine, handover, version, me
     VALUES ($1, $2, true, $3, $4, $5, $6, $7, $8, $9, {NOW}) ON CONFLICT (name) DO UPDATE SET (epoch, alive, machine, handover,
     version, messages, url, draining, load, beat) = (SELECT excluded.epoch, excluded.alive, excluded.machine, excluded.handover,
     excluded.version, excluded.messages, excluded.url, excluded.draining, excluded.load, excluded.beat)"""
+CLUSTER = "INSERT INTO heartbeats VALUES ('cluster', $1, 0) ON CONFLICT (name) DO UPDATE SET beat = 0 RETURNING owner"
 CHANGE = "UPDATE nodes SET url = $3, handover = $4, draining = $5 WHERE name = $1 AND epoch = $2 AND alive"
 DRAIN = "UPDATE nodes SET draining = $2 WHERE name = $1 AND alive RETURNING name"
 BURY = """WITH dead AS
@@ -114,6 +116,8 @@ class NodeRows:
         self._in_turn = asyncio.Lock()
         self.on_news: Callable[[], None] = lambda: None
         """Called when another node tells news, and when the connection is lost."""
+        self.cluster = ""
+        """A random name that all nodes of this store know, and no others."""
 
     async def join(self, node: NodeRow, death: float) -> int:
         """Enter a node, and return its epoch. `death` is the time after which a node without beats is dead."""
@@ -129,6 +133,7 @@ class NodeRows:
             values = node.machine, node.handover, node.version, node.messages, node.url, node.draining, as_json(node.load)
             await self._run(JOIN, node.name, epoch, *values)
             await self._run(CLEAN, FORGET, node.name)
+            self.cluster = await self._get(CLUSTER, token_hex(8))
             await self._run(f"SELECT pg_advisory_unlock({LOCKS}, $1)", JOINING)
             await self._run(TELL)
             return epoch

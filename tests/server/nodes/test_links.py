@@ -58,9 +58,9 @@ class Seen:
 
 
 @asynccontextmanager
-async def linked(engine: NatsEngine, here: Node, *others: Node) -> AsyncIterator[Seen]:
+async def linked(engine: NatsEngine, here: Node, *others: Node, cluster: str = "ours") -> AsyncIterator[Seen]:
     members = FixedMembers(here, *others)
-    links = NatsLinks(engine.url, members)
+    links = NatsLinks(engine.url, members, cluster)
     seen = Seen(links, members)
     await links.open()
     try:
@@ -122,6 +122,22 @@ def test_nodes_that_come_and_leave(engine: NatsEngine, monkeypatch: pytest.Monke
                     monkeypatch.undo()
                     ant.say(BEE, b"from the dead")
                     assert await ant.hear() == [(BEE.id, None)]  # it hears no answer
+
+    run(scenario())
+
+
+def test_clusters_that_share_a_nats_server_do_not_meet(engine: NatsEngine) -> None:
+    async def scenario() -> None:
+        async with (
+            linked(engine, ANT, BEE) as ant,
+            linked(engine, BEE, ANT) as bee,
+            linked(engine, ANT, BEE, cluster="theirs") as their_ant,
+            linked(engine, BEE, ANT, cluster="theirs") as their_bee,
+        ):
+            their_ant.say(BEE, b"theirs")
+            assert await their_bee.hear() == [(ANT.id, b"theirs")]
+            ant.say(BEE, b"ours")
+            assert await bee.hear() == [(ANT.id, b"ours")]
 
     run(scenario())
 

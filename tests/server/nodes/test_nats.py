@@ -22,7 +22,7 @@ def open_links(url: str) -> str:
     """Return what is wrong."""
 
     async def attempt() -> None:
-        links = NatsLinks(url, FixedMembers(node("ant")))
+        links = NatsLinks(url, FixedMembers(node("ant")), "ours")
         await links.open()
         assert links.connected
         await links.close()
@@ -70,7 +70,7 @@ def test_something_else_is_there() -> None:
 
     async def attempt() -> str:
         server = await asyncio.start_server(greet, "127.0.0.1", 0)
-        links = NatsLinks(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}", FixedMembers(node("ant")))
+        links = NatsLinks(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}", FixedMembers(node("ant")), "ours")
         with pytest.raises(BadSetting) as refused:
             await links.open()
         server.close()

@@ -172,7 +172,7 @@ async def join_cluster(store: Store, settings: Settings) -> JoinedNode:
     except StoreUnavailable as problem:
         raise BadSetting(f"db: {problem}") from None
     try:
-        links = NatsLinks(settings.nats, members)
+        links = NatsLinks(settings.nats, members, members.cluster)
         await links.open()
     except BaseException:
         await members.leave()

@@ -27,9 +27,9 @@ EARLY = 1 << 20
 class NatsLinks:
     """The links of this node. `url` is the setting `nats`; clusters with different names can share a NATS server."""
 
-    def __init__(self, url: str, members: Members, cluster: str = "botdrome") -> None:
+    def __init__(self, url: str, members: Members, cluster: str) -> None:
         self._members, self._addresses = members, read_addresses(url)
-        self._prefix = f"{quote(cluster, safe='').replace('.', '%2E')}.node"
+        self._prefix = f"botdrome.{cluster}"
         self._here = members.here.id
         self._subject_here = _token(self._here)
         self._loop = asyncio.get_running_loop()

@@ -49,7 +49,7 @@ class Pulse(Struct):
 class Membership:
     def __init__(self, store: Store, rows: NodeRows, here: Node, times: ClusterSection) -> None:
         self._store, self._rows, self._times = store, rows, times
-        self.here = here
+        self.here, self.cluster = here, rows.cluster
         self.nodes: dict[NodeId, Node] = {here.id: here}
         self.on_change: list[Callable[[], None]] = []
         self.take_over: TakeOver = self._abort
