@@ -159,7 +159,7 @@ class ClusterSection(Section, frozen=True):
         ),
     ] = 0
     beat: Annotated[float, Meta(description="seconds between two signs of life of a node", gt=0, le=10)] = 0.5
-    death: Annotated[float, Meta(description="seconds without a sign of life after which a node is dead", gt=0, le=60)] = 2.5
+    death: Annotated[float, Meta(description="seconds without a sign of life after which a node is dead", gt=0, le=60)] = 2.0
     grace: Annotated[float, Meta(description="seconds in which players may return to a match whose node died", ge=0, le=3600)] = (
         10.0
     )

@@ -35,13 +35,14 @@ NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 UPTIME = "SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float"
 TELL = f"SELECT pg_notify('{CHANNEL}', '')"
 
-FENCE = """SELECT set_config('idle_in_transaction_session_timeout', '2000', true) FROM nodes
+FENCE = """SELECT set_config('idle_in_transaction_session_timeout', '1500', true) FROM nodes
     WHERE name = $1 AND epoch = $2 FOR KEY SHARE"""
-"""The lock keeps other nodes from raising the epoch before the commit. A node that is frozen in the middle loses it after 2 s."""
+"""The lock keeps other nodes from raising the epoch before the commit. A node that freezes in the middle loses it after 1.5 s."""
 FENCED = "{0}.{1} was declared dead by another node: it could not reach the store for too long, or was stopped"
 
 ROW = "name, epoch, machine, handover, version, messages, url, draining, load, beat"
-SEEN = f"SELECT {ROW}, number IS NOT NULL AS locked FROM nodes LEFT JOIN ({HELD}) AS held ON number = epoch WHERE alive"
+SEEN = f"""SELECT {ROW}, {NOW} - beat AS age, number IS NOT NULL AS locked
+    FROM nodes LEFT JOIN ({HELD}) AS held ON number = epoch WHERE alive"""
 BEAT = f"""WITH mine AS (UPDATE nodes SET beat = {NOW}, load = $3 WHERE name = $1 AND epoch = $2 AND alive RETURNING 1)
     {SEEN} AND EXISTS (SELECT FROM mine)"""
 JOIN = f"""INSERT INTO nodes (name, epoch, alive, machine, handover, version, messages, url, draining, load, beat)
@@ -62,8 +63,9 @@ CLAIM = """INSERT INTO homes (key, node) SELECT $1, $2 FROM nodes WHERE name || 
     ON CONFLICT (key) DO UPDATE SET node = excluded.node
     WHERE NOT EXISTS (SELECT FROM nodes WHERE name || '.' || epoch = homes.node AND alive) RETURNING node"""
 HOME = "SELECT node FROM homes WHERE key = $1"
-HOMES = "SELECT key, node FROM homes"
+NO_HOMES = "0"
 DIGEST = "SELECT coalesce(sum(hashtextextended(key || ' ' || node, 0)), 0)::text FROM homes"
+HOMES = f"SELECT key, node, ({DIGEST}) FROM homes"
 FREE = "DELETE FROM homes WHERE node = $1"
 
 
@@ -81,6 +83,8 @@ class NodeRow(Struct, frozen=True):
     load: dict[str, float]
     beat: int = 0
     """Changes with each beat."""
+    age: int = 0
+    """Milliseconds since that beat."""
     locked: bool = False
 
     @property
@@ -155,9 +159,11 @@ class NodeRows:
                 raise Fenced(FENCED.format(name, epoch))
             return rows, str(await self._get(DIGEST))
 
-    async def homes(self) -> dict[str, str]:
+    async def homes(self) -> tuple[dict[str, str], str]:
+        """Return all homes by key, and their digest."""
         async with self._explained():
-            return {row[0]: row[1] for row in await self._connection.fetch(HOMES)}
+            rows = await self._connection.fetch(HOMES)
+            return {row[0]: row[1] for row in rows}, rows[0][2] if rows else NO_HOMES
 
     async def outlive(self, epoch: int) -> None:
         """Wait until the process that holds this lock has ended, or lost its connection."""

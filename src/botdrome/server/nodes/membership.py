@@ -83,7 +83,7 @@ class Membership:
             if home is None or home not in self.nodes:
                 await self._beat()  # one has died or joined since the last beat
             if home is not None and home in self.nodes:
-                self._homes[home_key(key)] = home
+                self._homes[home_key(key)], self._digest = home, ""  # the next beat reads them all
                 return home
 
     async def announce(self, url: str = "", handover: str = "", draining: bool = False) -> None:
@@ -107,8 +107,7 @@ class Membership:
 
     async def _keep_beating(self) -> None:
         while self.fenced is None:
-            soon = any(pulse.unlocked is not None for pulse in self._pulses.values())
-            await _set_within(self._wake, RELOCK if soon else self._times.beat)
+            await _set_within(self._wake, min(RELOCK, self._times.beat) if self._is_uneasy() else self._times.beat)
             try:
                 if await self._rows.reconnect(self.here.epoch):
                     self._settled = self._loop.time() + self._times.death
@@ -121,6 +120,11 @@ class Membership:
                 await asyncio.sleep(RELOCK)
             except Exception:
                 log_failure("a beat failed")
+
+    def _is_uneasy(self) -> bool:
+        """Whether a node may be dead: then this one looks more often."""
+        late = 2.5 * self._times.beat
+        return any(pulse.unlocked is not None or pulse.still > late for pulse in self._pulses.values())
 
     async def _beat(self) -> None:
         async with self._in_turn:
@@ -141,7 +145,8 @@ class Membership:
     def _is_dead(self, row: NodeRow, now: float, passed: float) -> bool:
         pulse = self._pulses.get(row.id)
         if pulse is None or pulse.beat != row.beat:
-            self._pulses[row.id] = Pulse(row.beat, unlocked=None if row.locked else now)
+            still = min(row.age / 1000, self._times.beat)
+            self._pulses[row.id] = Pulse(row.beat, still, None if row.locked else now)
             return False
         pulse.still += passed
         if row.locked:
@@ -176,7 +181,7 @@ class Membership:
         if drains:
             await self._rows.free(self.here.id)
         if digest != self._digest:
-            self._homes, self._digest = await self._rows.homes(), digest
+            self._homes, self._digest = await self._rows.homes()
         elif {one: _place(node) for one, node in before.items()} == {one: _place(node) for one, node in nodes.items()}:
             return
         if before.keys() - nodes.keys():
