@@ -122,9 +122,10 @@ async def test_the_address_that_a_proxy_reports_goes_along(one_machine: bool) ->
         assert session.connection.address == "192.0.2.7"
 
 
-async def test_input_that_waits_for_its_turn_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("one_machine", [False, True])
+async def test_input_that_waits_for_its_turn_goes_along(monkeypatch: pytest.MonkeyPatch, one_machine: bool) -> None:
     monkeypatch.setattr(Shares, "must_wait", lambda *_: True)
-    async with travel_nodes("a", "b", one_machine=True) as nodes:
+    async with travel_nodes("a", "b", one_machine=one_machine) as nodes:
         reader, writer = await asyncio.open_connection("127.0.0.1", nodes[0].ports["lines"])
         sent, expected = b"ada\n", b"who are you?\nwelcome ada\n"
         for number in range(50):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 import pytest
 from structlog.testing import capture_logs
 
+from botdrome.server.network.tcp import Tcp
 from botdrome.server.nodes.moving import LINK_LOST
 from tests.server.clients import PATIENCE
 from tests.server.nodes.travellers import TravelNode, travel_nodes
@@ -203,3 +204,27 @@ async def test_a_connection_of_an_unknown_protocol_is_refused() -> None:
     async with travel_nodes("a", "b") as nodes:
         nodes[1].mover.arrivals.clear()
         assert (await told(nodes[0], "websocket", [stream("websocket", [b"ada", b"go b.1"])])).endswith(b"\x88\x02\x03\xf5")
+
+
+@pytest.mark.parametrize("kind", ["websocket", "frames", "lines"])
+async def test_a_node_moves_a_client_as_soon_as_it_connects(kind: str, one_machine: bool) -> None:
+    async with travel_nodes("alone") as (alone,):
+        expected = await told(alone, kind, [stream(kind, [b"ada", b"one", b"bye"])])
+    async with travel_nodes("a", "b", "c", one_machine=one_machine) as nodes:
+        nodes[0].sends_to, nodes[1].sends_to = "b.1", "c.1"
+        assert await told(nodes[0], kind, [stream(kind, [b"ada", b"one", b"bye"])]) == expected
+
+
+async def test_messages_that_are_delivered_again_go_to_the_next_session(one_machine: bool) -> None:
+    async with travel_nodes("a", "b", "c", one_machine=one_machine) as nodes:
+        for to in ("b.1", "c.1", "a.1"):
+            sent = [b"ada", b"again " + to.encode(), b"where", b"bye"]
+            found = [b"who are you?", b"welcome ada", b"FIRST", b"SECOND", to.encode(), b"farewell"]
+            assert await told(nodes[0], "lines", [stream("lines", sent)]) == stream("lines", found)
+
+
+async def test_a_connection_is_carried_while_it_has_unsent_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tcp, "pack_up", lambda _: None)
+    async with travel_nodes("a", "b", one_machine=True) as nodes:
+        found = await told(nodes[0], "lines", [b"ada\n", b"go b.1\n", b"wh", b"ere\nbye\n"])
+        assert found.endswith(b"b.1\nfarewell\n") and nodes[0].links.sent

@@ -26,7 +26,7 @@ from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.nodes.node import Node
 from botdrome.server.session import Session
-from botdrome.wire.conversation import Close, Command, Out, Reply
+from botdrome.wire.conversation import Close, Command, Out, Redeliver, Reply
 from botdrome.wire.framing.streams import Frames, Lines
 from botdrome.wire.standing import Standing
 from tests.patience import PATIENCE
@@ -44,11 +44,11 @@ class TravelConversation:
 
     deadline: float | None = None
 
-    def __init__(self, where: str) -> None:
-        self.where, self._known = where, False
+    def __init__(self, where: str, sends_to: str) -> None:
+        self.where, self._sends_to, self._known = where, sends_to, False
 
     def begin(self, now: float) -> Sequence[Out]:
-        return (b"who are you?",)
+        return (Travel(self._sends_to),) if self._sends_to else (b"who are you?",)
 
     def receive(self, message: bytes, now: float) -> Sequence[Out]:
         if not self._known:
@@ -57,6 +57,8 @@ class TravelConversation:
         word, _, rest = message.decode().partition(" ")
         if word == "go":
             return (Travel(rest),)
+        if word == "again":
+            return Travel(rest), b"not told twice", Redeliver((b"first", b"second"))
         if word == "bye":
             return b"farewell", Close(4000, "enough")
         if word == "fail":
@@ -114,18 +116,23 @@ class TravelNode:
         """The errands of sessions that were lost."""
         self.sessions: dict[Session, str] = {}
         self.ports: dict[str, int] = {}
+        self.sends_to, self._kind = "", ""
+        """Where it moves all clients as soon as they connect."""
         self.shares, self.proxies = Shares(), Proxies(self._settings)
         for kind, framing in FRAMINGS.items():
             self.mover.arrivals[kind] = Arrival(lambda connection, errand: self.connect(errand.protocol, connection), framing)
 
     def connect(self, kind: str, connection: Connection) -> Session:
-        session = TravelSession(connection, TravelConversation(self.id), self, cast(Desk, None))
+        self._kind = kind
+        session = TravelSession(connection, TravelConversation(self.id, self.sends_to), self, cast(Desk, None))
         self.sessions[session] = kind
         return session
 
     def act(self, session: Session, command: Command) -> None:
         assert isinstance(command, Travel)
-        if command.to in self.nodes:
+        if command.to == self.sends_to:
+            self.mover.move(session, command.to, Errand(self._kind), [])
+        elif command.to in self.nodes:
             self.mover.move(session, command.to, Errand(self.sessions[session], told=2), [b"ada"])
 
     def factory(self, kind: str) -> MakeProtocol:

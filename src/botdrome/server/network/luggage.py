@@ -14,13 +14,17 @@ class Luggage(NamedTuple):
     origin: Origin
 
 
+def pause_reading(transport: asyncio.Transport | None, paused: bool) -> None:
+    if transport is not None and not transport.is_closing() and transport.is_reading() == paused:
+        transport.pause_reading() if paused else transport.resume_reading()
+
+
 def pack_up(transport: asyncio.Transport | None, rest: bytes) -> Luggage | None:
-    """Stop reading. Return None if the socket cannot be passed on now: it has unsent output, or is closing."""
+    """Reading has paused. Return None if the socket cannot be passed on now: it has unsent output, or is closing."""
     if transport is None or transport.is_closing() or transport.get_write_buffer_size():
         return None
     peer, connection = transport.get_extra_info("peername"), transport.get_extra_info("socket")
     if not peer:
         return None
-    transport.pause_reading()
     held = transport.held if isinstance(transport, Peer) else b""
     return Luggage(connection, rest + held, Origin(str(peer[0]), int(peer[1]), bool(transport.get_extra_info("proxied"))))

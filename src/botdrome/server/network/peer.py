@@ -260,7 +260,7 @@ class Peer:
         self._deaf = False
         if self._held:
             self._line_up()
-        elif not self._full:
+        if not self._full:
             self._transport.resume_reading()
 
     def is_reading(self) -> bool:

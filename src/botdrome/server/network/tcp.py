@@ -12,7 +12,7 @@ from botdrome.server import metrics
 from botdrome.server.network.connection import NORMAL, Receiver
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.luggage import Luggage, pack_up
+from botdrome.server.network.luggage import Luggage, pack_up, pause_reading
 from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.traffic import Traffic
@@ -105,9 +105,8 @@ class Tcp:
     def pack_up(self) -> Luggage | None:
         return None if self._closing else pack_up(self._transport, bytes(self._framing.rest))
 
-    def unpack(self) -> None:
-        if self._transport is not None:
-            self._transport.resume_reading()
+    def pause(self, paused: bool) -> None:
+        pause_reading(self._transport, paused)
 
     def abandon(self) -> None:
         self._session = None

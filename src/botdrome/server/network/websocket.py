@@ -7,7 +7,7 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Receiver
-from botdrome.server.network.luggage import Luggage, pack_up
+from botdrome.server.network.luggage import Luggage, pack_up, pause_reading
 from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.rate_limit import Bucket
@@ -134,9 +134,8 @@ class Socket(asyncio.Protocol):
         rest = b"" if self._reader is None else self._reader.rest
         return None if self._closing else pack_up(self._transport, rest)
 
-    def unpack(self) -> None:
-        if self._transport is not None:
-            self._transport.resume_reading()
+    def pause(self, paused: bool) -> None:
+        pause_reading(self._transport, paused)
 
     def abandon(self) -> None:
         self._session = None

@@ -47,11 +47,11 @@ class FrontConnection(MovingConnection, Protocol):
     def secure(self) -> bool:
         """Whether it has TLS, whose state cannot be passed on."""
 
-    def pack_up(self) -> Luggage | None:
-        """Stop reading, and return what another process needs to go on; None: not possible at present."""
+    def pause(self, paused: bool) -> None:
+        """Read no more, or read again."""
 
-    def unpack(self) -> None:
-        """Read again."""
+    def pack_up(self) -> Luggage | None:
+        """Return what another process needs to go on; None: not possible at present. Reading has paused."""
 
     def abandon(self) -> None:
         """Forget the connection without a word to the client: another process has it."""
@@ -133,11 +133,10 @@ class Carrier:
         self._send(carry.TooSlow(self.number))
 
     def heard_all(self) -> bool:
-        if self._closed:
-            return False
-        self._ended = True
-        self._send(carry.HeardAll(self.number))
-        return True
+        if not self._ended and not self._closed:
+            self._ended = True
+            self._send(carry.HeardAll(self.number))
+        return not self._closed
 
     def lost(self) -> None:
         if self.forget():
@@ -151,6 +150,7 @@ class Carrier:
     def hold(self) -> None:
         self.held = HeldInput((), self._invalid, self._ended)
         self.connection.redirect(self.held)
+        self.connection.pause(True)
         self._send(carry.InputHeld(self.number))
 
 

@@ -104,6 +104,7 @@ class Mover:
             if receiver is not None:
                 held.hand_to(connection, receiver)
         elif not connection.secure and (path := self._handover_of(to)):
+            connection.pause(True)
             asyncio.get_running_loop().call_soon(self._hand_over, path, WAITS, connection, held, to, errand)
         else:
             self._carry(connection, held, to, errand)
@@ -127,8 +128,6 @@ class Mover:
                 log.debug("a connection is carried to a node of this machine", node=to, problem=str(problem))
         if passed:
             return connection.abandon()
-        if luggage is not None:
-            connection.unpack()
         if not waits or held.gone:
             return self._carry(connection, held, to, errand)
         again = partial(self._hand_over, path, waits[1:], connection, held, to, errand)
@@ -141,6 +140,7 @@ class Mover:
         carrier = self._carriers[number] = Carrier(connection, number, to, partial(self._send, to), self.behind, forget)
         carrier.open(errand, held.messages)
         held.hand_to(connection, carrier)
+        connection.pause(False)
 
     def _report_lost(self, address: str, held: HeldInput, to: NodeId, errand: Errand) -> None:
         """Tell the node that expects a client that it has left on the way."""
@@ -239,6 +239,7 @@ class Mover:
             case carry.MoveOn() if carrier.held is not None:
                 carrier.forget()
                 carrier.held.messages[:0] = message.messages
+                carrier.connection.pause(False)
                 self._depart(carrier.connection, carrier.held, message.to, message.errand)
 
     def _open(self, front: NodeId, message: carry.OpenChannel) -> None:
