@@ -1,5 +1,6 @@
 """Bans: names and addresses that may not play here, kept in the store."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from time import time
@@ -48,9 +49,14 @@ class Bans:
         self._store = store
         self._bans: dict[str, Ban] = {}
         self._networks: dict[str, IPv4Network | IPv6Network] = {}
+        self.on_change: list[Callable[[Ban | None], None]] = []
+        """Called with each new ban, and with None when one is lifted."""
 
     async def load(self) -> None:
-        for value in (await self._store.notes(BOOK)).values():
+        found = (await self._store.notes(BOOK)).values()
+        self._bans.clear()
+        self._networks.clear()
+        for value in found:
             self._add(msgspec.convert(value, Ban))
 
     @property
@@ -94,6 +100,7 @@ class Bans:
         ban = Ban(kind, checked(kind, subject), reason, _now(), until)
         await self._store.keep([Note(BOOK, ban.key, msgspec.to_builtins(ban))])
         self._add(ban)
+        self._tell(ban)
         return ban
 
     async def lift(self, kind: Kind, subject: str) -> Ban | None:
@@ -103,7 +110,12 @@ class Bans:
             await self._store.strike(BOOK, [ban.key])
             self._bans.pop(ban.key, None)
             self._networks.pop(ban.key, None)
+            self._tell(None)
         return ban
+
+    def _tell(self, made: Ban | None) -> None:
+        for tell in self.on_change:
+            tell(made)
 
     def _add(self, ban: Ban) -> None:
         self._bans[ban.key] = ban

@@ -1,6 +1,7 @@
 """Registry: the bots that may log in, cached so that a login need not wait for the store."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -48,6 +49,8 @@ class Registry:
         self._changes = 0
         """Counts changes of bots: a read that began before a change is repeated."""
         self._known: OrderedDict[str, BotEntry] = OrderedDict()
+        self.on_change: list[Callable[[str, bool], None]] = []
+        """Called with the name of a bot that has changed, and whether its logins end."""
 
     def known(self, name: str) -> BotEntry | None:
         """Return the bot if it is cached."""
@@ -152,11 +155,21 @@ class Registry:
         return shown + GUEST if marked else name
 
     def forget(self, name: str) -> None:
+        """A bot has changed."""
+        self.drop(name)
+        for tell in self.on_change:
+            tell(name, False)
+
+    def drop(self, name: str) -> None:
+        """Drop a bot from the cache."""
         self._changes += 1
         self._known.pop(name, None)
 
     def end_logins(self, name: str) -> None:
+        """The token of a bot has changed."""
         self.clients.end_logins(name)
+        for tell in self.on_change:
+            tell(name, True)
 
     def check_bans(self, *names: str) -> None:
         """Raise Banned if one of these names or the client's address is banned."""

@@ -19,6 +19,7 @@ from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.nodes.node_clients import NodeClients, OpenRooms
 from botdrome.server.nodes.shared_desk import SharedDesk
+from botdrome.server.nodes.shared_registry import SharedRegistry
 from botdrome.server.nodes.shared_tables import SharedTables
 from botdrome.server.operator.operator import Operator
 from botdrome.server.protocol import Ports
@@ -91,6 +92,7 @@ class JoinedNode:
         self._desk, self._connections = desk, connections
         cluster = desk.cluster = Cluster(self.members, self.links, desk.tasks.start)
         shared = desk.shared = SharedDesk(desk, cluster, self.mover)
+        SharedRegistry(desk, self.links)
 
         def load() -> dict[str, float]:
             return {

@@ -39,9 +39,12 @@ class RoomsHere:
                 refuse()
 
     def _look(self) -> None:
+        """The rooms of a node that has died get another home at once: contests go on there."""
         if self._cluster.has_rooms and not self._opening:
             self._opening = True
             self._start(self._open())
+        elif self._cluster.home(ROOMS) is None:
+            self._cluster.with_rooms(lambda _: self._look())
 
     async def _open(self) -> None:
         while not self.open:

@@ -1,0 +1,74 @@
+"""What changes at one node holds at all of them, and rooms whose node dies open at another."""
+
+import asyncio
+
+import pytest
+
+from botdrome.app import RunningServer
+from botdrome.server.lobby.bans import Bans
+from botdrome.server.nodes.joining import JoinedNode
+from tests.server.clients import NOTICES, bot, client, registered
+from tests.server.duel.clients import FIND, free, seated
+from tests.server.nodes.serving import nodes
+
+pytestmark = pytest.mark.anyio
+
+
+def of(one: RunningServer) -> JoinedNode:
+    assert isinstance(one.node, JoinedNode)
+    return one.node
+
+
+async def die(one: RunningServer) -> None:
+    """What others see when the process of a node is killed."""
+    members, links = of(one).members, of(one).links
+    for task in members._tasks:
+        task.cancel()
+    await asyncio.wait(members._tasks)
+    members._rows.close()
+    await links.close()
+
+
+async def test_a_new_token_ends_the_logins_at_all_nodes(postgres_url: str, nats_url: str) -> None:
+    async with nodes(postgres_url, nats_url, 2) as (ant, bee):
+        login = await registered(ant, "ada")
+        async with bot(bee, login) as ada:
+            entry = await ant.arena.store.bot("ada")
+            assert entry is not None
+            await ant.arena.rotate(entry)
+            await ada.until_closed()
+        async with client(bee) as again:
+            await again.send(login)
+            assert (await again.receive())["authentication"] == "failed"
+
+
+async def test_a_ban_holds_at_all_nodes_until_it_is_lifted(postgres_url: str, nats_url: str) -> None:
+    async with nodes(postgres_url, nats_url, 2) as (ant, bee):
+        login = await registered(ant, "ada") | NOTICES
+        bans: Bans = ant.desk.registry.bans
+        async with bot(bee, login) as ada:
+            await bans.add("name", "ada", "it cheats", None)
+            messages, _, _ = await ada.until_closed()
+            assert "it cheats" in messages[-1]["error"]
+        await bans.lift("name", "ada")
+        while bee.desk.registry.bans.all:
+            await asyncio.sleep(0.01)
+        async with bot(bee, login):
+            pass
+
+
+async def test_rooms_open_again_where_their_node_has_died(postgres_url: str, nats_url: str) -> None:
+    async with nodes(postgres_url, nats_url, 3, duel_port=-1) as three:
+        home = next(one for one in three if one.desk.cluster is not None and one.desk.cluster.has_rooms)
+        one, two = [other for other in three if other is not home]
+        async with free(one, "ada"):
+            pass
+        await die(home)
+        while all(other.desk.cluster is not None and not other.desk.cluster.has_rooms for other in (one, two)):
+            await asyncio.sleep(0.01)
+        async with free(one, "ada") as ada, free(two, "bob") as bob:
+            await ada.send(FIND)
+            await bob.send(FIND)
+            first, second, question = await seated(ada, bob)
+            await first.answer(question, 7, 7)
+            await second.expect("get_move")
