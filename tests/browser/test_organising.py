@@ -75,7 +75,7 @@ def test_a_boat_room_is_hosted(page: Page) -> None:
     expect(page.get_by_text("the <i>bay</i>: ")).to_be_visible()
 
 
-@pytest.mark.parametrize("part", ["", "/clients", "/bans", "/matches"])
+@pytest.mark.parametrize("part", ["", "/clients", "/bans", "/matches", "/nodes"])
 def test_every_part_is_there(page: Page, part: str) -> None:
     sign_in(page, f"/organise{part}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()

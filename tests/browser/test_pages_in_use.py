@@ -9,7 +9,7 @@ from tests.browser.faults import serious_faults
 from tests.browser.looking import looking
 from tests.browser.test_every_page import SIZES
 
-PARTS = ["", "/clients", "/matches", "/bans", "/battlecube", "/boats", "/audit"]
+PARTS = ["", "/clients", "/matches", "/bans", "/battlecube", "/boats", "/nodes", "/audit"]
 
 
 def check(page: Page) -> None:
