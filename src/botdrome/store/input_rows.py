@@ -4,7 +4,7 @@ from typing import Any
 
 from botdrome.store.nodes import FENCED
 from botdrome.store.postgres import Postgres, leave_as_it_is
-from botdrome.store.store import Fenced, StoreUnavailable
+from botdrome.store.store import Fenced
 
 OWN = "WITH own AS (SELECT FROM nodes WHERE name = $1 AND epoch = $2 FOR KEY SHARE) "
 """The lock makes a node that declares this one dead wait for the commit, so that it reads all rows."""
@@ -31,19 +31,41 @@ class InputRows(Postgres):
         """`flushed`: a row is on disk when `write` returns. Otherwise it survives the node but not a crash of PostgreSQL."""
         super().__init__(url, shown)
         self._node, self._epoch, self._flushed = node, epoch, flushed
+        self._writing: Any = None
+        """The connection that writes rows, and its statement: taking them from the pool costs more than writing."""
+        self._statement: Any = None
 
     async def open(self) -> None:
         async with self._explained():
             commit = {"synchronous_commit": "on" if self._flushed else "off"}
-            self._writer = await self._pool(1, commit, reset=leave_as_it_is)
+            self._writer = await self._pool(2, commit, reset=leave_as_it_is)
 
     async def write(self, number: int, data: bytes) -> None:
         """Write a row; once more if it is there already. Raise Fenced or StoreUnavailable if it is not written."""
-        if await self._answer("fetchval", WRITE, number, data) is None:
+        async with self._explained():
+            try:
+                if self._statement is None:
+                    self._writing = await self._writer.acquire()
+                    self._statement = await self._writing.prepare(WRITE)
+                written = await self._statement.fetchval(self._node, self._epoch, number, data)
+            except BaseException:
+                await self._release()
+                raise
+        if written is None:
             raise Fenced(FENCED.format(self._node, self._epoch))
 
+    async def _release(self) -> None:
+        connection, self._writing, self._statement = self._writing, None, None
+        if connection is not None:
+            await self._writer.release(connection)
+
+    async def close(self) -> None:
+        await self._release()
+        await super().close()
+
     async def delete_before(self, number: int) -> None:
-        await self._answer("execute", DELETE, number)
+        async with self._explained():
+            await self._writer.execute(DELETE, self._node, self._epoch, number)
 
     async def read(self, node: str, epoch: int) -> list[bytes]:
         """Return the rows of any node, in their order."""
@@ -54,10 +76,3 @@ class InputRows(Postgres):
         """Delete the rows of dead nodes whose matches are all over."""
         async with self._explained():
             await self._writer.execute(CLEAN)
-
-    async def _answer(self, verb: str, statement: str, *values: Any) -> Any:
-        async with self._explained():
-            if self._writer is None:
-                raise StoreUnavailable("it is closed")
-            async with self._writer.acquire() as connection:
-                return await getattr(connection, verb)(statement, self._node, self._epoch, *values)

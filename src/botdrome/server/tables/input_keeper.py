@@ -22,8 +22,8 @@ log = structlog.get_logger()
 
 INTERVAL = 0.01
 """Seconds between two rows."""
-MOST_LINES = 5_000
-"""Inputs of one row; more wait for the next."""
+MOST_TABLES = 2_000
+"""Tables of one row; more wait for the next."""
 AGAIN = 1_000
 """Inputs of one row that are written again."""
 HEAD = 10
@@ -66,7 +66,8 @@ class InputKeeper:
 
     def forget(self, match_id: str) -> None:
         """The match is over."""
-        self._tables.pop(match_id, None)
+        if (table := self._tables.pop(match_id, None)) is not None:
+            table.kept = False
 
     def touch(self, table: "KeptTable") -> None:
         """The match of this table has new inputs."""
@@ -95,6 +96,7 @@ class InputKeeper:
         self._waiting, self._last = None, self._loop.time()
         tables = self._next_tables()
         chunks = [table.unsaved() for table in tables]
+        self._lines += sum([len(chunk.lines) for chunk in chunks])
         if self._again:
             self._add_again(chunks)
         self._number += 1
@@ -105,17 +107,10 @@ class InputKeeper:
     def _next_tables(self) -> "list[KeptTable]":
         """Return the tables for this row. A table whose match is over needs no inputs."""
         touched, self._touched = self._touched, []
-        tables: list[KeptTable] = []
-        lines = 0
-        for number, table in enumerate(touched):
-            if table.entry.id in self._tables:
-                tables.append(table)
-                lines += len(table.match.input_log) - table.saved
-            if lines > MOST_LINES:
-                self._touched = touched[number + 1 :]
-                break
-        self._lines += lines
-        return tables
+        if len(touched) > MOST_TABLES:
+            self._touched = touched[MOST_TABLES:]
+            touched = touched[:MOST_TABLES]
+        return [table for table in touched if table.kept]
 
     async def _write(self, data: bytes, tables: "list[KeptTable]") -> None:
         pause = SHORTEST_PAUSE
@@ -167,7 +162,7 @@ class InputKeeper:
         room = AGAIN
         while self._again and room > 0:
             table, first, end = self._again.popleft()
-            if table.entry.id not in self._tables:
+            if not table.kept:
                 continue
             until = min(end, first + room)
             chunks.append(table.saved_again(first, until))

@@ -21,6 +21,8 @@ class KeptTable(Table):
         super().__init__(entry, times, store, flight_bytes, metronome)
         self._keeper = keeper
         self._touched = False
+        self.kept = True
+        """False: the match is over, and its inputs need not be stored."""
         self.saved = 0
         """The number of inputs that are stored or being stored."""
         self._last_saved = b""
@@ -55,24 +57,26 @@ class KeptTable(Table):
         return InputChunk(self.entry.id, 0, lines, pack_head(head))
 
     def _publish(self, news: News, now: Milliseconds) -> None:
-        self._touch()
+        if not self._touched:
+            self._touch()
         super()._publish(news, now)
 
     def _ring(self) -> None:
-        self._touch()
+        if not self._touched:
+            self._touch()
         super()._ring()
 
     def _touch(self) -> None:
-        if not self._touched:
-            self._touched = True
-            self._keeper.touch(self)
+        self._touched = True
+        self._keeper.touch(self)
 
     # News that wait for the store.
 
     def _tell(self, news: News, now: Milliseconds) -> None:
         """Write the messages now, since the match goes on meanwhile."""
         if not self._keeper.holding:
-            self.release()
+            if self._held or self._leaving:
+                self.release()
             return super()._tell(news, now)
         self.shown = news[-1][1]
         steps, seated = self.match.steps, self._seated

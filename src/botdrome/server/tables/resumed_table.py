@@ -35,7 +35,8 @@ class ResumedTable(KeptTable):
         now = self.now()
         for flight in self._flights:
             flight.came(now, b"", MOVED, self.match.steps)
-        self._touch()
+        if not self._touched:
+            self._touch()
         if self.match.result is not None:
             return self._publish(self._resumption.news, now)
         self._loop.call_later(grace, self._end_grace)
