@@ -52,6 +52,7 @@ def tables(desk: Desk, matches: int) -> list[Table]:
     terms = replace(row.terms, boards=1, pace=replace(row.terms.pace, limit=None))
     made = [desk.tables.set_table(row.game, terms, ("ada", "bob"), ("", "")) for _ in range(matches)]
     for table in made:
+        desk.store.begin(table.entry)
         table.start()
     return made
 

@@ -152,7 +152,7 @@ async def open_server(
         node = await join_cluster(store, settings) if settings.nats else node
         await asyncio.to_thread(likeness, "")  # reads its list now, and not at the first login
         parts = await _put_together(settings, store, shown, protocols, node)
-        await node.recover()
+        await node.recover(parts.server.desk, parts.url_bots.invitations)
         ports = Ports(settings, parts.server.callers, shared)
         await node.open_rooms(partial(_open_rooms, parts), ports)  # before the first client, which may be expected in a contest
         await _listen(parts, ports)

@@ -48,6 +48,7 @@ class Playing:
         row = FORMATS[GAME]
         owners = tuple("" if name.startswith("house:") else f"bot 1 {name}" for name in names)
         table = self.desk.tables.set_table(row.game, row.terms, names, owners, contest=contest)
+        self.node.store.begin(table.entry)
         table.start()
         for player, move in moves:
             table.submit(player, move, b"")

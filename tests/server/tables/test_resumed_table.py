@@ -49,6 +49,7 @@ class TwoNodes:
         row = FORMATS[game]
         table = there.set_table(row.game, row.terms, ("ada", "bob"), ("", ""))
         assert isinstance(table, KeptTable)
+        self.store.begin(table.entry)
         table.start()
         for player, move in moves:
             table.submit(player, move, b"")

@@ -99,6 +99,7 @@ def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], caller: 
     owners = tuple(clients[number].owner if number in clients else player.owner for number, player in enumerate(players))
     versions = tuple(player.version for player in wanted.players)
     table = desk.tables.set_table(setup.game, terms, names, owners, _options(wanted), versions=versions)
+    table.resumes = False  # its organiser is on this node
     game = CubeGame(table, wanted, caller, desk.settings, desk.registry.clients)
     for number in range(len(names)):
         if number in house:

@@ -193,6 +193,7 @@ class DuelHall:
 
     def _look_after(self, table: Table) -> None:
         """Keep statistics of a table until it is over, unless it is played at a pace for people."""
+        table.resumes = False
         if table.entry.id not in self._counted:
             usual = table.entry.pace == "usual"
             table.subscribe(

@@ -24,6 +24,7 @@ from botdrome.server.lobby.house_table import house_table
 from botdrome.server.lobby.matchmaker import Matchmaker
 from botdrome.server.lobby.owners import is_of_guest, seat_of
 from botdrome.server.lobby.registry import Registry
+from botdrome.server.lobby.returns import come_back_elsewhere
 from botdrome.server.lobby.tasks import Tasks
 from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.network.connection import GOING, INTERNAL, TRY_LATER
@@ -154,15 +155,14 @@ class Desk:
 
     def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
         """Give a client the seat back that it left: the owner of a seat gets it, or a guest that knows its secret."""
-        table = self.tables[match_id]
-        player = None if table is None or not table.open else seat_of(table.entry, client.owner, secret)
-        if table is None or player is None:
+        if (table := self.tables[match_id]) is None:
+            return self.tasks.start(come_back_elsewhere(self, client, match_id, secret))
+        if (player := seat_of(table.entry, client.owner, secret) if table.open else None) is None:
             return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
         if secret and table.match.terms.gone == "wait":
             self.guest_sessions.end(seat_key(table, player))
-        if not table.rejoin(player, client):
-            return client.turn_away({"error": f"there is no coming back to match {match_id}"})
-        return client.sit_down(table, player)
+        words = f"there is no coming back to match {match_id}"
+        return client.sit_down(table, player) if table.rejoin(player, client) else client.turn_away({"error": words})
 
     # House bots.
 

@@ -62,6 +62,7 @@ def open_table(
     """Return a table for these players, with its house bots seated."""
     names, owners = tuple(player.name for player in players), tuple(player.owner for player in players)
     table = desk.tables.set_table(game, terms, names, owners, options, contest, seed=seed)
+    table.resumes = False  # its room is in memory
     for number, player in enumerate(players):
         if player.house is not None:
             HouseSeat(desk.workers, table, number, player.house).sit_down()

@@ -77,7 +77,7 @@ class UrlBots:
         self._entries = ContestEntries(desk.store)
         self._attending: dict[tuple[Wish, str], UrlBot | None] = {}
         self._resting: dict[str, float] = {}
-        self._invitations = Invitations(desk, caller)
+        self.invitations = Invitations(desk, caller)
         self._challenges = SharedSlots(MOST_CHALLENGES)
         self._loop = asyncio.get_running_loop()
         desk.on_wait(self._client_waits)
@@ -114,7 +114,7 @@ class UrlBots:
 
     async def enter(self, bot: BotEntry, contest: str) -> None:
         """Raise CallFailed if the bot has no URL, or does not answer there."""
-        url = self._invitations.address(bot)
+        url = self.invitations.address(bot)
         if url is None:
             raise CallFailed("it has no address, and is not connected")
         await self._challenge(url, bot.name, bot.game)
@@ -137,7 +137,7 @@ class UrlBots:
 
     async def _found(self, name: str, game: str) -> Callee | None:
         try:
-            return await self._invitations.find(name, game)
+            return await self.invitations.find(name, game)
         except StoreUnavailable as problem:
             log.warning("a bot could not be looked up", bot=name, why=str(problem))
             return None
@@ -160,7 +160,7 @@ class UrlBots:
         if callee is None:
             return
         try:
-            bot = await self._invitations.invite(callee, seeker.wish.pace)
+            bot = await self.invitations.invite(callee, seeker.wish.pace)
         except BotUnavailable as problem:
             client = self._desk.client_of(seeker)
             if client is not None:
@@ -208,7 +208,7 @@ class UrlBots:
         callee = await self._found(name, wish.game)
         if callee is None:
             return False
-        playing = self._invitations.bot(callee)
+        playing = self.invitations.bot(callee)
         try:
             playing.version = await challenge(self._caller, callee.url, name, wish.game)
         except CallFailed as failure:

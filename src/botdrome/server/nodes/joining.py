@@ -11,6 +11,7 @@ from botdrome.server.arena import Arena
 from botdrome.server.battlebot.host import BattlebotHost
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
+from botdrome.server.lobby.invitations import Invitations
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.nodes import membership
@@ -21,6 +22,7 @@ from botdrome.server.nodes.node_clients import NodeClients, OpenRooms
 from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.server.nodes.shared_registry import SharedRegistry
 from botdrome.server.nodes.shared_tables import SharedTables
+from botdrome.server.nodes.takeover import KeptMatches, keep_matches
 from botdrome.server.operator.operator import Operator
 from botdrome.server.protocol import Ports
 from botdrome.server.session import Session
@@ -51,7 +53,7 @@ class SingleServer:
     def bring(self, connect: Callable[[Connection], Session]) -> None:
         """Do nothing: no client comes from another node."""
 
-    async def recover(self) -> None:
+    async def recover(self, desk: Desk, invitations: Invitations) -> None:
         """Close the matches of a server that crashed, unless another server uses the store as well.
 
         This happens before any port opens, so all matches that run later are this server's.
@@ -84,6 +86,7 @@ class JoinedNode:
 
     def __init__(self, members: membership.Membership, links: NatsLinks) -> None:
         self.members, self.links, self.mover = members, links, Mover(members, links)
+        self._kept: KeptMatches | None = None
         self._began = self._looked = monotonic()
         self._spent = process_time()
 
@@ -132,7 +135,9 @@ class JoinedNode:
         clients = NodeClients(desk, desk.cluster, self.mover, open_rooms, ports.arriving)
         ports.relay, self.forwarding = clients.relay, clients.forwarding("http")
 
-    async def recover(self) -> None:
+    async def recover(self, desk: Desk, invitations: Invitations) -> None:
+        """Store the inputs of all matches from now on, and take over those of dead nodes."""
+        self._kept = await keep_matches(desk, self.members, invitations)
         await self.members.recover()
 
     async def announce(self, url: str, ports: Ports) -> None:
@@ -157,6 +162,8 @@ class JoinedNode:
 
     async def leave(self) -> None:
         """Leave, after everything is stored."""
+        if self._kept is not None:
+            await self._kept.close()
         self.mover.close()
         self._tables.close()
         await self.links.close()

@@ -1,0 +1,78 @@
+"""Returns: clients that come back to a match that does not run on this node. It runs elsewhere, or it is over."""
+
+import asyncio
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from botdrome.formats import restored
+from botdrome.match.events import Player
+from botdrome.match.record import BadRecord
+from botdrome.match.resuming import Resumption
+from botdrome.server.failures import STORE_AWAY
+from botdrome.server.lobby.owners import seat_of
+from botdrome.server.lobby.waiting_client import WaitingClient
+from botdrome.server.network.connection import TRY_LATER
+from botdrome.server.tables.audience import header_of
+from botdrome.store.store import MatchEntry, Store, StoreUnavailable
+from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import MatchWriters
+
+if TYPE_CHECKING:
+    from botdrome.server.lobby.desk import Desk
+
+PAUSE = 0.1
+"""Seconds between two looks for a match whose node has died."""
+INPUTS = 100
+"""Inputs that are replayed at a time."""
+
+
+@runtime_checkable
+class MovesOn(Protocol):
+    """A client whose connection can move to another node."""
+
+    def move(self, to: str, seat: int) -> None: ...
+
+
+async def come_back_elsewhere(desk: "Desk", client: WaitingClient, match_id: str, secret: str) -> None:
+    """Bring a client to the node of its match, or tell it the result if the match is over.
+
+    If that node has died, wait until another one has taken the match over.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop.time() + desk.settings.cluster.death + desk.settings.cluster.grace
+    try:
+        while client.present:
+            entry = await desk.store.match(match_id)
+            player = None if entry is None else seat_of(entry, client.owner, secret)
+            if entry is None or player is None:
+                break
+            if entry.status != "running":
+                return await _tell_result(desk.store, client, entry, player)
+            if desk.tables[match_id] is not None:
+                return desk.come_back(client, match_id, secret)
+            if desk.cluster is None or loop.time() > until:
+                break
+            if entry.node != desk.cluster.here and entry.node in desk.cluster.members.nodes and isinstance(client, MovesOn):
+                return client.move(entry.node, 0)
+            await asyncio.sleep(PAUSE)
+    except StoreUnavailable:
+        return client.turn_away({"error": STORE_AWAY}, TRY_LATER)
+    return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
+
+
+async def _tell_result(store: Store, client: WaitingClient, entry: MatchEntry, player: Player) -> None:
+    """Send the last messages of a match as the player would have got them."""
+    data = await store.record(entry.id)
+    try:
+        record, game = restored(data or b"")
+        resumption = Resumption(record.setup, game, [line.input for line in record.lines])
+        while resumption.advance(INPUTS):
+            await asyncio.sleep(0)
+    except BadRecord:
+        return client.turn_away({"error": f"match {entry.id} is over: {entry.reason or entry.status}"})
+    if not client.present:
+        return None
+    stands, writers = standing(resumption.match, resumption.now), MatchWriters(header_of(entry))
+    writers.recap = resumption.recap, stands, ()
+    client.take_seat(player, writers)
+    client.tell(client.notify(resumption.news, stands))
+    return client.dismiss(failed=False)
