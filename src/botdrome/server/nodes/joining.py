@@ -10,8 +10,8 @@ from botdrome.server import metrics
 from botdrome.server.arena import Arena
 from botdrome.server.battlebot.host import BattlebotHost
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.network.connection import Connection
 from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.network.connection import Connection
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.nodes import membership
