@@ -1,7 +1,7 @@
 """Returns: clients that come back to a match that does not run on this node. It runs elsewhere, or it is over."""
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from botdrome.formats import restored
 from botdrome.match.events import Player
@@ -25,13 +25,6 @@ INPUTS = 100
 """Inputs that are replayed at a time."""
 
 
-@runtime_checkable
-class MovesOn(Protocol):
-    """A client whose connection can move to another node."""
-
-    def move(self, to: str, seat: int) -> None: ...
-
-
 async def come_back_elsewhere(desk: "Desk", client: WaitingClient, match_id: str, secret: str) -> None:
     """Bring a client to the node of its match, or tell it the result if the match is over.
 
@@ -49,10 +42,10 @@ async def come_back_elsewhere(desk: "Desk", client: WaitingClient, match_id: str
                 return await _tell_result(desk.store, client, entry, player)
             if desk.tables[match_id] is not None:
                 return desk.come_back(client, match_id, secret)
-            if desk.cluster is None or loop.time() > until:
+            if desk.cluster is None or desk.shared is None or loop.time() > until:
                 break
-            if entry.node != desk.cluster.here and entry.node in desk.cluster.members.nodes and isinstance(client, MovesOn):
-                return client.move(entry.node, 0)
+            if entry.node in desk.cluster.members.nodes.keys() - {desk.cluster.here} and desk.shared.bring(client, entry.node):
+                return None
             await asyncio.sleep(PAUSE)
     except StoreUnavailable:
         return client.turn_away({"error": STORE_AWAY}, TRY_LATER)

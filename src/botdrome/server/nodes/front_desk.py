@@ -89,6 +89,13 @@ class FrontDesk:
         else:
             self.tell(to, NotComing(seat))
 
+    def bring(self, client: WaitingClient, to: NodeId) -> bool:
+        """Move a client that returns to the node of its match; False: it cannot move."""
+        if not isinstance(client, Session) or client.luggage is None:
+            return False
+        self._mover.move(client, to, *client.luggage)
+        return True
+
     def follow(self, lost: NodeId | None = None) -> None:
         """Homes have moved, or all that was told to a node is lost: seek anew at the present homes."""
         for seeker, home in tuple(self._homes.items()):

@@ -49,6 +49,10 @@ class SharedDesk:
         """Give a connection that came from another node the seat for which it came; False: that waits no longer."""
         return self._home.arrive(number, client)
 
+    def bring(self, client: WaitingClient, to: NodeId) -> bool:
+        """Move a client that returns to the node of its match; False: it cannot move."""
+        return self._front.bring(client, to)
+
     def give_up(self, seeker: Seeker) -> None:
         self._front.give_up(seeker)
 
