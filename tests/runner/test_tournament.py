@@ -1,10 +1,12 @@
 """Tournaments: the same outcome in one process or in several, kept in files that hold."""
 
 import multiprocessing
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from botdrome.formats import FORMATS
 from botdrome.match.record import read, verify
@@ -59,6 +61,15 @@ def test_breaking_off_ends_the_processes() -> None:
     outcomes = play_all(plan(("house:random", "house:random"), matches=2000), jobs=2)
     next(outcomes)
     outcomes.close()
+    assert multiprocessing.active_children() == []
+
+
+def test_a_process_that_is_killed_ends_the_others() -> None:
+    outcomes = play_all(plan(("house:random", "house:random"), matches=100_000), jobs=2)
+    next(outcomes)
+    multiprocessing.active_children()[0].kill()
+    with pytest.raises(BrokenProcessPool):
+        list(outcomes)
     assert multiprocessing.active_children() == []
 
 

@@ -80,7 +80,7 @@ def in_processes(
     """What the work makes of the items, as it comes in; closing the generator ends what still runs. `ready` is called first in
     each process."""
     with worker_pool(jobs, ready) as pool:
-        yield from in_batches(pool, partial(timed, work), items, lambda: jobs, most, seconds)
+        yield from in_batches(pool, partial(unless_ended, partial(timed, work)), items, lambda: jobs, most, seconds)
 
 
 @contextmanager
@@ -105,6 +105,14 @@ def _begin(ready: Callable[[], None] | None) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if ready is not None:
         ready()
+
+
+def unless_ended(work: Callable[[T], R], item: T) -> R:
+    """Do the work in a process of a pool; SIGTERM ends the process, although the pool would take the exception for a result."""
+    try:
+        return work(item)
+    except SystemExit:
+        os._exit(1)
 
 
 def _unwind(*_: Any) -> None:

@@ -14,7 +14,7 @@ from botdrome.client.program import CannotStart
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import ContestFixture, Entrant
 from botdrome.contest.schedule import Fixture
-from botdrome.runner.batches import worker_pool
+from botdrome.runner.batches import unless_ended, worker_pool
 from botdrome.runner.bot_process import Isolation, close_idle
 from botdrome.runner.names import distinct_names
 from botdrome.runner.seats import check_bot
@@ -108,7 +108,7 @@ class PlayersHere:
 
 class PlayersInProcesses:
     def __init__(self, plan: TournamentPlan, pool: ProcessPoolExecutor, jobs: int) -> None:
-        self._work: Callable[[Sequence[ContestFixture]], list[PlayedFixture]] = partial(play_portion, plan)
+        self._work: Callable[[Sequence[ContestFixture]], list[PlayedFixture]] = partial(unless_ended, partial(play_portion, plan))
         self._pool, self.jobs = pool, jobs
 
     def play(self, fixtures: Sequence[ContestFixture]) -> asyncio.Future[list[PlayedFixture]]:
