@@ -53,6 +53,8 @@ class Seeker(Struct, frozen=True):
     """The only name that it wants to meet; None for any."""
     by_lot: bool = False
     """True: the first seat is drawn at random. False: the player that has waited longest begins."""
+    all_contests: bool = False
+    """True: it waits in all of its contests, since its protocol names none; the wish names the first."""
 
     def accepts(self, other: "Seeker") -> bool:
         if self.name == other.name or self.opponent not in (None, other.name):

@@ -48,7 +48,7 @@ async def test_a_withdrawn_bot_is_released_and_cannot_come_back(tmp_path: Path) 
                 await asyncio.sleep(0)
             await house.contests.withdraw("cup", "ada", "operator")
             assert await one.receive() == {"contest": "cup", "complete": True}
-        assert house.contests.expecting(GAME, "ada") is None and house.contests.expecting(GAME, "bob")
+        assert not house.contests.expecting(GAME, "ada") and house.contests.expecting(GAME, "bob")
         async with bot(house, ada | NOTICES) as one:
             left = "ada has left the contest 'cup', and cannot come back after the start"
             assert await one.receive() == {"error": left}
@@ -94,10 +94,10 @@ async def test_strangers_that_are_refused_leave_no_trace(tmp_path: Path) -> None
         await house.contests.act("cup", "start", "operator")
         contest = house.contests.running("cup")
         assert contest is not None
-        before = (dict(contest._players._waiting), set(contest._no_shows._since))
+        before = (dict(contest.players._waiting), set(contest._no_shows._since))
         async with bot(house, await registered(house, "eve") | {"contest": "cup"} | NOTICES) as one:
             assert await one.receive() == {"error": "the contest 'cup' has started, and takes no more bots"}
-        assert (dict(contest._players._waiting), set(contest._no_shows._since)) == before
+        assert (dict(contest.players._waiting), set(contest._no_shows._since)) == before
 
 
 async def test_an_open_contest_holds_no_bots_back_after_a_restart(tmp_path: Path) -> None:
@@ -105,4 +105,4 @@ async def test_an_open_contest_holds_no_bots_back_after_a_restart(tmp_path: Path
         await open_contest(house)
         await entered(house, "ada", "bob")
     async with server(tmp_path) as house:
-        assert house.contests.expecting(GAME, "ada") is None
+        assert not house.contests.expecting(GAME, "ada")

@@ -58,7 +58,8 @@ class ContestGames:
         queue = self._desk.contest_queue
         assert queue is not None
         self._waits[player.text] = wait
-        leave = queue.hold(self._room.plan.game.name, player.text, player.owner, player.version, self, wait.abort)
+        plan, sizes = self._room.plan, range(self._room.plan.min, self._room.plan.max + 1)
+        leave = queue.hold(plan.game, sizes, player.text, player.owner, player.version, self, wait.abort)
         wait.on_leave = partial(self._leave, player.text, leave)
 
     def _leave(self, name: str, leave: Callable[[], None]) -> None:

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from botdrome.server.bomber.plan import BomberPlan
 from botdrome.server.bomber.room import BomberRoom
 from botdrome.server.bomber.users import BomberUser
@@ -35,8 +37,8 @@ class ContestRooms:
 
     def expects(self, plan: BomberPlan, admission: Admission) -> bool:
         """Return True if a registered bot plays in a running contest with the rules of the room, or raise ContestRefusal."""
-        queue, sizes = self._desk.contest_queue, range(plan.least, plan.players + 1)
-        return queue is not None and queue.expects(plan.game, sizes, admission.name, admission.owner, admission.version)
+        queue = self._desk.contest_queue
+        return queue is not None and queue.expects(plan.game, _sizes(plan), admission.name, admission.owner, admission.version)
 
     def enter(self, plan: BomberPlan, name: str, admission: Admission, password: str | None, address: str) -> BomberUser:
         """Let a user wait for its next match in a room of its own."""
@@ -46,7 +48,7 @@ class ContestRooms:
         queue = self._desk.contest_queue
         assert queue is not None
         release = partial(self.drop, admission.name, user)
-        leave = queue.hold(plan.game.name, admission.name, admission.owner, admission.version, self, release)
+        leave = queue.hold(plan.game, _sizes(plan), admission.name, admission.owner, admission.version, self, release)
         if self._rooms.get(user.user_id) is room and room.table is None:
             self._leave[admission.name] = leave
         return user
@@ -74,8 +76,10 @@ class ContestRooms:
             if other is not room:
                 room.take_over(name, user, other)
                 other.close()
-        gathered = [self._gathered(player, own) for player in players]
-        table = open_table(self._desk, plan.game, room.plan.terms, plan.options, gathered, plan.contest, plan.seed)
+        gathered, terms = [self._gathered(player, own) for player in players], room.plan.terms
+        if plan.limit is not None:
+            terms = replace(terms, pace=replace(terms.pace, limit=plan.limit))
+        table = open_table(self._desk, plan.game, terms, plan.options, gathered, plan.contest, plan.seed)
         plan.prepare(table)
         room.on_end = partial(self._end, own)
         room.begin(gathered, table)
@@ -89,3 +93,7 @@ class ContestRooms:
     def _end(self, users: dict[str, BomberUser]) -> None:
         for name, user in users.items():
             self.drop(name, user)
+
+
+def _sizes(plan: BomberPlan) -> range:
+    return range(plan.least, plan.players + 1)

@@ -1,6 +1,7 @@
 """ContestDesk: brings waiting clients to the contests in which they play, and sets the tables for them."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -8,9 +9,11 @@ from botdrome.contest.lobby import Seeker
 from botdrome.formats import FORMATS
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
+from botdrome.server.contests.contest_hold import ContestHold
 from botdrome.server.contests.contest_player import ContestPlayer, ContestTable, TableOpener
 from botdrome.server.contests.contests import Contests
 from botdrome.server.contests.entry_rules import check_version
+from botdrome.server.contests.running_contest import RunningContest
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
@@ -26,7 +29,10 @@ class ContestDesk:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self.contests = Contests(desk.store, desk.workers, desk.tasks.start, lambda: desk.refusal, self._house_player)
+        self._holds: dict[int, ContestHold] = {}
+        """By ticket. Those that wait no longer are dropped when contests change."""
         self.on_change = self.contests.on_change
+        self.on_change.append(self._join_contests)
         desk.contest_queue = self
 
     # Clients that name a contest.
@@ -62,49 +68,76 @@ class ContestDesk:
 
     def leave(self, seeker: Seeker) -> None:
         contest = self.contests.running(seeker.wish.contest or "")
-        if contest is not None:
+        if (hold := self._holds.pop(seeker.ticket, None)) is not None:
+            hold.leave()
+        elif contest is not None:
             contest.depart(seeker.name, seeker.ticket)
 
     def _let_wait(self, name: str, seeker: Seeker, client: WaitingClient, release: Callable[[], None]) -> None:
         if self._desk.client_of(seeker) is not client:
-            return
+            return None
         contest = self.contests.running(name)
         if contest is None:
-            release()
+            return release()
+        take = partial(self._desk.recruit, seeker)
+        player = ContestPlayer(seeker.ticket, seeker.name, client.owner, self, take, release, client.version)
+        if seeker.all_contests:
+            self._hold(player, lambda: self.contests.expecting(seeker.wish.game, seeker.name))
         else:
-            take = partial(self._desk.recruit, seeker)
-            contest.arrive(ContestPlayer(seeker.ticket, seeker.name, client.owner, self, take, release, client.version))
-            self._desk.announce(seeker)
+            contest.arrive(player)
+        return self._desk.announce(seeker)
 
     # Clients of protocols whose logins name no contest.
 
     def expecting(self, game: str, bot: str) -> str | None:
-        contest = self.contests.expecting(game, bot)
-        return None if contest is None else contest.name
+        return next((contest.name for contest in self.contests.expecting(game, bot)), None)
 
     def expects(self, game: Game[Any], sizes: range, bot: str, owner: str, version: str) -> bool:
         """Return True if a registered bot plays in a running contest with these rules, at tables of one of these sizes.
 
-        Raise ContestRefusal if the contest does not allow this version of it.
+        Raise ContestRefusal if no such contest allows this version of it.
         """
-        contest = self.contests.expecting(game.name, bot)
-        if contest is None or not is_another_bots(owner, NOBODY):
-            return False
-        document = contest.document
-        if document.seats not in sizes or with_options(FORMATS[game.name].game, document.options) != game:
-            return False
-        check_version(self.contests.known(contest.name), bot, version)
-        return True
+        found = self._with_rules(game, sizes, bot) if is_another_bots(owner, NOBODY) else []
+        if found and not self._allowing(version, bot, found):
+            check_version(self.contests.known(found[0].name), bot, version)
+        return bool(found)
+
+    def _with_rules(self, game: Game[Any], sizes: range, bot: str) -> list[RunningContest]:
+        found = [(contest, contest.document) for contest in self.contests.expecting(game.name, bot)]
+        usual = FORMATS[game.name].game
+        return [one for one, document in found if document.seats in sizes and with_options(usual, document.options) == game]
+
+    def _allowing(self, version: str, bot: str, contests: Sequence[RunningContest]) -> list[RunningContest]:
+        found = []
+        for contest in contests:
+            with suppress(ContestRefusal):
+                check_version(self.contests.known(contest.name), bot, version)
+                found.append(contest)
+        return found
 
     def hold(
-        self, game: str, bot: str, owner: str, version: str, opener: TableOpener, release: Callable[[], None]
+        self, game: Game[Any], sizes: range, bot: str, owner: str, version: str, opener: TableOpener, release: Callable[[], None]
     ) -> Callable[[], None]:
         """Let the player of a room wait for its next match. Call what is returned when it waits no longer."""
-        contest, ticket = self.contests.expecting(game, bot), next(self._desk.tickets)
-        assert contest is not None
-        self._desk.tasks.start(self._renew(contest.name, bot, version))
-        contest.arrive(ContestPlayer(ticket, bot, owner, opener, lambda: None, release, version))
-        return partial(contest.depart, bot, ticket)
+        player = ContestPlayer(next(self._desk.tickets), bot, owner, opener, lambda: None, release, version)
+        return self._hold(player, lambda: self._with_rules(game, sizes, bot)).leave
+
+    def _hold(self, player: ContestPlayer, contests: Callable[[], Sequence[RunningContest]]) -> ContestHold:
+        def allowing() -> list[RunningContest]:
+            return self._allowing(player.version, player.name, contests())
+
+        def renew(contest: str) -> None:
+            self._desk.tasks.start(self._renew(contest, player.name, player.version))
+
+        hold = self._holds[player.ticket] = ContestHold(player, allowing, renew)
+        hold.join()
+        return hold
+
+    def _join_contests(self) -> None:
+        """Let players wait in contests that have started, too."""
+        self._holds = {ticket: hold for ticket, hold in self._holds.items() if hold.waits}
+        for hold in list(self._holds.values()):
+            hold.join()
 
     async def _renew(self, name: str, bot: str, version: str) -> None:
         """Store the version of a player of a room, which was checked."""

@@ -7,7 +7,7 @@ from botdrome.contest.document import ContestDocument
 from botdrome.formats import FORMATS
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
-from botdrome.match.terms import Terms
+from botdrome.match.terms import Milliseconds, Terms
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
 
@@ -20,13 +20,16 @@ class ContestTable(NamedTuple):
     terms: Terms
     options: Mapping[str, Any]
     seed: int
+    limit: Milliseconds | None
+    """The time for a move that the document names; None: it names none."""
     prepare: Callable[[Table], None]
     """Called before the match starts."""
 
 
 def contest_table(document: ContestDocument, seed: int, prepare: Callable[[Table], None]) -> ContestTable:
     game = with_options(FORMATS[document.game].game, document.options)
-    return ContestTable(document.name, game, document.terms, document.options, seed, prepare)
+    limit = document.terms.pace.limit if document.clock.control or document.clock.limit is not None else None
+    return ContestTable(document.name, game, document.terms, document.options, seed, limit, prepare)
 
 
 class ContestPlayer(NamedTuple):
@@ -43,6 +46,8 @@ class ContestPlayer(NamedTuple):
     """Called when its contest is over."""
     version: str = ""
     """The version of the bot; empty: it names none."""
+    on_seat: Callable[[], Callable[[], None]] = lambda: lambda: None
+    """Called when it is seated. What it returns is called after the match."""
     is_house: bool = False
     """It plays any number of matches at once."""
 

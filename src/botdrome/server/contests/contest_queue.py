@@ -20,15 +20,15 @@ class ContestQueue(Protocol):
     def leave(self, seeker: Seeker) -> None: ...
 
     def expecting(self, game: str, bot: str) -> str | None:
-        """Return the running contest of a bot, for protocols whose logins name no contest."""
+        """Return the first running contest of a bot, for protocols whose logins name no contest."""
 
     def expects(self, game: Game[Any], sizes: range, bot: str, owner: str, version: str) -> bool:
         """Return True if a registered bot plays in a running contest with these rules, at tables of one of these sizes.
 
-        Raise ContestRefusal if the contest does not allow this version of it.
+        Raise ContestRefusal if no such contest allows this version of it.
         """
 
     def hold(
-        self, game: str, bot: str, owner: str, version: str, opener: TableOpener, release: Callable[[], None]
+        self, game: Game[Any], sizes: range, bot: str, owner: str, version: str, opener: TableOpener, release: Callable[[], None]
     ) -> Callable[[], None]:
         """Let the player of a room wait for its next match. Call what is returned when it waits no longer."""

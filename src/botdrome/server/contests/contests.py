@@ -90,13 +90,10 @@ class Contests:
         stored = self._stored.get(name)
         return stored if stored is not None and stored.entry.document.game == game else None
 
-    def expecting(self, game: str, bot: str) -> RunningContest | None:
-        """Return the running contest in which a bot plays, for protocols whose logins name no contest."""
-        for contest in self._running.values():
-            began = self._stored[contest.name].entry.state in ("running", "paused")
-            if began and contest.document.game == game and not contest.over and contest.has(bot):
-                return contest
-        return None
+    def expecting(self, game: str, bot: str) -> list[RunningContest]:
+        """Return the running contests in which a bot plays, for protocols whose logins name no contest."""
+        found = [one for one in self._running.values() if one.document.game == game and not one.over and one.has(bot)]
+        return [one for one in found if self._stored[one.name].entry.state in ("running", "paused")]
 
     def awaited(self, name: str) -> list[str]:
         """Return the bots that have matches to play and are not here."""

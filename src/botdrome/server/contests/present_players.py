@@ -56,5 +56,11 @@ class PresentPlayers:
         self._playing.update(names)
         return players
 
+    def lend(self, name: str, ticket: int) -> bool:
+        """Another contest has seated a player that waits: it is here until it stands up. Return False if it does not wait."""
+        lent = self.depart(name, ticket)
+        self._playing[name] += lent
+        return lent
+
     def stand_up(self, names: Iterable[str]) -> None:
         self._playing.subtract(names)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, FixtureResult
 from botdrome.contest.plan import OpenFixtures
 from botdrome.contest.progress import late_entrant, unplayed
-from botdrome.server.contests.contest_matches import ContestMatches
+from botdrome.server.contests.contest_matches import DECIDED, LOOKED_AT, SEATING, ContestMatches
 from botdrome.server.contests.contest_planner import ContestPlanner
 from botdrome.server.contests.contest_player import ContestPlayer
 from botdrome.server.contests.current_plan import CurrentPlan
@@ -24,10 +24,6 @@ log = structlog.get_logger()
 
 RULES = "the document"
 """The author of changes that nobody ordered."""
-LOOKED_AT, SEATING = 800, 100
-"""Fixtures that one callback looks at, within 3 ms; starting a match costs as much as looking at 100."""
-DECIDED = 400
-"""Fixtures of absent players that are decided at once; more follow a second later."""
 
 
 class RunningContest:
@@ -43,8 +39,9 @@ class RunningContest:
     ) -> None:
         """`refusal` says why no match may begin at present; empty: it may. The contest has that many results."""
         self._matches = ContestMatches(self._match_over)
-        self._players, self._playing = self._matches.players, self._matches.playing
-        self._plan = CurrentPlan(planner, stored.entry.document.name, self._playing, self._planned)
+        self.players, self._playing = self._matches.players, self._matches.playing
+        self.name = stored.entry.document.name
+        self._plan = CurrentPlan(planner, self.name, self._playing, self._planned)
         self._read(stored, results)
         self.paused, self.started = True, False
         self._journal, self._start_task, self._refusal, self._on_over = journal, start, refusal, on_over
@@ -56,11 +53,8 @@ class RunningContest:
 
     def _read(self, stored: EnteredContest, results: int) -> None:
         self.document, self._secret, self.entrants = stored.entry.document, stored.entry.secret, list(stored.entrants)
+        self._numbers = {entrant.name: number for number, entrant in enumerate(self.entrants)}
         self._plan.reset(self.entrants, results)
-
-    @property
-    def name(self) -> str:
-        return self.document.name
 
     @property
     def over(self) -> bool:
@@ -74,7 +68,8 @@ class RunningContest:
 
     def has(self, bot: str) -> bool:
         """Return True if a bot has entered, and not left."""
-        return any(entrant.name == bot and entrant.left is None for entrant in self.entrants)
+        number = self._numbers.get(bot)
+        return number is not None and self.entrants[number].left is None
 
     # Players that come and go.
 
@@ -92,7 +87,7 @@ class RunningContest:
         """Seat the players that wait. Absent players are expected from now on."""
         self.paused = False
         for entrant in self.entrants:
-            if entrant.name not in self._players:
+            if entrant.name not in self.players:
                 self._no_shows.expect(entrant.name)
         self._go_on()
 
@@ -102,24 +97,29 @@ class RunningContest:
         self._no_shows.stop()
 
     def arrive(self, player: ContestPlayer) -> None:
-        self._players.arrive(player)
+        self.players.arrive(player)
         self._no_shows.arrive(player.name)
         self._look([player.name])
 
     def depart(self, name: str, ticket: int) -> None:
         """A player waits no longer."""
-        if self._players.depart(name, ticket):
+        if self.players.depart(name, ticket):
             self._note_absence(name)
+
+    def take_back(self, name: str) -> None:
+        """Its match in another contest is over."""
+        self.players.stand_up([name])
+        self._note_absence(name)
 
     def end(self) -> None:
         """The contest is over: abort its matches, and let all players go."""
         self.pause()
         self.started = False
         self._matches.abort("the contest is over")
-        self._players.release(self._players.waiting)
+        self.players.release(self.players.waiting)
 
     def _note_absence(self, name: str) -> None:
-        if name not in self._players:
+        if name not in self.players:
             self._no_shows.leave(name)
             self._watch()
 
@@ -135,7 +135,7 @@ class RunningContest:
         if not self.started:
             return
         for name in self._plan.fixtures.of:
-            if not before.of.get(name) and name not in self._players:
+            if not before.of.get(name) and name not in self.players:
                 self._no_shows.expect(name)
         self._go_on()
 
@@ -168,7 +168,7 @@ class RunningContest:
 
     def _look(self, names: Iterable[str] | None = None) -> None:
         """Start the fixtures whose players all wait: those of these bots, or all."""
-        self._to_look.update(dict.fromkeys(self._players.waiting if names is None else names))
+        self._to_look.update(dict.fromkeys(self.players.waiting if names is None else names))
         if self._looks is None:
             self._look_on()
 
@@ -190,7 +190,7 @@ class RunningContest:
 
     def _start_fixtures_of(self, name: str) -> int:
         """Start the fixtures of a bot that waits, and return the cost: the number of fixtures, and more for each start."""
-        fixtures = list(self._plan.fixtures.of.get(name, {}).values()) if self._players.next(name) else []
+        fixtures = list(self._plan.fixtures.of.get(name, {}).values()) if self.players.next(name) else []
         started = 0
         for fixture in fixtures:
             names = self._names(fixture)
@@ -241,7 +241,7 @@ class RunningContest:
             self.entrants[number] = replace(self.entrants[number], left=self._plan.fixtures.plan.round + 1)
         entrant = self.entrants[number]
         await self._pending.store(lambda: self._journal.withdraw(self.name, number, entrant.left or 0, author, why))
-        self._players.release([entrant.name])
+        self.players.release([entrant.name])
         return self._plan_anew(changed=True)
 
     async def enter(self, entrant: Entrant, author: str) -> None:
@@ -251,6 +251,7 @@ class RunningContest:
             return
         await self._plan.made.wait()
         late = late_entrant(self.document, entrant, self._plan.fixtures.plan.round)
+        self._numbers[late.name] = len(self.entrants)
         self.entrants.append(late)
         await self._pending.store(lambda: self._journal.enter(self.name, late, author))
         self._plan_anew(changed=True)

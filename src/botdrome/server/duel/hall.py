@@ -125,7 +125,7 @@ class DuelHall:
         """Find an opponent at once or, if there is a window, when that has passed."""
         contest = self._contest_of(session)
         if contest is not None:
-            return self.desk.seek(session, session.name, replace(WISH, contest=contest))
+            return self.desk.seek(session, session.name, replace(WISH, contest=contest), all_contests=True)
         self._gathered[session] = None
         window = self.desk.settings.of(DuelSection).window
         if window:

@@ -75,11 +75,13 @@ class Desk:
 
     # Clients that want to play.
 
-    def seek(self, client: WaitingClient, name: str, wish: Wish, opponent: str | None = None, by_lot: bool = False) -> None:
-        """Give a client a table, or let it wait."""
+    def seek(
+        self, client: WaitingClient, name: str, wish: Wish, opponent: str | None = None, by_lot: bool = False, **how: bool
+    ) -> None:
+        """Give a client a table, or let it wait. `how` are further fields of a Seeker."""
         if refusal := self.refusal:
             return client.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
-        seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot)
+        seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot, **how)
         if self.shared is not None and self.shared.seek(client, seeker):
             return self._enqueue(seeker, client)
         if problem := self.registry.cannot_meet(name, wish, opponent) or self._name_waits(client, name, wish):
@@ -209,11 +211,7 @@ class Desk:
         self.open_table(wish, names, clients, over)
 
     def open_table(
-        self,
-        wish: Wish,
-        names: tuple[str, ...],
-        clients: Sequence[WaitingClient],
-        over: Callable[[Table], None] | None = None,
+        self, wish: Wish, names: tuple[str, ...], clients: Sequence[WaitingClient], over: Callable[[Table], None] | None = None
     ) -> None:
         """Set a table for clients that no longer wait. `over` is called when its match is over."""
         table = self._set(wish, names, tuple(client.owner for client in clients))
