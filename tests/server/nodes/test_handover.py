@@ -21,7 +21,7 @@ from tests.patience import PATIENCE
 from tests.server.nodes.test_moving import stream
 from tests.server.nodes.travellers import TravelNode, travel_nodes
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="it passes no sockets")]
+pytestmark = [pytest.mark.anyio, pytest.mark.sources, pytest.mark.skipif(sys.platform != "linux", reason="it passes no sockets")]
 PARCEL = Parcel(Errand("lines"), Origin("192.0.2.1", 1, False), [], b"")
 JOURNEY = b"ada\ngo b.1\nwhere\n"
 PROXY_HEADER = SIGNATURE + b"\x21\x11\x00\x0c" + bytes((192, 0, 2, 7, 127, 0, 0, 1, 0, 5, 0, 6))

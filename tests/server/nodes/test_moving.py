@@ -13,7 +13,7 @@ from botdrome.server.nodes.moving import LINK_LOST
 from tests.server.clients import PATIENCE
 from tests.server.nodes.travellers import TravelNode, travel_nodes
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.sources]
 
 HEAD = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Any, cast
 
 from msgspec import Struct
@@ -77,26 +77,32 @@ class TravelConversation:
         return ()
 
 
-class TravelSession(Session):
-    """Answers EOF, one turn of the loop later, and invalid input."""
+@cache
+def travel_session() -> type[Session]:
+    """Made when it is needed: a class that is compiled has no subclasses here."""
 
-    def heard_all(self) -> bool:
-        if not self.closed:
-            asyncio.get_running_loop().call_soon(self._say_goodbye)
-        return not self.closed
+    class TravelSession(Session):
+        """Answers EOF, one turn of the loop later, and invalid input."""
 
-    def _say_goodbye(self) -> None:
-        if not self.closed:
-            self.connection.send([b"you said all"])
-            self.close()
+        def heard_all(self) -> bool:
+            if not self.closed:
+                asyncio.get_running_loop().call_soon(self._say_goodbye)
+            return not self.closed
 
-    def unreadable(self, why: str) -> bool:
-        self.connection.send([b"unreadable"])
-        return False
+        def _say_goodbye(self) -> None:
+            if not self.closed:
+                self.connection.send([b"you said all"])
+                self.close()
 
-    def lost(self) -> None:
-        super().lost()
-        cast(TravelNode, self._host).lost.append(self.errand)
+        def unreadable(self, why: str) -> bool:
+            self.connection.send([b"unreadable"])
+            return False
+
+        def lost(self) -> None:
+            super().lost()
+            cast(TravelNode, self._host).lost.append(self.errand)
+
+    return TravelSession
 
 
 class OtherNodes:
@@ -124,7 +130,7 @@ class TravelNode:
 
     def connect(self, kind: str, connection: Connection) -> Session:
         self._kind = kind
-        session = TravelSession(connection, TravelConversation(self.id, self.sends_to), self, cast(Desk, None))
+        session = travel_session()(connection, TravelConversation(self.id, self.sends_to), self, cast(Desk, None))
         self.sessions[session] = kind
         return session
 
