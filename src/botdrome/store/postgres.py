@@ -100,7 +100,12 @@ class Postgres:
     async def claim(self) -> bool:
         async with self._explained():
             self._claim = Claim(partial(connect, self._url))
-            return await self._claim.take() and not await self._readers.fetchval(NODES_LIVE)
+            taken = await self._claim.take()
+            if not taken or not await self._readers.fetchval(NODES_LIVE):
+                return taken
+            await self._claim.close()
+            self._claim = None
+            return False
 
     async def close(self) -> None:
         if self._claim is not None:

@@ -222,7 +222,8 @@ async def test_a_cluster_and_a_single_server_exclude_each_other(postgres_url: st
     async with joined(postgres_url, "ant"):
         late = await open_store(postgres_url)
         assert not await late.claim()
-        await late.close()
+        async with joined(postgres_url, "bee"):
+            await late.close()
 
 
 async def test_live_nodes_keep_their_schema(postgres_url: str) -> None:
