@@ -25,10 +25,10 @@ sys.stdin.read()
 """
 
 
-async def ask(url: str, *queries: str) -> object:
+async def ask(url: str, query: str) -> object:
     connection = await asyncpg.connect(url)
     try:
-        return [await connection.fetchval(query) for query in queries][-1]
+        return await connection.fetchval(query)
     finally:
         await connection.close()
 
@@ -41,22 +41,22 @@ def folder() -> Iterator[Path]:
 
 
 def test_engines_start_stop_and_end_with_their_command(folder: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", RUN, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as command:
+        assert command.stdout is not None
+        killed = [psutil.Process(int(pid)) for pid in command.stdout.readline().split()]
+        command.kill()
+    psutil.wait_procs(killed)
     ours = Engines(folder, db=True, nats=True)
     ours.start()
     assert ours.postgres is not None
     assert ours.nats is not None
-    made = ask(ours.postgres.url, "CREATE TABLE kept (a int)", "SHOW max_connections")
-    assert asyncio.run(made) == "500"
+    assert asyncio.run(ask(ours.postgres.url, "SHOW max_connections")) == "500"
     with pytest.raises(EngineFailed, match="join it with its --db and --nats"):
         Engines(folder, db=False, nats=True)
-    nats = psutil.Process(ours.nats.process.pid)
+    files = ours.nats.pid_file, ours.postgres.pid_file
+    assert all(file.exists() for file in files)
     ours.stop()
-    assert not nats.is_running()
-    with subprocess.Popen([sys.executable, "-c", RUN, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as command:
-        assert command.stdout is not None
-        running = [psutil.Process(int(pid)) for pid in command.stdout.readline().split()]
-        command.kill()
-    psutil.wait_procs(running)
+    assert not any(file.exists() for file in files)
 
 
 def test_engines_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,6 +101,8 @@ class PostgresEngine:
         except ImportError:
             raise EngineFailed(f"there is no PostgreSQL: {MISSING}; or give yours with --db postgresql://...") from None
         new = not (self._data / "PG_VERSION").exists()
+        # It stops only after all processes of this list. One that was killed stays in it, and no live one uses the folder.
+        (self._data / ".handle_pids.json").unlink(missing_ok=True)
         try:
             server = get_server(self._data, start=False)
             if new:
