@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PAUSE = 0.1
 """Seconds between two looks for a match whose node has died."""
+NEW = 0.5
+"""Seconds after which other nodes know a new match."""
 INPUTS = 100
 """Inputs that are replayed at a time."""
 
@@ -31,11 +33,15 @@ async def come_back_elsewhere(desk: "Desk", client: WaitingClient, match_id: str
     If that node has died, wait until another one has taken the match over.
     """
     loop = asyncio.get_running_loop()
+    soon = loop.time() + NEW
     until = loop.time() + desk.settings.cluster.death + desk.settings.cluster.grace
     try:
         while client.present:
             entry = await desk.store.match(match_id)
             player = None if entry is None else seat_of(entry, client.owner, secret)
+            if entry is None and desk.cluster is not None and loop.time() < soon:
+                await asyncio.sleep(PAUSE)
+                continue
             if entry is None or player is None:
                 break
             if entry.status != "running":
