@@ -168,7 +168,6 @@ async def test_a_room_has_one_home_until_that_node_dies_or_drains(postgres_url: 
 
 async def test_nobody_is_dead_because_all_connections_were_lost(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when PostgreSQL restarts. One node is slow to come back."""
-    monkeypatch.setattr(membership, "RELOCK", 0.001)
     async with cluster(postgres_url, "ant", "bee") as (ant, bee):
         ant.members._times = replace(QUICK, death=60.0)
         home = await ant.members.claim("hall")
@@ -186,9 +185,12 @@ async def test_nobody_is_dead_because_all_connections_were_lost(postgres_url: st
         monkeypatch.setattr(bee.members._rows, "reconnect", reconnect_late)
         connection = await asyncpg.connect(postgres_url)
         await connection.execute(
-            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'botdrome node'"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'botdrome node'"
         )
         await connection.close()
+        while ant.members._settled <= asyncio.get_running_loop().time():
+            await ant.until_beaten()
+        monkeypatch.setattr(membership, "RELOCK", 0.001)
         ant.members.load = count
         await back.wait()
         await bee.until_beaten()
