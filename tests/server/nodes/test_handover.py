@@ -122,6 +122,7 @@ async def test_the_address_that_a_proxy_reports_goes_along(one_machine: bool) ->
         assert session.connection.address == "192.0.2.7"
 
 
+@pytest.mark.sources  # a compiled class cannot be patched
 @pytest.mark.parametrize("one_machine", [False, True])
 async def test_input_that_waits_for_its_turn_goes_along(monkeypatch: pytest.MonkeyPatch, one_machine: bool) -> None:
     monkeypatch.setattr(Shares, "must_wait", lambda *_: True)
