@@ -16,7 +16,7 @@ PARALLEL := -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web types native plain demo quick test compiled check lint format fuzz faults bench attacks lock picture docs clean
+.PHONY: help setup web types native plain demo quick test compiled check lint format fuzz faults chaos bench attacks lock picture docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -87,6 +87,10 @@ fuzz: $(READY) ## a million bad messages to a real server; takes some minutes
 faults: export PYTHONPATH := $(CURDIR)/src
 faults: $(READY) ## fail each call to the store, under load, and compare what was told with what is stored; takes some minutes
 	$(BIN)/python -m tests.faults
+
+chaos: export PYTHONPATH := $(CURDIR)/src
+chaos: $(READY) ## fail nodes, NATS and PostgreSQL under load, and compare what was told with what is stored; takes minutes
+	$(BIN)/python -m tests.chaos
 
 bench: export PYTHONPATH := $(CURDIR)/$(NATIVE)
 bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes some minutes

@@ -1,0 +1,1 @@
+"""Failures of nodes and engines under load, with `make chaos`."""
