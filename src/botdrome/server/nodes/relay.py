@@ -44,7 +44,7 @@ class PassedOn(asyncio.Protocol):
             protocol.data_received(self._seen)
 
 
-class Front(asyncio.Protocol):
+class RelayFront(asyncio.Protocol):
     """A connection here whose protocol is at another node."""
 
     def __init__(self, to: "Relay", port: str) -> None:
@@ -144,7 +144,7 @@ class Relay:
         self.ports: dict[str, MakeProtocol] = {}
         """The protocols of the ports, by their names, for connections that come from other nodes."""
         self._numbers = count(1)
-        self._fronts: dict[int, Front] = {}
+        self._fronts: dict[int, RelayFront] = {}
         self._homes: dict[tuple[NodeId, int], RelayedTransport] = {}
         cluster.links.on(relay.TOPIC, self._receive)
         cluster.links.on_lost.append(self._link_lost)
@@ -152,16 +152,16 @@ class Relay:
     def routed(self, make: MakeProtocol, port: str) -> MakeProtocol:
         """Return the protocol factory of a port. Clients of all but HTTP meet in the rooms."""
         self.ports[port] = make
-        return make if port == HTTP else lambda: make() if self._rooms.open else Front(self, port)
+        return make if port == HTTP else lambda: make() if self._rooms.open else RelayFront(self, port)
 
     def forward(self, transport: asyncio.Transport, seen: bytes, port: str) -> None:
         """Give a connection to the home of the rooms. `seen` is what was read of it and counts anew."""
-        Front(self, port).take(transport, seen)
+        RelayFront(self, port).take(transport, seen)
 
-    def place(self, front: Front) -> None:
+    def place(self, front: RelayFront) -> None:
         self._cluster.with_rooms(partial(self._open, front))
 
-    def _open(self, front: Front, home: NodeId) -> None:
+    def _open(self, front: RelayFront, home: NodeId) -> None:
         if front.transport is None:
             return None
         if home == self._cluster.here:
@@ -182,7 +182,7 @@ class Relay:
         begin = partial(self._mover.accept, client, self._make_peer(taken, origin))
         return self._rooms.when_open(begin, client.close)
 
-    def _stay(self, front: Front) -> None:
+    def _stay(self, front: RelayFront) -> None:
         if front.transport is not None:
             front.stay(self.ports[front.port]())
 
