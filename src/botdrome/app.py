@@ -191,7 +191,8 @@ async def _put_together(
     server = ServerParts(settings, desk, ConnectionLimits(settings), Origins(settings), callers, keys)
     node.serve(desk, server.connection_limits)
     served = [(row, await row.open(server)) for row in protocols]
-    node.bring(host_of(served, BattlebotHost).connect)
+    for native in [one.host for _, one in served if isinstance(one.host, BattlebotHost)]:
+        node.bring(native.connect)
     url_bots = UrlBots(desk, callers)
     registrations, duels = Buckets(settings.registration.rate, settings.registration.burst), host_of(served, DuelHall).table
     arena = Arena(
