@@ -16,10 +16,10 @@ PARALLEL := -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web types native plain demo quick test compiled check lint format fuzz faults chaos bench attacks lock picture docs clean
+.PHONY: help setup web types native plain demo demo-cluster quick test compiled check lint format fuzz faults chaos bench attacks lock picture docs clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 setup: web ## make the virtual environment at .venv, and build the pages
 
@@ -47,6 +47,10 @@ plain: ## let botdrome run the sources again
 
 demo: web ## show a game of each kind in the terminal, then a small tournament
 	$(BIN)/botdrome demo
+
+demo-cluster: export PYTHONPATH := $(CURDIR)/src
+demo-cluster: web ## show three nodes on this machine, kill one of them, and see the games go on
+	$(BIN)/python -m tools.demo_cluster
 
 quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
 	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=tests/%)

@@ -9,6 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 FEATURES = ["again", "notices"]
+TRY_LATER = 1013
 TROUBLE = (OSError, WebSocketException, TimeoutError, EOFError)
 
 
@@ -44,7 +45,9 @@ class NoughtsBot:
         while True:
             message = json.loads(await asyncio.wait_for(socket.recv(), 60))
             if "error" in message or message.get("authentication") == "failed":
-                self.match = ""
+                await socket.wait_closed()
+                if socket.close_code != TRY_LATER:  # else the match is about to move to another node
+                    self.match = ""
                 raise OSError(message)
             if back and "state" in message:
                 self.returns, back = self.returns + 1, {}
