@@ -72,3 +72,24 @@ async def test_rooms_open_again_where_their_node_has_died(postgres_url: str, nat
             first, second, question = await seated(ada, bob)
             await first.answer(question, 7, 7)
             await second.expect("get_move")
+
+
+async def test_rooms_of_a_drained_node_open_at_another(postgres_url: str, nats_url: str) -> None:
+    async with nodes(postgres_url, nats_url, 2, duel_port=-1) as (ant, bee):
+        home, other = (ant, bee) if ant.desk.cluster is not None and ant.desk.cluster.has_rooms else (bee, ant)
+        await of(other).members.drain(of(home).members.here.name)
+        while other.desk.cluster is not None and not other.desk.cluster.has_rooms:
+            await asyncio.sleep(0.01)
+        while home.desk.cluster is not None and home.desk.cluster.has_rooms:
+            await asyncio.sleep(0.01)
+        async with free(home, "ada") as ada, free(other, "bob") as bob:
+            await ada.send(FIND)
+            await bob.send(FIND)
+            await seated(ada, bob)
+
+
+async def test_the_first_bytes_behind_a_proxy_go_along(postgres_url: str, nats_url: str) -> None:
+    async with nodes(postgres_url, nats_url, 2, duel_port=-1, network_trusted_proxies="127.0.0.0/8") as both:
+        for one in both:
+            async with free(one, "ada"):
+                pass

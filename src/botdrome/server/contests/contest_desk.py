@@ -28,12 +28,18 @@ class ContestDesk:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.contests = Contests(desk.store, desk.workers, desk.tasks.start, lambda: desk.refusal, self._house_player)
+        self.contests = Contests(desk.store, desk.workers, desk.tasks.start, self._refusal, self._house_player)
         self._holds: dict[int, ContestHold] = {}
         """By ticket. Those that wait no longer are dropped when contests change."""
         self.on_change = self.contests.on_change
         self.on_change.append(self._join_contests)
         desk.contest_queue = self
+
+    def _refusal(self) -> str:
+        """Return why no match of a contest may begin at present; empty if matches may begin."""
+        cluster = self._desk.cluster
+        elsewhere = cluster is not None and not cluster.has_rooms
+        return "the contests are at another node" if elsewhere else self._desk.refusal
 
     # Clients that name a contest.
 

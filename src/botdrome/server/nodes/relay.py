@@ -62,8 +62,9 @@ class RelayFront(asyncio.Protocol):
         self.connection_made(transport)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Behind a proxy, the first input is delivered only after this."""
         self.transport = cast(asyncio.Transport, transport)
-        self._relay.place(self)
+        asyncio.get_running_loop().call_soon(self._relay.place, self)
 
     def open(self, home: NodeId, number: int) -> None:
         """The home is known."""
@@ -159,7 +160,9 @@ class Relay:
         RelayFront(self, port).take(transport, seen)
 
     def place(self, front: RelayFront) -> None:
-        self._cluster.with_rooms(partial(self._open, front))
+        """Find the home of a connection, unless it is lost by now."""
+        if front.transport is not None:
+            self._cluster.with_rooms(partial(self._open, front))
 
     def _open(self, front: RelayFront, home: NodeId) -> None:
         if front.transport is None:

@@ -43,7 +43,9 @@ class RoomsHere:
         if self._cluster.has_rooms and not self._opening:
             self._opening = True
             self._start(self._open())
-        elif self._cluster.home(ROOMS) is None:
+        elif self.open and not self._cluster.has_rooms:  # this node is drained: newcomers go to the new home
+            self._opening = self.open = False
+        if self._cluster.home(ROOMS) is None:
             self._cluster.with_rooms(lambda _: self._look())
 
     async def _open(self) -> None:
