@@ -13,7 +13,7 @@ from botdrome.client.program import CannotStart, Program
 from botdrome.client.sandbox import NoSandbox, check_sandbox
 from botdrome.games.game import Raw, View
 from botdrome.runner.bot import BotInstance, CannotLoad, load
-from botdrome.runner.bot_process import ISOLATED, START, BotFault, BotProcess, Isolation, borrow, give_back
+from botdrome.runner.bot_process import ISOLATED, START, BotFault, BotProcess, Isolation, Key, borrow, give_back, key_of
 from botdrome.runner.in_process import BotLog, guarded
 from botdrome.runner.program_bots import PROGRAM_KINDS, GomocupEngine, program_command, started
 from botdrome.runner.recorded import PREFIX, recorded_turns
@@ -276,6 +276,11 @@ def _house(entrant: str, game: str) -> Any:
     return bots[name]
 
 
-@cache
 def _loaded(entrant: str) -> Any:
-    return load(entrant)
+    return _loaded_as(key_of(entrant, ISOLATED))
+
+
+@cache
+def _loaded_as(key: Key) -> Any:
+    """A bot whose file has changed is loaded anew."""
+    return load(key[0])
