@@ -26,7 +26,7 @@ from tests.server.operations import OPERATIONS, Operation, Target
 
 pytestmark = pytest.mark.anyio
 
-TRIES = 4
+TRIES = 10
 """The least of this number of measurements: caches are cold at first, and a busy machine adds to all of them."""
 MATCHES, BOTS, DUELLISTS, LIVE = 1500, 1200, 1200, 250
 

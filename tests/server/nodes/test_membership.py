@@ -48,7 +48,7 @@ async def test_nodes_know_each_other_until_they_leave(postgres_url: str) -> None
     async with joined(postgres_url, "ant") as ant:
         async with joined(postgres_url, "bee") as bee:
             await ant.sees(ant.id, bee.id)
-            assert ant.members.nodes[bee.id].url == "http://bee"
+            await ant.until(lambda: ant.members.nodes[bee.id].url == "http://bee")
             assert ant.members.cluster == bee.members.cluster != ""
             old = bee.id
         await ant.sees(ant.id)
