@@ -120,9 +120,9 @@ async def test_no_game_starts_for_an_organiser_that_has_left(tmp_path: Path, mon
     monkeypatch.setattr(invitations, "MOST_MATCHES", 1)
     left = asyncio.Event()
 
-    async def asked(*words: Any) -> None:
+    async def asked(*words: Any) -> str:
         await asyncio.wait_for(left.wait(), PATIENCE)
-        await challenge(*words)
+        return await challenge(*words)
 
     async with server(tmp_path) as house, url_bot(move=lambda *_: NOOP) as ada, organiser(house) as two:
         await with_address(house, "ada", ada, "battlecube")

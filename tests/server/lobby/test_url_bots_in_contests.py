@@ -102,12 +102,13 @@ async def test_a_bot_withdrawn_during_its_challenge_plays_no_more(tmp_path: Path
         found = await house.arena.store.bot("called")
         assert found is not None
 
-        async def asked(*words: Any) -> None:
+        async def asked(*words: Any) -> str:
             """First when it is entered, then before its first match."""
-            await challenge(*words)
+            version = await challenge(*words)
             if next(times):
                 await house.arena.outreach.withdraw(found, "cup")
                 withdrawn.set()
+            return version
 
         monkeypatch.setattr("botdrome.server.lobby.url_bots.challenge", asked)
         await entered(house, "called", "cup")

@@ -17,8 +17,11 @@ from botdrome.wire.conversation import Command
 LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on in place of this one"
 
 
+NATIVE = "battlebot"
+
+
 class BattlebotHost:
-    protocol = "battlebot"
+    protocol = NATIVE
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk

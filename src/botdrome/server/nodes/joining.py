@@ -8,7 +8,7 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
-from botdrome.server.battlebot.host import BattlebotHost
+from botdrome.server.battlebot.host import NATIVE
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import Invitations
 from botdrome.server.network.connection import Connection
@@ -118,7 +118,7 @@ class JoinedNode:
 
     def bring(self, connect: Callable[[Connection], Session]) -> None:
         """`connect` makes the session of a native client that comes from another node."""
-        self.mover.arrivals[BattlebotHost.protocol] = Arrival(lambda connection, _: connect(connection))
+        self.mover.arrivals[NATIVE] = Arrival(lambda connection, _: connect(connection))
 
     def _cpu(self) -> float:
         """Return the share of a core since the last call."""

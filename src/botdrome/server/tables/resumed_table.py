@@ -93,4 +93,9 @@ class ResumedTable(KeptTable):
             return self.abort(NOBODY_BACK)
         for player in sorted(self.expected):
             self.leave(player)
-        return self._let_look(now) if self.match.result is None else None
+        return self._let_look_unless_over(now)
+
+    def _let_look_unless_over(self, now: Milliseconds) -> None:
+        """In a function of its own, since the compiler takes the result to be None still where it was None before."""
+        if self.match.result is None:
+            self._let_look(now)
