@@ -183,20 +183,18 @@ class Mover:
 
     def give_port(self, transport: asyncio.Transport, to: NodeId, port: str, seen: bytes) -> bool:
         """Pass the socket of a client to a process of this machine before anything was answered. Return False if that fails."""
-        path, luggage = self._handover_of(to), None
-        if not path or self._handover is None or transport.get_extra_info("sslcontext") is not None:
+        path, luggage = self._handover_of(to), pack_up(transport, seen)
+        secure = transport.get_extra_info("sslcontext") is not None
+        if not path or self._handover is None or luggage is None or secure:
             return False
         try:
-            luggage = pack_up(transport, seen)
-            parcel = None if luggage is None else Parcel(Errand(PORT, port), luggage.origin, [], luggage.rest)
-            if luggage is not None and parcel is not None and self._handover.give(path, luggage.socket, parcel):
-                transport.abort()
-                return True
+            passed = self._handover.give(path, luggage.socket, Parcel(Errand(PORT, port), luggage.origin, [], luggage.rest))
         except CannotPass as problem:
             log.debug("a connection is relayed to a node of this machine", node=to, problem=str(problem))
-        if luggage is not None:
-            transport.resume_reading()
-        return False
+            return False
+        if passed:
+            transport.abort()
+        return passed
 
     def _take(self, client: socket.socket, parcel: Parcel) -> None:
         if parcel.errand.protocol == PORT:
