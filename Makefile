@@ -113,6 +113,7 @@ bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes 
 	$(BIN)/python -m bench.films
 	$(BIN)/python -m bench.pages
 	$(BIN)/python -m bench.nodes
+	$(BIN)/python -m bench.scaling
 
 attacks: export PYTHONPATH := $(CURDIR)/src
 attacks: $(READY) ## measure how much hostile clients of one address slow down the players of another; takes some minutes

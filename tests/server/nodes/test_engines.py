@@ -53,6 +53,7 @@ def test_engines_start_stop_and_end_with_their_command(folder: Path) -> None:
     assert asyncio.run(ask(ours.postgres.url, "SHOW max_connections")) == "500"
     with pytest.raises(EngineFailed, match="join it with its --db and --nats"):
         Engines(folder, db=False, nats=True)
+    Engines(folder, db=False, nats=False).stop()  # it lacks nothing, so it does not need the folder
     files = ours.nats.pid_file, ours.postgres.pid_file
     assert all(file.exists() for file in files)
     ours.stop()

@@ -8,7 +8,7 @@ import sys
 import warnings
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, TextIO
 
 MISSING = "pip install 'botdrome[cluster]' brings it"
 PATIENCE = 60.0
@@ -122,13 +122,7 @@ class Engines:
     """Those that a cluster on this machine lacks. They use one folder, and no other command uses it meanwhile."""
 
     def __init__(self, folder: Path, db: bool, nats: bool) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._lock = (folder / "lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            raise EngineFailed(f"another server with several workers uses {folder}: join it with its --db and --nats") from None
+        self._lock = _locked(folder) if db or nats else None
         self.postgres = PostgresEngine(folder) if db else None
         self.nats = NatsEngine(folder) if nats else None
         self._guard: subprocess.Popen[bytes] | None = None
@@ -165,4 +159,16 @@ class Engines:
         self._running.clear()
         if self._guard is not None:
             self._guard.communicate(b"all is well")
-        self._lock.close()
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _locked(folder: Path) -> TextIO:
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (folder / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise EngineFailed(f"another server with several workers uses {folder}: join it with its --db and --nats") from None
+    return lock
