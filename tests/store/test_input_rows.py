@@ -19,14 +19,14 @@ async def test_postgresql_stores_the_rows_of_a_live_node_only(postgres_url: str)
     await rows.open()
     for number, data in ((1, b"a"), (2, b"torn"), (2, b"b"), (3, b"c")):
         await rows.write(number, data)
-    assert await rows.read("ant", 1) == [b"a", b"b", b"c"]
+    assert await rows.read("ant", 1) == [(1, b"a"), (2, b"b"), (3, b"c")]
     await rows.delete_before(2)
-    assert await rows.read("ant", 1) == [b"b", b"c"]
+    assert await rows.read("ant", 1) == [(2, b"b"), (3, b"c")]
     await connection.execute("UPDATE nodes SET epoch = 2")
     with pytest.raises(Fenced, match=r"ant\.1 was declared dead"):
         await rows.write(4, b"d")
     await rows.delete_before(4)
-    assert await rows.read("ant", 1) == [b"b", b"c"]
+    assert await rows.read("ant", 1) == [(2, b"b"), (3, b"c")]
     await rows.close()
     await connection.close()
     await store.close()

@@ -164,9 +164,14 @@ class ClusterSection(Section, frozen=True):
         10.0
     )
     hold_news: Annotated[
-        bool,
-        Meta(description="tell players of moves only once PostgreSQL has them, so that a dead node loses no move"),
-    ] = False
+        bool | Annotated[str, Meta(pattern="^(no|memory|store|true|false)$")],
+        Meta(description="tell players of moves once a second node (`memory`) or PostgreSQL (`store`) has them; `no`: at once"),
+    ] = "no"
+
+    @property
+    def holds_news_for(self) -> str:
+        """Return `no`, `memory` or `store`. Before there was a choice, `true` meant the store."""
+        return {"true": "store", "false": "no"}.get(word := str(self.hold_news).lower(), word)
 
 
 class LogSection(Section, frozen=True):

@@ -13,7 +13,7 @@ WRITE = (
     "ON CONFLICT (node, epoch, number) DO UPDATE SET data = excluded.data RETURNING number"
 )
 DELETE = f"{OWN}DELETE FROM inputs WHERE node = $1 AND epoch = $2 AND number < $3::bigint AND EXISTS (SELECT FROM own)"
-READ = "SELECT data FROM inputs WHERE node = $1 AND epoch = $2 ORDER BY number"
+READ = "SELECT number, data FROM inputs WHERE node = $1 AND epoch = $2 ORDER BY number"
 
 CLEAN = """DELETE FROM inputs USING (
     SELECT node, epoch, node || '.' || epoch AS id FROM inputs GROUP BY node, epoch
@@ -67,10 +67,10 @@ class InputRows(Postgres):
         async with self._explained():
             await self._writer.execute(DELETE, self._node, self._epoch, number)
 
-    async def read(self, node: str, epoch: int) -> list[bytes]:
-        """Return the rows of any node, in their order."""
+    async def read(self, node: str, epoch: int) -> list[tuple[int, bytes]]:
+        """Return the rows of any node with their numbers, in their order."""
         async with self._explained():
-            return [row[0] for row in await self._writer.fetch(READ, node, epoch)]
+            return [(row[0], row[1]) for row in await self._writer.fetch(READ, node, epoch)]
 
     async def clean(self) -> None:
         """Delete the rows of dead nodes whose matches are all over."""

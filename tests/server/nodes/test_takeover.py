@@ -14,11 +14,14 @@ from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.nodes import held_inputs
+from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches, owner_of
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.resumed_table import ResumedTable
 from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry
+from botdrome.wire.nodes import link
 from tests.patience import PATIENCE
 from tests.server.nodes.joining import Member, cluster
 from tests.server.tables.test_resumed_table import MOVES
@@ -33,14 +36,16 @@ GAME = "noughts-and-crosses"
 class Playing:
     """A node that plays matches."""
 
-    def __init__(self, node: Member, url: str) -> None:
+    def __init__(self, node: Member, url: str, nats: str, **settings: Any) -> None:
         self.node = node
-        self.settings = load_settings({"db": url, "cluster_grace": 3600.0})
+        self.settings = load_settings({"db": url, "cluster_grace": 3600.0} | settings)
+        self.links = NatsLinks(nats, node.members, node.members.cluster)
         self.desk = Desk(node.store, self.settings)
         self.caller = BotCaller(self.settings)
 
     async def open(self) -> None:
-        self.kept = await keep_matches(self.desk, self.node.members, Invitations(self.desk, self.caller))
+        self.kept = await keep_matches(self.desk, self.node.members, self.links, Invitations(self.desk, self.caller))
+        await self.links.open()
 
     def play(
         self, moves: list[tuple[int, Any]], names: tuple[str, str] = ("ada", "bob"), contest: str | None = None
@@ -71,6 +76,7 @@ class Playing:
             if table is not None and table._timer is not None:
                 table._timer.cancel()
         await self.desk.tables.keeper.close()
+        await self.links.close()
         await self.node.kill()
 
     async def table(self, match_id: str) -> ResumedTable:
@@ -87,28 +93,30 @@ class Playing:
 
 
 @asynccontextmanager
-async def two_nodes(url: str) -> AsyncIterator[tuple[Playing, Playing]]:
-    async with cluster(url, "ant", "bee") as (ant, bee):
-        nodes = Playing(ant, url), Playing(bee, url)
+async def playing(url: str, nats: str, *names: str, **settings: Any) -> AsyncIterator[list[Playing]]:
+    """Nodes. All but the first take over matches."""
+    async with cluster(url, *names) as members:
+        nodes = [Playing(member, url, nats, **settings) for member in members]
         for node in nodes:
             await node.open()
-        await bee.members.recover()
+        for node in nodes[1:]:
+            await node.node.members.recover()
         yield nodes
-        bee_desk = nodes[1].desk
-        for live in bee_desk.tables.live():
-            table = bee_desk.tables[live.id]
-            assert table is not None
-            table.abort("the test is over")
-            await nodes[1].over(live.id)
-        await nodes[1].kept.close()
-        await nodes[0].kept.close()
+        for node in nodes[1:]:
+            for live in node.desk.tables.live():
+                table = node.desk.tables[live.id]
+                assert table is not None
+                table.abort("the test is over")
+                await node.over(live.id)
         for node in nodes:
+            await node.kept.close()
+            await node.links.close()
             await node.desk.workers.close()
             node.caller.close()
 
 
-async def test_matches_go_on_at_another_node(postgres_url: str) -> None:
-    async with two_nodes(postgres_url) as (ant, bee):
+async def test_matches_go_on_at_another_node(postgres_url: str, nats_url: str) -> None:
+    async with playing(postgres_url, nats_url, "ant", "bee") as (ant, bee):
         before = [ant.play(MOVES[:moves]) for moves in (0, 1, 3)]
         await ant.stored(*before)
         assert await owner_of(bee.node.store, before[0].entry.id) == ant.node.id
@@ -130,8 +138,8 @@ async def test_matches_go_on_at_another_node(postgres_url: str) -> None:
         verify(*restored(record))
 
 
-async def test_house_bots_return_by_themselves(postgres_url: str) -> None:
-    async with two_nodes(postgres_url) as (ant, bee):
+async def test_house_bots_return_by_themselves(postgres_url: str, nats_url: str) -> None:
+    async with playing(postgres_url, nats_url, "ant", "bee") as (ant, bee):
         old = ant.play(MOVES[:1], ("ada", "house:perfect"))
         await ant.stored(old)
         await ant.die()
@@ -142,8 +150,8 @@ async def test_house_bots_return_by_themselves(postgres_url: str) -> None:
                 await asyncio.sleep(0.01)
 
 
-async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str) -> None:
-    async with two_nodes(postgres_url) as (ant, bee):
+async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str, nats_url: str) -> None:
+    async with playing(postgres_url, nats_url, "ant", "bee") as (ant, bee):
         contest, room = ant.play(MOVES[:1], contest="cup"), ant.play([])
         room.resumes = False
         ant.node.store.begin(a_match("unknown"))
@@ -158,3 +166,29 @@ async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str) -> None:
             while await connection.fetchval("SELECT count(*) FROM inputs WHERE node = 'ant'"):
                 await asyncio.sleep(0.01)
         await connection.close()
+
+
+async def test_nothing_that_was_told_is_lost(postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second node has the inputs in its memory. PostgreSQL gets none."""
+    monkeypatch.setattr(held_inputs, "ANSWER", PATIENCE)
+    monkeypatch.setattr(link, "SILENCE", PATIENCE)
+    async with playing(postgres_url, nats_url, "ant", "bee", "cat", cluster_hold_news="memory") as nodes:
+        ant, *others = nodes
+        monkeypatch.setattr(ant.kept._rows, "write", lambda *_: asyncio.Event().wait())
+        tables = [ant.play([]) for _ in range(8)]
+        for table in tables:
+            ada = Hearer()
+            table.seat(0, ada)
+            for number, (player, move) in enumerate(MOVES, 1):
+                table.submit(player, move, b"")
+                assert len(ada.told) < number
+                async with asyncio.timeout(PATIENCE):
+                    while len(ada.told) < number:
+                        await asyncio.sleep(0.001)
+        await ant.node.store.settled()
+        await ant.die()
+        for old in tables:
+            async with asyncio.timeout(PATIENCE):
+                while not (found := [again for node in others if (again := node.desk.tables[old.entry.id])]):
+                    await asyncio.sleep(0.001)
+            assert found[0].match.inputs == old.match.inputs

@@ -137,7 +137,7 @@ class JoinedNode:
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
         """Store the inputs of all matches from now on, and take over those of dead nodes."""
-        self._kept = await keep_matches(desk, self.members, invitations)
+        self._kept = await keep_matches(desk, self.members, self.links, invitations)
         await self.members.recover()
 
     async def announce(self, url: str, ports: Ports) -> None:

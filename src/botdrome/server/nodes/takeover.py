@@ -6,6 +6,7 @@ Matches of contests are aborted, and played again by their contests. So are game
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from operator import itemgetter
 from time import perf_counter, time
 
 import structlog
@@ -19,8 +20,10 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.invitations import BotUnavailable, Invitations
 from botdrome.server.lobby.owners import BOT, NOBODY, bot_owner
+from botdrome.server.nodes.held_inputs import HeldInputs
 from botdrome.server.nodes.membership import Membership
-from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.node import Links, NodeId
+from botdrome.server.nodes.second_memory import SecondMemory
 from botdrome.server.tables.input_keeper import InputKeeper
 from botdrome.server.tables.kept_inputs import KeptMatch, MatchHead, chunks_in, unpack_head
 from botdrome.server.tables.resumed_table import ResumedTable
@@ -31,9 +34,9 @@ from botdrome.store.store import MatchEntry, Store, StoreUnavailable
 
 log = structlog.get_logger()
 
-SLICE = 0.004
+SLICE = 0.002
 """Seconds of work after which other tasks of the loop have their turn."""
-INPUTS = 100
+INPUTS = 10
 """Inputs that are replayed between two looks at the clock."""
 NO_INPUTS = "its node ended without notice, before its first inputs were stored"
 OF_CONTEST = "its node ended without notice; the contest plays it again"
@@ -46,18 +49,26 @@ class Pacer:
     """Lets other tasks of the loop run every few milliseconds."""
 
     def __init__(self) -> None:
+        self.longest = 0.0
+        """The longest time without a rest, in seconds."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Other tasks had their turn."""
         self._began = perf_counter()
 
     async def rest(self) -> None:
-        if perf_counter() - self._began > SLICE:
+        passed = perf_counter() - self._began
+        if passed > SLICE:
+            self.longest = max(passed, self.longest)
             await asyncio.sleep(0)
-            self._began = perf_counter()
+            self.begin()
 
 
 class Takeover:
-    def __init__(self, desk: Desk, rows: InputRows, invitations: Invitations, grace: float) -> None:
+    def __init__(self, desk: Desk, rows: InputRows, held: HeldInputs, invitations: Invitations, grace: float) -> None:
         """`grace`: the seconds in which players may return before the terms apply."""
-        self._desk, self._rows, self._invitations, self._grace = desk, rows, invitations, grace
+        self._desk, self._rows, self._held, self._invitations, self._grace = desk, rows, held, invitations, grace
         self._resumed: set[str] = set()
         """The matches from dead nodes that run here."""
 
@@ -65,33 +76,45 @@ class Takeover:
         """Resume matches that this node has adopted, or abort them. Calling it again skips those that run here."""
         began = perf_counter()
         missing = [entry for entry in entries if self._desk.tables[entry.id] is None]
-        kept = await self._kept(missing)
-        lost: list[str] = []
         pacer = Pacer()
+        kept = await self._kept(missing, pacer)
+        lost: list[str] = []
         for entry in missing:
             match = kept.get(entry.id)
-            if match is None or not match.head:
+            if match is None:
                 lost.append(entry.id)
             else:
                 await self._resume(entry, match, pacer)
         if lost:
             await self._desk.store.abort(lost, NO_INPUTS, int(time() * 1000))
         await self._rows.clean()
-        seconds = round(perf_counter() - began, 3)
-        log.warning("matches of dead nodes were taken over", resumed=len(missing) - len(lost), lost=len(lost), seconds=seconds)
+        log.warning(
+            "matches of dead nodes were taken over",
+            resumed=len(missing) - len(lost),
+            lost=len(lost),
+            seconds=round(perf_counter() - began, 3),
+            longest_pause=round(pacer.longest, 4),
+        )
 
-    async def _kept(self, entries: Sequence[MatchEntry]) -> dict[str, KeptMatch]:
-        """Return what the former nodes of these matches have stored, the oldest node first."""
-        found = {entry.id: KeptMatch() for entry in entries}
-        pacer = Pacer()
-        for node in sorted({node for entry in entries for node in entry.former}, key=_epoch):
-            name, _, epoch = node.rpartition(".")
-            for row in await self._rows.read(name, int(epoch)):
-                for chunk in chunks_in(row):
-                    if (match := found.get(chunk.match)) is not None:
+    async def _kept(self, entries: Sequence[MatchEntry], pacer: Pacer) -> dict[str, KeptMatch]:
+        """Return each match as its last former node has kept it; if that one had stored nothing yet, as the one before."""
+        kept: dict[tuple[NodeId, str], KeptMatch] = {(node, entry.id): KeptMatch() for entry in entries for node in entry.former}
+        for node in {node for node, _ in kept}:
+            batches = await self._batches(node)
+            pacer.begin()
+            for data in batches:
+                for chunk in chunks_in(data):
+                    if (match := kept.get((node, chunk.match))) is not None:
                         match.add(chunk)
                 await pacer.rest()
-        return found
+        last = {entry.id: [kept[node, entry.id] for node in entry.former if kept[node, entry.id].head] for entry in entries}
+        return {match: found[-1] for match, found in last.items() if found}
+
+    async def _batches(self, node: NodeId) -> list[bytes]:
+        """Return the inputs of a node in PostgreSQL and in the memories of others, in the order of writing."""
+        name, _, epoch = node.rpartition(".")
+        rows, held = await asyncio.gather(self._rows.read(name, int(epoch)), self._held.of(node))
+        return [data for _, data in sorted([*held, *rows], key=itemgetter(0))]
 
     async def _resume(self, entry: MatchEntry, kept: KeptMatch, pacer: Pacer) -> None:
         head = unpack_head(kept.head)
@@ -158,29 +181,29 @@ class Takeover:
 class KeptMatches:
     """The inputs of this node's matches, which other nodes can resume."""
 
-    def __init__(self, rows: InputRows, keeper: InputKeeper) -> None:
-        self._rows, self._keeper = rows, keeper
+    def __init__(self, rows: InputRows, keeper: InputKeeper, memory: SecondMemory | None) -> None:
+        self._rows, self._keeper, self._memory = rows, keeper, memory
 
     async def close(self) -> None:
         """All matches are over: delete their inputs."""
         await self._keeper.close()
+        if self._memory is not None:
+            self._memory.close()
         with suppress(StoreUnavailable):
             await self._rows.delete_before(EVERYTHING)
         await self._rows.close()
 
 
-async def keep_matches(desk: Desk, members: Membership, invitations: Invitations) -> KeptMatches:
+async def keep_matches(desk: Desk, members: Membership, links: Links, invitations: Invitations) -> KeptMatches:
     """Store the inputs of all matches from now on, and resume those of dead nodes."""
     here, settings = members.here, desk.settings.cluster
-    rows = InputRows(desk.store.source.place, desk.settings.store_shown, here.name, here.epoch, settings.hold_news)
+    hold = settings.holds_news_for
+    rows = InputRows(desk.store.source.place, desk.settings.store_shown, here.name, here.epoch, hold == "store")
     await rows.open()
-    keeper = desk.tables.keeper = InputKeeper(rows, settings.hold_news)
-    members.take_over = Takeover(desk, rows, invitations, settings.grace).take_over
-    return KeptMatches(rows, keeper)
-
-
-def _epoch(node: NodeId) -> int:
-    return int(node.rpartition(".")[2])
+    memory = SecondMemory(members, links) if hold == "memory" else None
+    keeper = desk.tables.keeper = InputKeeper(rows, hold != "no", memory)
+    members.take_over = Takeover(desk, rows, HeldInputs(members, links), invitations, settings.grace).take_over
+    return KeptMatches(rows, keeper, memory)
 
 
 async def owner_of(store: Store, match_id: str) -> NodeId | None:

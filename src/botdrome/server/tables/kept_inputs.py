@@ -31,27 +31,24 @@ class InputChunk(Struct, frozen=True, array_like=True, gc=False):
 
 
 class KeptMatch:
-    """A match as its inputs in the store have it."""
+    """A match as its inputs in the store and in memory have it."""
 
-    __slots__ = ("_chunks", "head")
+    __slots__ = ("_lines", "head")
 
     def __init__(self) -> None:
         self.head: bytes = b""
-        self._chunks: list[InputChunk] = []
+        self._lines: dict[int, bytes] = {}
 
     def add(self, chunk: InputChunk) -> None:
-        """Add a chunk, in the order of writing."""
+        """Add a chunk, in the order of writing. Chunks may overlap, since inputs are written again."""
         self.head = chunk.head or self.head
-        self._chunks.append(chunk)
+        self._lines.update(enumerate(chunk.lines, chunk.first))
 
     @property
     def lines(self) -> list[bytes]:
-        """All lines up to the first gap. Chunks may overlap, since inputs are written again."""
-        lines: list[bytes] = []
-        for chunk in sorted(self._chunks, key=lambda chunk: chunk.first):
-            if chunk.first <= len(lines):
-                lines[chunk.first : chunk.first + len(chunk.lines)] = chunk.lines
-        return lines
+        """All lines up to the first gap."""
+        end = next((index for index in range(len(self._lines)) if index not in self._lines), len(self._lines))
+        return [self._lines[index] for index in range(end)]
 
 
 pack_row = msgspec.msgpack.Encoder().encode

@@ -28,14 +28,14 @@ class KeptTable(Table):
         self._last_saved = b""
         self._held: list[Callable[[], None]] = []
         """Messages that wait until the inputs behind them are stored."""
-        self._leaving: list[Callable[[], None]] = []
-        """Those whose inputs are being stored."""
+        self._leaving: list[tuple[int, list[Callable[[], None]]]] = []
+        """Those whose inputs are being stored, with the numbers of the batches of inputs."""
         keeper.enter(self)
 
     # Its inputs.
 
-    def unsaved(self) -> InputChunk:
-        """Return the new inputs. They count as saved."""
+    def unsaved(self, batch: int) -> InputChunk:
+        """Return the new inputs for the batch with this number. They count as saved."""
         self._touched = False
         log = self.match.input_log
         first, lines = log.unsaved(self.saved, self._last_saved)
@@ -43,7 +43,7 @@ class KeptTable(Table):
         if lines:
             self._last_saved = lines[-1]
         if self._held:
-            self._leaving += self._held
+            self._leaving.append((batch, self._held))
             self._held = []
         return InputChunk(self.entry.id, first, lines) if first else self._with_head(lines)
 
@@ -101,17 +101,17 @@ class KeptTable(Table):
         if self.match.result is None:
             self._subscribers.changed()
 
-    def acknowledged(self) -> None:
-        """The inputs that `unsaved` returned are stored."""
-        told, self._leaving = self._leaving, []
-        for tell in told:
-            tell()
+    def acknowledged(self, batch: int) -> None:
+        """The inputs up to this batch are stored."""
+        while self._leaving and self._leaving[0][0] <= batch:
+            for tell in self._leaving.pop(0)[1]:
+                tell()
 
     def release(self) -> None:
         """Send what is held at once."""
-        self.acknowledged()
-        told, self._held = self._held, []
-        for tell in told:
+        leaving, self._leaving = self._leaving, []
+        held, self._held = self._held, []
+        for tell in [*(tell for _, some in leaving for tell in some), *held]:
             tell()
 
     def _tell_the_end(self, news: News, now: Milliseconds) -> None:
