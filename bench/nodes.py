@@ -64,8 +64,11 @@ class PlannedMembers:
     def room_home(self, _: str) -> NodeId | None:
         return None
 
-    async def claim(self, _: str) -> NodeId:
+    async def claim(self, _: str, choice: Any = None) -> NodeId:
         return self.here.id
+
+    async def give(self, _: str, to: NodeId) -> NodeId:
+        return to
 
 
 async def serve(plan: NodePlan) -> None:

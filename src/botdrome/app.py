@@ -3,7 +3,6 @@
 import asyncio
 import gc
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import NamedTuple, TypeVar
 
 import structlog
@@ -25,6 +24,7 @@ from botdrome.server.contests.contest_desk import ContestDesk
 from botdrome.server.contests.contests import Contests
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.duel.hall import DuelHall
+from botdrome.server.game_rooms import rooms_by_game
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.network.connection_limits import ConnectionLimits
@@ -154,7 +154,7 @@ async def open_server(
         parts = await _put_together(settings, store, shown, protocols, node)
         await node.recover(parts.server.desk, parts.url_bots.invitations)
         ports = Ports(settings, parts.server.callers, shared)
-        await node.open_rooms(partial(_open_rooms, parts), ports)  # before the first client, which may be expected in a contest
+        await _open_rooms(parts, ports)
         await _listen(parts, ports)
         server = RunningServer(parts, ports)
         server.new_operator_token = await parts.server.keys.open()
@@ -205,12 +205,13 @@ async def _put_together(
     return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, rate, node)
 
 
-async def _open_rooms(parts: Parts) -> None:
-    """Read the state of rooms and contests, and go on with the contests that run. Of several nodes, one does so."""
-    for _, served in parts.served:
-        await served.open_rooms()
-    await parts.contests.load()
-    parts.contests.go_on()
+async def _open_rooms(parts: Parts, ports: Ports) -> None:
+    """Open the rooms of all games, before the first client, which may be expected in a contest."""
+    served = [one for _, one in parts.served]
+    for one in served:
+        if not one.game:
+            await one.open_rooms()
+    await parts.node.open_rooms(rooms_by_game(served, parts.contests, parts.server.desk.tables), served, ports)
 
 
 def host_of(served: Sequence[tuple[Protocol, ServedProtocol]], kind: type[AnyHost]) -> AnyHost:

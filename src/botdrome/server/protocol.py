@@ -41,8 +41,11 @@ class ServerParts(NamedTuple):
 class PortRelay(TypingProtocol):
     """Gives connections of ports to another node."""
 
-    def routed(self, make: MakeProtocol, port: str) -> MakeProtocol:
-        """Return the protocol factory of a port, which gives away connections that this node cannot serve."""
+    def routed(self, make: MakeProtocol, port: str, game: str) -> MakeProtocol:
+        """Return the protocol factory of a port, which gives away connections if the rooms of the game are at another node.
+
+        Empty: its clients are in no rooms.
+        """
 
 
 class Ports:
@@ -72,11 +75,20 @@ class Ports:
             self._callers.listen_on([self.own.number])
 
     async def open(
-        self, name: str, key: str, port: int, protocol_factory: MakeProtocol, secure: ssl.SSLContext | None = None
+        self,
+        name: str,
+        key: str,
+        port: int,
+        protocol_factory: MakeProtocol,
+        secure: ssl.SSLContext | None = None,
+        game: str = "",
     ) -> OpenPort:
-        """`key` is the setting that has the port. Raise BadSetting if the server cannot listen there."""
+        """`key` is the setting that has the port, and `game` the one in whose rooms its clients are; empty: they are in none.
+
+        Raise BadSetting if the server cannot listen there.
+        """
         if self.relay is not None:
-            protocol_factory = self.relay.routed(protocol_factory, name)
+            protocol_factory = self.relay.routed(protocol_factory, name, game)
         make = self._shared(protocol_factory)
         if self._shared_ports is not None:
             opened = await self._shared_ports.listen(name, key, port, make, secure)
@@ -130,8 +142,16 @@ class ServedProtocol:
     """Opens the ports, if it is more than one."""
     describe_port: Callable[[str], str] = lambda _: ""
     """More about the port of that name, for the start-up screen."""
+    game: str = ""
+    """The game of its rooms, in which its clients meet. Of several nodes, one has them. Empty: all nodes serve it alike."""
+    targets: tuple[str, ...] = ()
+    """The beginnings of the targets on the HTTP port that are answered in these rooms."""
     open_rooms: Callable[[], Awaitable[None]] = _nothing
     """Reads the state of its rooms from the store. Of several nodes, only the one that has the rooms does so."""
+    leave_rooms: Callable[[], None] = lambda: None
+    """Called when another node has the rooms: this one stores nothing for them from now on."""
+    in_use: Callable[[], bool] = lambda: False
+    """Whether clients are in the rooms. Tables and contests count anyway."""
 
 
 class Protocol(NamedTuple):
@@ -155,5 +175,5 @@ class Protocol(NamedTuple):
             return await served.listen(ports)
         if self.section is not None and factory is not None and (port := settings.of(self.section).port):
             with tolerated(port == self.section().port):
-                await ports.open(self.port_name or self.name, f"{self.name}.port", port, factory)
+                await ports.open(self.port_name or self.name, f"{self.name}.port", port, factory, game=served.game)
         return None

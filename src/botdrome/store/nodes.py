@@ -63,6 +63,8 @@ CLAIM = """INSERT INTO homes (key, node) SELECT $1, $2 FROM nodes WHERE name || 
     ON CONFLICT (key) DO UPDATE SET node = excluded.node
     WHERE NOT EXISTS (SELECT FROM nodes WHERE name || '.' || epoch = homes.node AND alive) RETURNING node"""
 HOME = "SELECT node FROM homes WHERE key = $1"
+GIVE = """UPDATE homes SET node = $3 WHERE key = $1 AND node = $2
+    AND EXISTS (SELECT FROM nodes WHERE name || '.' || epoch = $3 AND alive)"""
 NO_HOMES = "0"
 DIGEST = "SELECT coalesce(sum(hashtextextended(key || ' ' || node, 0)), 0)::text FROM homes"
 HOMES = f"SELECT key, node, ({DIGEST}) FROM homes"
@@ -178,6 +180,12 @@ class NodeRows:
         """Make a node the home of a key, unless a live one is. Return the home; None: that node is dead."""
         async with self._explained():
             return await self._get(CLAIM, key(of), node) or await self._get(HOME, key(of))  # type: ignore[no-any-return]
+
+    async def give(self, of: str, node: str, to: str) -> None:
+        """Make another node the home of a key, unless that node is dead or this one is not the home."""
+        async with self._explained():
+            await self._run(GIVE, key(of), node, to)
+            await self._run(TELL)
 
     async def free(self, node: str) -> None:
         """Give up all homes of a node."""

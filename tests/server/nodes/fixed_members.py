@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from botdrome.server.nodes.node import Key, Node, NodeId, choose
+from botdrome.server.nodes.node import Choice, Key, Node, NodeId, choose
 
 
 def node(name: str, epoch: int = 1) -> Node:
@@ -29,5 +29,9 @@ class FixedMembers:
     def room_home(self, key: Key) -> NodeId | None:
         return self._homes.get(key)
 
-    async def claim(self, key: Key) -> NodeId:
-        return self._homes.setdefault(key, choose(key, list(self._nodes.values())).id)
+    async def claim(self, key: Key, choice: Choice | None = None) -> NodeId:
+        return self._homes.setdefault(key, (choice or choose)(key, list(self._nodes.values())).id)
+
+    async def give(self, key: Key, to: NodeId) -> NodeId:
+        self._homes[key] = to
+        return to

@@ -1,12 +1,16 @@
 """Whole servers as nodes of one cluster, in one event loop, on a real PostgreSQL and a real NATS."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from botdrome.app import RunningServer
-from tests.server.clients import server
+from botdrome.formats import FORMATS
+from botdrome.server.nodes.cluster import rooms_of
+from botdrome.server.nodes.joining import JoinedNode
+from tests.server.clients import PATIENCE, server
 
 NAMES = ("ant", "bee", "cat", "dog", "eel")
 
@@ -20,3 +24,21 @@ async def nodes(db: str, nats: str, count: int = 3, **settings: Any) -> AsyncIte
         for one in opened:
             await one.desk.cluster.members._beat()  # type: ignore[union-attr]
         yield opened
+
+
+def home_of(nodes: list[RunningServer], game: str) -> RunningServer:
+    """The node that has the rooms of a game."""
+    return next(one for one in nodes if one.desk.cluster is not None and one.desk.cluster.has_rooms(game))
+
+
+async def spread_out(nodes: list[RunningServer]) -> None:
+    """Wait until each game has the home that it should have, and its rooms are open there."""
+
+    def are_open(one: RunningServer) -> bool:
+        assert isinstance(one.node, JoinedNode) and one.node._clients is not None and one.desk.cluster is not None
+        rooms, cluster = one.node._clients.rooms, one.desk.cluster
+        return all(rooms[key].open == (cluster.place(key).id == cluster.here) for key in map(rooms_of, FORMATS))
+
+    async with asyncio.timeout(PATIENCE):
+        while not all(map(are_open, nodes)):
+            await asyncio.sleep(0.01)

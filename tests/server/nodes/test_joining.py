@@ -21,7 +21,7 @@ async def test_servers_join_and_leave(postgres_url: str, nats_url: str) -> None:
         assert ant.desk.cluster is not None and bee.desk.cluster is not None
         urls = {node.name: node.url for node in ant.desk.cluster.members.nodes.values()}
         assert urls == {"ant": ant.url, "bee": bee.url}
-        assert [one.desk.cluster.has_rooms for one in (ant, bee) if one.desk.cluster].count(True) == 1
+        assert [one.desk.cluster.has_rooms("gomoku") for one in (ant, bee) if one.desk.cluster].count(True) == 1
         async with bot(ant, await registered(ant, "ada")):
             await bee.desk.cluster.members._beat()  # type: ignore[attr-defined]
             loads = {node.name: node.load for node in bee.desk.cluster.members.nodes.values()}

@@ -7,16 +7,21 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.server.nodes.joining import JoinedNode
 from botdrome.server.nodes.moving import Mover
+from botdrome.server.nodes.relay import Relay
 from tests.server.boats.clients import FLEET, sailor
 from tests.server.bomber.clients import STEPS, api
-from tests.server.clients import bot, client, play_noughts, registered, unhurried
+from tests.server.clients import PATIENCE, bot, client, play_noughts, registered, unhurried
 from tests.server.cube.clients import NOOP, organiser, saying
 from tests.server.cube.clients import bot as cube_bot
 from tests.server.duel.clients import FIND, free, seated
-from tests.server.nodes.serving import nodes
+from tests.server.nodes.serving import nodes, spread_out
 
 pytestmark = pytest.mark.anyio
+
+PAIRS = ((0, 1), (1, 2), (2, 0))
+"""Nodes of two players."""
 
 
 @pytest.fixture(params=["handed over", "carried"])
@@ -28,13 +33,14 @@ async def three(
         monkeypatch.setattr(Mover, "_handover_of", lambda *_: "")
     settings: dict[str, Any] = {"duel_port": -1, "boats_port": -1, "bomber_rooms": STEPS}
     async with nodes(postgres_url, nats_url, 3, **settings) as opened:
+        await spread_out(opened)
         yield opened
 
 
 async def test_noughts_and_crosses(three: list[RunningServer]) -> None:
     names = ("ada", "bob", "cid")
     logins = [await registered(three[0], name) for name in names]
-    for first, second in ((0, 1), (1, 2), (2, 0)):
+    for first, second in PAIRS:
         async with bot(three[first], logins[first]) as ada, bot(three[second], logins[second]) as bob:
             ends = await asyncio.gather(play_noughts(ada, names[first]), play_noughts(bob, names[second]))
             assert ends[0]["state"]["result"] == ends[1]["state"]["result"]
@@ -52,31 +58,34 @@ async def test_a_connection_that_stays_open_moves_again(three: list[RunningServe
 
 
 async def test_duel_arena(three: list[RunningServer]) -> None:
-    with unhurried("gomoku"):
-        async with free(three[1], "ada") as ada, free(three[2], "bob") as bob:
-            await ada.send(FIND)
-            await bob.send(FIND)
-            first, second, question = await seated(ada, bob)
-            await first.answer(question, 7, 7)
-            reply = await second.expect("get_move")
-            assert [move[:2] for move in reply["board"]["_moves"]] == [[7, 7]]
+    for here, there in PAIRS:
+        with unhurried("gomoku"):
+            async with free(three[here], "ada") as ada, free(three[there], "bob") as bob:
+                await ada.send(FIND)
+                await bob.send(FIND)
+                first, second, question = await seated(ada, bob)
+                await first.answer(question, 7, 7)
+                reply = await second.expect("get_move")
+                assert [move[:2] for move in reply["board"]["_moves"]] == [[7, 7]]
 
 
 async def test_boats(three: list[RunningServer]) -> None:
-    async with sailor(three[1], "ada") as ada, sailor(three[2], "bob") as bob:
-        turns = [(await each.until("N|"))[-1].removeprefix("N|") for each in (ada, bob)]
-        assert turns[0] == turns[1]
-        shooter, target = (ada, "bob") if turns[0] == "ada" else (bob, "ada")
-        x, y = FLEET[0]
-        shooter.send(f"S|{target}|{x}|{y}")
-        for each in (ada, bob):
-            await each.until("H|")
+    for here, there in PAIRS:
+        one, two = f"ada {here}", f"bob {there}"
+        async with sailor(three[here], one) as ada, sailor(three[there], two) as bob:
+            turns = [(await each.until("N|"))[-1].removeprefix("N|") for each in (ada, bob)]
+            assert turns[0] == turns[1]
+            shooter, target = (ada, two) if turns[0] == one else (bob, one)
+            x, y = FLEET[0]
+            shooter.send(f"S|{target}|{x}|{y}")
+            for each in (ada, bob):
+                await each.until("H|")
 
 
 async def test_bomberman(three: list[RunningServer]) -> None:
-    async with api(three[1]) as one, api(three[2]) as two:
+    async with api(three[0]) as spectator, api(three[1]) as one, api(three[2]) as two:
         ada, bob = await one.register("ada"), await two.register("bob")
-        while (await one.state(after=0))["phase"] != "PLAYING":
+        while (await spectator.state(after=0))["phase"] != "PLAYING":
             pass
         before = (await two.state())["state_number"]
         waiting = asyncio.ensure_future(two.state(after=before))
@@ -86,20 +95,56 @@ async def test_bomberman(three: list[RunningServer]) -> None:
 
 
 async def test_battlecube(three: list[RunningServer]) -> None:
-    async with cube_bot(saying(NOOP)) as ann, cube_bot(saying(NOOP)) as ben, organiser(three[1]) as one:
-        await one.new_game(("A", ann.url), ("B", ben.url))
-        events = [event for event, _ in await one.until("GAME_ENDED")]
-        assert "TICK" in events or events[-1] == "GAME_ENDED"
-    assert ann.asked and ben.asked
+    for node in three:
+        async with cube_bot(saying(NOOP)) as ann, cube_bot(saying(NOOP)) as ben, organiser(node) as one:
+            await one.new_game(("A", ann.url), ("B", ben.url))
+            events = [event for event, _ in await one.until("GAME_ENDED")]
+            assert "TICK" in events or events[-1] == "GAME_ENDED"
+        assert ann.asked and ben.asked
 
 
 async def test_a_gomoku_bot_meets_a_client_of_duel_arena_at_another_node(three: list[RunningServer]) -> None:
     login = await registered(three[0], "bob", "gomoku")
-    with unhurried("gomoku"):
-        async with free(three[1], "ada") as ada, bot(three[2], login) as bob:
-            await ada.send(FIND)
-            assert await ada.receive() == {"event": "starting_game", "against": "bob"}
-            assert sorted((await bob.receive())["state"]["bots"]) == ["ada", "bob"]
+    for here, there in PAIRS:
+        with unhurried("gomoku"):
+            async with free(three[here], "ada") as ada, bot(three[there], login) as bob:
+                await ada.send(FIND)
+                assert await ada.receive() == {"event": "starting_game", "against": "bob"}
+                assert sorted((await bob.receive())["state"]["bots"]) == ["ada", "bob"]
+
+
+async def ask(line: tuple[asyncio.StreamReader, asyncio.StreamWriter], *targets: str) -> list[tuple[int, bytes]]:
+    """Send requests at once on one connection; their statuses and bodies."""
+    reader, writer = line
+    writer.write(b"".join([f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode() for target in targets]))
+    answers = []
+    for _ in targets:
+        head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)).decode().lower()
+        length = int(head.partition("content-length: ")[2].partition("\r")[0])
+        answers.append((int(head.split()[1]), await asyncio.wait_for(reader.readexactly(length), PATIENCE)))
+    return answers
+
+
+async def test_one_connection_asks_for_things_at_different_nodes(three: list[RunningServer]) -> None:
+    duels, bombers, cubes, page = "/api/v1/duel/players", "/bomber/rooms", "/socket.io/?EIO=9", "/api/v1/games"
+    together = (page, bombers, cubes, duels, duels, page, bombers)
+    async with free(three[0], "ada"), api(three[1]) as bomber:
+        await bomber.register("bob")
+        for node in three:
+            line = await asyncio.open_connection("127.0.0.1", node.port)
+            for targets in ((page,), (duels,), (bombers,), (duels,), together, (page,)):
+                for target, (status, body) in zip(targets, await ask(line, *targets), strict=True):
+                    assert status == (400 if target == cubes else 200), (target, body)
+                    assert target != duels or b'"ada"' in body
+                    assert target != bombers or b'"bob"' in body
+            line[1].close()
+    while any(relay_of(one)._fronts or relay_of(one)._homes for one in three):
+        await asyncio.sleep(0.01)
+
+
+def relay_of(node: RunningServer) -> Relay:
+    assert isinstance(node.node, JoinedNode) and node.node._clients is not None
+    return node.node._clients.relay
 
 
 async def test_people_watch_from_any_node(three: list[RunningServer]) -> None:

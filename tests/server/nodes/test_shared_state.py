@@ -5,11 +5,12 @@ import asyncio
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.formats import FORMATS
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.nodes.joining import JoinedNode
 from tests.server.clients import NOTICES, bot, client, registered
 from tests.server.duel.clients import FIND, free, seated
-from tests.server.nodes.serving import nodes
+from tests.server.nodes.serving import home_of, nodes, spread_out
 
 pytestmark = pytest.mark.anyio
 
@@ -59,12 +60,13 @@ async def test_a_ban_holds_at_all_nodes_until_it_is_lifted(postgres_url: str, na
 
 async def test_rooms_open_again_where_their_node_has_died(postgres_url: str, nats_url: str) -> None:
     async with nodes(postgres_url, nats_url, 3, duel_port=-1) as three:
-        home = next(one for one in three if one.desk.cluster is not None and one.desk.cluster.has_rooms)
+        await spread_out(three)
+        home = home_of(three, "gomoku")
         one, two = [other for other in three if other is not home]
         async with free(one, "ada"):
             pass
         await die(home)
-        while all(other.desk.cluster is not None and not other.desk.cluster.has_rooms for other in (one, two)):
+        while all(other.desk.cluster is not None and not other.desk.cluster.has_rooms("gomoku") for other in (one, two)):
             await asyncio.sleep(0.01)
         async with free(one, "ada") as ada, free(two, "bob") as bob:
             await ada.send(FIND)
@@ -76,12 +78,11 @@ async def test_rooms_open_again_where_their_node_has_died(postgres_url: str, nat
 
 async def test_rooms_of_a_drained_node_open_at_another(postgres_url: str, nats_url: str) -> None:
     async with nodes(postgres_url, nats_url, 2, duel_port=-1) as (ant, bee):
-        home, other = (ant, bee) if ant.desk.cluster is not None and ant.desk.cluster.has_rooms else (bee, ant)
+        await spread_out([ant, bee])
+        home, other = (ant, bee) if home_of([ant, bee], "gomoku") is ant else (bee, ant)
         await of(other).members.drain(of(home).members.here.name)
-        while other.desk.cluster is not None and not other.desk.cluster.has_rooms:
-            await asyncio.sleep(0.01)
-        while home.desk.cluster is not None and home.desk.cluster.has_rooms:
-            await asyncio.sleep(0.01)
+        await spread_out([ant, bee])
+        assert all(other.desk.cluster.has_rooms(game) for game in FORMATS if other.desk.cluster)
         async with free(home, "ada") as ada, free(other, "bob") as bob:
             await ada.send(FIND)
             await bob.send(FIND)

@@ -37,7 +37,8 @@ class NoughtsHost:
 
 async def open_noughts(server: ServerParts) -> ServedProtocol:
     host = NoughtsHost(server.desk)
-    return ServedProtocol(host, protocol_factory=tcp_factory(Lines, host.connect, server.connection_limits))
+    factory = tcp_factory(Lines, host.connect, server.connection_limits)
+    return ServedProtocol(host, protocol_factory=factory, game=GAME)
 
 
 NOUGHTS = Protocol("noughts", open_noughts, NoughtsSection, "noughts (TCP)")

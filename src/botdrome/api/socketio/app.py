@@ -66,6 +66,9 @@ class SocketIo:
     async def close(self) -> None:
         self._connections.close()
 
+    def in_use(self) -> bool:
+        return bool(self._connections)
+
     def has_session(self, sid: str) -> bool:
         return sid in self._connections
 
@@ -226,4 +229,7 @@ async def open_cube(server: ServerParts) -> ServedProtocol:
         body_limits=body_limits(settings),
         receive_socket=receive_socket,
         has_session=socketio.has_session,
+        game=host.game,
+        targets=(PATH, "/api/v1/operator/cube"),
+        in_use=lambda: socketio.in_use() or host.in_use(),
     )

@@ -161,6 +161,9 @@ class EngineConnections:
         self._connections: dict[str, EngineConnection] = {}
         self._closing = False
 
+    def __len__(self) -> int:
+        return len(self._connections)
+
     def __contains__(self, sid: str) -> bool:
         return sid in self._connections
 

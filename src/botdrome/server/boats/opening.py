@@ -11,6 +11,7 @@ from botdrome.server.boats.statistics import BoatStatistics
 from botdrome.server.network.listening import tolerated
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
+from botdrome.wire.boats.commands import GAME
 
 
 async def open_boats(server: ServerParts) -> ServedProtocol:
@@ -20,7 +21,8 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
 
     async def listen(ports: Ports) -> None:
         async def listen_at(boats: BoatPort) -> None:
-            boats.server = await ports.open(boats.name, boats.key, boats.port, boats.protocol_factory(server.connection_limits))
+            factory = boats.protocol_factory(server.connection_limits)
+            boats.server = await ports.open(boats.name, boats.key, boats.port, factory, game=GAME)
 
         rooms.listen = listen_at
         for boats in rooms.all:
@@ -37,5 +39,13 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
 
     load = partial(statistics.load, desk.store)
     return ServedProtocol(
-        rooms, rooms.close, receive_socket=receive_socket, listen=listen, describe_port=titles_at, open_rooms=load
+        rooms,
+        rooms.close,
+        receive_socket=receive_socket,
+        listen=listen,
+        describe_port=titles_at,
+        open_rooms=load,
+        in_use=rooms.in_use,
+        game=GAME,
+        targets=("/boats/", "/api/v1/operator/boats"),
     )

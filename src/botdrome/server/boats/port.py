@@ -52,7 +52,7 @@ class BoatPort:
         """The name of the port, and the setting that sets it."""
         self.server: OpenPort | None = None
         """None: it does not listen."""
-        self._visits: dict[Session, Visit] = {}
+        self.visits: dict[Session, Visit] = {}
 
     @property
     def listens_on(self) -> int | None:
@@ -69,9 +69,9 @@ class BoatPort:
     # Requests of clients.
 
     def act(self, session: Session, command: Command) -> None:
-        visit = self._visits.get(session)
+        visit = self.visits.get(session)
         if visit is None:
-            visit = self._visits[session] = Visit(self.rooms[0])
+            visit = self.visits[session] = Visit(self.rooms[0])
             session.on_seat, session.release = partial(self._seated, session), partial(self._leave, session)
         match command:
             case LookAtRoom():
@@ -146,11 +146,11 @@ class BoatPort:
 
     def _seated(self, session: Session) -> None:
         """The game for which the client waited starts, or it has returned to one."""
-        visit = self._visits[session]
+        visit = self.visits[session]
         visit.group = next((game for game in visit.room.games if game.table is session.table), visit.group)
 
     def _leave(self, session: Session) -> None:
-        visit = self._visits.pop(session)
+        visit = self.visits.pop(session)
         if visit.group is not None and visit.player is not None:
             visit.group.left(visit.player)
             visit.room.changed()

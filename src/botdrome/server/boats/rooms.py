@@ -41,6 +41,10 @@ class BoatRooms:
         """Return the port at which players join it; None: it does not listen."""
         return next((port.listens_on for port in self.all if room in port.rooms), None)
 
+    def in_use(self) -> bool:
+        """Whether a client or a host is here, or a room that was opened later."""
+        return any(port.visits for port in self.all) or any(room.on_change for room in self.rooms)
+
     # Rooms that are opened while the server runs.
 
     async def open(self, plan: RoomPlan) -> BoatRoom:

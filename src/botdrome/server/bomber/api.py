@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from botdrome.server.bomber.registration import register
-from botdrome.server.bomber.room import BomberRoom
+from botdrome.server.bomber.room import PROTOCOL, BomberRoom
 from botdrome.server.bomber.rooms import Rooms
 from botdrome.server.bomber.routes import Routes, is_ours, refuse
 from botdrome.server.lobby.desk import Desk
@@ -89,7 +89,7 @@ def connect_socket(rooms: Rooms, target: str, connection: Connection) -> Session
 class SocketHost:
     """Executes the commands of one client."""
 
-    protocol = "bomberman"
+    protocol = PROTOCOL
 
     def __init__(self, room: BomberRoom, user_id: str | None) -> None:
         """`user_id`: each new state is pushed as this user sees it, or as the last one that the client spoke for."""
@@ -143,4 +143,12 @@ class SocketHost:
 
 async def open_bomber(server: ServerParts) -> ServedProtocol:
     api = BomberApi(server.desk, server.origins)
-    return ServedProtocol(api, api.close, receive_socket=api.receive_socket, direct=api)
+    return ServedProtocol(
+        api,
+        api.close,
+        receive_socket=api.receive_socket,
+        direct=api,
+        game=api.rooms.first.game.name,
+        targets=("/bomber/",),
+        in_use=api.rooms.in_use,
+    )

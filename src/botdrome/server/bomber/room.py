@@ -42,6 +42,7 @@ from botdrome.wire.match_header import MatchHeader
 if TYPE_CHECKING:
     from botdrome.server.bomber.contest_rooms import ContestRooms
 
+PROTOCOL = "bomberman"
 Push = Callable[[], None]
 SendReply = Callable[[RoomReply], None]
 Moment = dict[str, int]
@@ -131,7 +132,7 @@ class BomberRoom:
         lose = partial(self._lose, user, admission.name)
         end = None if admission.bot is None else lose
         client = ConnectedClient(
-            "bomberman", admission.name, self.game.name, address, user.traffic, lambda _: lose(), self._match_id, end
+            PROTOCOL, admission.name, self.game.name, address, user.traffic, lambda _: lose(), self._match_id, end
         )
         user.log_out = self.desk.registry.clients.enter(client)
 

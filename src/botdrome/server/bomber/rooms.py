@@ -6,7 +6,7 @@ from typing import Any
 
 from botdrome.server.bomber.contest_rooms import ContestRooms
 from botdrome.server.bomber.plan import read_plans
-from botdrome.server.bomber.room import BomberRoom
+from botdrome.server.bomber.room import PROTOCOL, BomberRoom
 from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.lobby.desk import Desk
 
@@ -31,6 +31,11 @@ class Rooms:
         assert queue is not None
         for room in self._rooms.values():
             room.send_away(partial(queue.expecting, room.game.name))
+
+    def in_use(self) -> bool:
+        """Whether users are in a room, or in a contest, or follow a room."""
+        users = any(client.protocol == PROTOCOL for client in self.desk.registry.clients.all)
+        return users or any(room.pushes for room in self._rooms.values())
 
     def __getitem__(self, name: str) -> BomberRoom | None:
         return self._rooms.get(name)

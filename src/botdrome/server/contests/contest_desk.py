@@ -35,11 +35,11 @@ class ContestDesk:
         self.on_change.append(self._join_contests)
         desk.contest_queue = self
 
-    def _refusal(self) -> str:
-        """Return why no match of a contest may begin at present; empty if matches may begin."""
+    def _refusal(self, game: str) -> str:
+        """Return why no match of a contest of a game may begin at present; empty if matches may begin."""
         cluster = self._desk.cluster
-        elsewhere = cluster is not None and not cluster.has_rooms
-        return "the contests are at another node" if elsewhere else self._desk.refusal
+        elsewhere = cluster is not None and not cluster.has_rooms(game)
+        return "the contests of this game are at another node" if elsewhere else self._desk.refusal
 
     # Clients that name a contest.
 

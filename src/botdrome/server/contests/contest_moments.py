@@ -22,13 +22,16 @@ class ContestMoments:
     def watch(self, entry: ContestEntry) -> None:
         """Ring at the next moment of a contest in this state."""
         name = entry.document.name
-        if (timer := self._timers.pop(name, None)) is not None:
-            timer.cancel()
+        self.forget(name)
         action: Moment = "start" if entry.state == "open" else "end"
         seconds = seconds_to(entry, action)
         waits = bool(entry.why) and action == "start"  # the moment has passed: the organiser starts it, or changes the document
         if seconds is not None and entry.state in ("open", "running", "paused") and not waits:
             self.ring_in(seconds, name, action)
+
+    def forget(self, name: str) -> None:
+        if (timer := self._timers.pop(name, None)) is not None:
+            timer.cancel()
 
     def ring_in(self, seconds: float, name: str, action: Moment) -> None:
         self._timers[name] = self._loop.call_later(min(max(0.0, seconds), LONGEST_TIMER), self._ring, name, action)

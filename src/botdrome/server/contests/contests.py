@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import structlog
@@ -14,7 +15,7 @@ from botdrome.contest.progress import LateEntry
 from botdrome.server.contests.contest_moments import ContestMoments, Moment, seconds_to
 from botdrome.server.contests.contest_planner import UNKNOWN, ContestPlanner
 from botdrome.server.contests.contest_player import ContestPlayer
-from botdrome.server.contests.entry_rules import check_version, checked_house_bot, entry_problem, number_of
+from botdrome.server.contests.entry_rules import check_version, checked_house_bot, entry_problem, number_of, numbers_of
 from botdrome.server.contests.no_shows import RETRY
 from botdrome.server.contests.pending_changes import Start
 from botdrome.server.contests.running_contest import RULES, RunningContest
@@ -41,43 +42,51 @@ ORGANISER, HOUSE = "operator", "house"
 
 
 class Contests:
-    """`house` makes a player of a house bot, by its name."""
+    """`refusal` says why no match of a game may begin, and `house` makes a player of a house bot, by its name."""
 
     def __init__(
-        self, store: Store, workers: Workers, start: Start, refusal: Callable[[], str], house: Callable[[str], ContestPlayer]
+        self, store: Store, workers: Workers, start: Start, refusal: Callable[[str], str], house: Callable[[str], ContestPlayer]
     ) -> None:
         self.journal, self._planner = ContestJournal(store), ContestPlanner(store, workers)
         self._start, self._refusal, self._house = start, refusal, house
         self._stored: dict[str, EnteredContest] = {}
         self._running: dict[str, RunningContest] = {}
-        self._moments = ContestMoments(self._ring)
+        self._moments = ContestMoments(lambda name, action: start(self._act_on_time(name, action)))
         self._loop = asyncio.get_running_loop()
         self.on_change: list[Callable[[], None]] = []
         """Called when a contest has started or is over, or a bot has left one."""
         self._entries = asyncio.Lock()
         """Bots enter one after the other, so that no limit of the contest is passed."""
 
-    async def load(self) -> None:
-        """Load all contests, so that players may wait for them."""
-        for name in await self.journal.contests():
-            stored = await self._reload(name)
-            if stored.entry.state != "over" and not stored.entry.offline:
-                self._attend_to(stored, len((await self.journal.load(name)).results))
-
-    def go_on(self) -> None:
-        """Go on with the contests that run."""
-        for name in list(self._running):
+    async def open(self, game: str) -> None:
+        """Load the contests of a game, so that players may wait for them, and go on with those that run."""
+        for name, entry in (await self.journal.contests()).items():
+            if entry.document.game == game:
+                stored = await self._reload(name)
+                if stored.entry.state != "over" and not stored.entry.offline:
+                    self._attend_to(stored, len((await self.journal.load(name)).results))
+        for name in self._names(game) & self._running.keys():
             self._follow(self._stored[name])
+
+    def leave(self, game: str) -> None:
+        """Another node attends to the contests of a game. Matches that run here are played to their end."""
+        for name in self._names(game):
+            del self._stored[name]
+            self._moments.forget(name)
+            if (contest := self._running.pop(name, None)) is not None:
+                contest.pause()
+
+    def are_running(self, game: str) -> bool:
+        return any(self._stored[name].entry.state == "running" for name in self._names(game))
+
+    def _names(self, game: str) -> set[str]:
+        return {name for name, stored in self._stored.items() if stored.entry.document.game == game}
 
     async def _reload(self, name: str) -> EnteredContest:
         stored = self._stored[name] = await self.journal.entered(name)
         return stored
 
     # Look-ups.
-
-    @property
-    def all(self) -> list[EnteredContest]:
-        return list(self._stored.values())
 
     def __getitem__(self, name: str) -> EnteredContest | None:
         return self._stored.get(name)
@@ -145,14 +154,9 @@ class Contests:
         stored = await self._reload(self._of_server(name).entry.document.name)
         if stored.entry.state not in ("paused", "over"):
             raise ContestRefusal(f"the contest is {stored.entry.state}: pause it first, so that no match of it runs")
-        before = self._running.get(name)
-        if before is not None and (running := before.playing):
+        if (before := self._running.get(name)) is not None and (running := before.playing):
             raise ContestRefusal(f"{running} matches of the contest are still running: wait for their end")
-        numbers = [number_of(stored, bot) for bot in bots]
-        if None in numbers or not (bots or failed):
-            named = ", ".join(bots) or "nobody"
-            raise ContestRefusal(f"name bots of the contest {name!r}, or failed matches; {named} is not in it")
-        old = await self._planner.matches_of(name, [number for number in numbers if number is not None], failed)
+        old = await self._planner.matches_of(name, numbers_of(stored, bots, failed), failed)
         if not old:
             raise ContestRefusal("there are no such matches to play again")
         await self.journal.annul_results(name, old, author, "played again")
@@ -227,8 +231,9 @@ class Contests:
 
     def _attend_to(self, stored: EnteredContest, results: int) -> None:
         """Let players wait for a contest, whether or not it has started."""
+        refusal = partial(self._refusal, stored.entry.document.game)
         self._running[stored.entry.document.name] = RunningContest(
-            stored, self.journal, self._planner, self._start, self._refusal, self._over, results
+            stored, self.journal, self._planner, self._start, refusal, self._over, results
         )
 
     def _follow(self, stored: EnteredContest) -> None:
@@ -268,7 +273,8 @@ class Contests:
         self._end(contest)
 
     def _end(self, contest: RunningContest) -> None:
-        self._running.pop(contest.name, None)
+        if self._running.get(contest.name) is contest:
+            del self._running[contest.name]
         contest.end()
         self._tell()
 
@@ -277,9 +283,6 @@ class Contests:
             tell()
 
     # Moments of the document.
-
-    def _ring(self, name: str, action: Moment) -> None:
-        self._start(self._act_on_time(name, action))
 
     async def _act_on_time(self, name: str, action: Moment) -> None:
         if (seconds_to(self._stored[name].entry, action) or 0) > 0:

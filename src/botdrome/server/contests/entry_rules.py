@@ -1,6 +1,7 @@
 """Entry rules: which bots may enter a contest."""
 
 import hmac
+from collections.abc import Sequence
 
 from botdrome.bots.house import house_bots
 from botdrome.contest.formats.format import EntrantNumber
@@ -23,6 +24,15 @@ def checked_house_bot(game: str, bot: str) -> str:
 
 def number_of(stored: EnteredContest, bot: str) -> EntrantNumber | None:
     return next((number for number, entrant in enumerate(stored.entrants) if entrant.name == bot), None)
+
+
+def numbers_of(stored: EnteredContest, bots: Sequence[str], failed: bool) -> list[EntrantNumber]:
+    """Return the numbers of bots whose matches are played again. `failed`: there may be none, since only failed matches are."""
+    numbers = [number for bot in bots if (number := number_of(stored, bot)) is not None]
+    if len(numbers) < len(bots) or not (bots or failed):
+        name, named = stored.entry.document.name, ", ".join(bots) or "nobody"
+        raise ContestRefusal(f"name bots of the contest {name!r}, or failed matches; {named} is not in it")
+    return numbers
 
 
 def entry_problem(stored: EnteredContest, bot: BotEntry, password: str) -> str:

@@ -70,7 +70,7 @@ class Organiser:
 
 
 class CubeHost:
-    protocol = "battlecube organiser"
+    protocol, game = "battlecube organiser", Battlecube.name
 
     def __init__(self, desk: Desk, caller: BotCaller) -> None:
         self.desk, self._caller, self._invitations = desk, caller, Invitations(desk, caller)
@@ -79,6 +79,10 @@ class CubeHost:
         """The games that run, with their organisers, also those that have left."""
         self._watched: dict[GameId, WatchedGame] = {}
         self._loop = asyncio.get_running_loop()
+
+    def in_use(self) -> bool:
+        """Whether an organiser is here, or the operator as one."""
+        return bool(self._organisers)
 
     # Clients on socket.io.
 

@@ -47,11 +47,17 @@ class BoardIds:
         return self.left < BLOCK // 2 and not self._reserving
 
     async def reserve(self) -> None:
+        if self._closed:
+            return
         self._reserving = True
         try:
             await self._note(self._reserved + BLOCK)
         finally:
             self._reserving = False
+
+    def leave(self) -> None:
+        """Another node reserves ids from now on. Those that are left can still be taken."""
+        self._closed = True
 
     async def close(self) -> None:
         """Give back unused ids. None can be taken afterwards."""

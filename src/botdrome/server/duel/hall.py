@@ -52,6 +52,7 @@ class DuelHall:
 
     def __init__(self, desk: Desk, table: DuelLeaderboard, ids: BoardIds) -> None:
         self.desk, self.table, self._ids = desk, table, ids
+        self.connected: set[Session] = set()
         self._present: dict[str, Session] = {}
         """By their names on this server."""
         self._called: dict[str, str] = {}
@@ -70,6 +71,7 @@ class DuelHall:
         limits = settings.limits.login, settings.message.rate, settings.message.burst
         session = Session(connection, DuelConversation(self.make_writer, *limits, now), self, self.desk)
         session.on_seat, session.release = partial(self._seated, session), partial(self._leave, session)
+        self.connected.add(session)
         return session
 
     # Requests of clients.
@@ -100,6 +102,7 @@ class DuelHall:
         self._look_after(session.table)
 
     def _leave(self, session: Session) -> None:
+        self.connected.discard(session)
         self._gathered.pop(session, None)
         self._last_opponents.pop(session, None)
         if self._present.get(session.name) is session:
@@ -241,8 +244,19 @@ def _replace(before: Session, newcomer: Session) -> None:
 
 async def open_duel(server: ServerParts) -> ServedProtocol:
     store = server.desk.store
-    hall = DuelHall(server.desk, DuelLeaderboard(store, {}), BoardIds(store))
-    return ServedProtocol(hall, hall.close, tcp_factory(Frames, hall.connect, server.connection_limits), open_rooms=hall.open)
+    ids = BoardIds(store)
+    hall = DuelHall(server.desk, DuelLeaderboard(store, {}), ids)
+    factory = tcp_factory(Frames, hall.connect, server.connection_limits)
+    return ServedProtocol(
+        hall,
+        hall.close,
+        factory,
+        game=GAME,
+        targets=("/duel/", "/api/v1/duel/players"),
+        open_rooms=hall.open,
+        leave_rooms=ids.leave,
+        in_use=lambda: bool(hall.connected),
+    )
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:

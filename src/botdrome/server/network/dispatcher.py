@@ -59,8 +59,8 @@ class Forwarding(NamedTuple):
     """Which connections go to another node, and how."""
 
     leaves: LeavesNode
-    forward: Callable[[asyncio.Transport, bytes], None]
-    """Give away a connection with the bytes that were read."""
+    forward: Callable[[asyncio.Transport, bytes, bytes], None]
+    """Give away a connection, with the bytes that were read and the target of its next request."""
 
 
 class Dispatcher(asyncio.Protocol):
@@ -118,7 +118,7 @@ class Dispatcher(asyncio.Protocol):
         words = head.partition(b"\r\n")[0].split(b" ")
         target = words[1] if len(words) > 1 else b""
         if self._forwarding is not None and self._forwarding.leaves(target):
-            return self._forwarding.forward(transport, seen)
+            return self._forwarding.forward(transport, seen, target)
         if not wants_websocket(head):
             return _hand_over(transport, seen, self._make_http(target))
         half = end < 0 and words[0] != b"GET"

@@ -4,60 +4,73 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from msgspec.structs import replace
-
 from botdrome.contest.lobby import Wish
+from botdrome.formats import FORMATS
 from botdrome.server.failures import log_failure
-from botdrome.server.nodes.node import Key, Links, Members, NodeId, choose
+from botdrome.server.nodes.node import Key, Links, Members, Node, NodeId, choose, spread
 
-ROOMS: Key = "rooms"
-"""The rooms of all protocols and the contests, which share bots: they have one home, claimed in the store."""
+OFFICE: Key = "office"
+"""What is on one node and belongs to no game."""
 RETRY = 1.0
 """Seconds until a claim is tried again."""
+
+
+def rooms_of(game: str) -> Key:
+    """The rooms and contests of a game, which share bots: they have one home, claimed in the store."""
+    return f"rooms {game}"
+
+
+PLACES: tuple[Key, ...] = (*map(rooms_of, FORMATS), OFFICE)
+"""The keys whose homes are claimed, in the order in which they are spread over the nodes."""
 
 
 class Cluster:
     def __init__(self, members: Members, links: Links, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         """`start` runs a background task."""
         self.members, self.links, self._start = members, links, start
-        self.room_wishes: set[Wish] = set()
-        """The wishes of rooms that also seat clients from the desk. Protocols enter theirs."""
+        self.room_games: set[str] = set()
+        """The games with rooms, which also seat clients from the desk."""
 
     @property
     def here(self) -> NodeId:
         return self.members.here.id
 
-    @property
-    def has_rooms(self) -> bool:
-        """Whether the rooms and contests are on this node."""
-        return self.members.room_home(ROOMS) == self.here
+    def has_rooms(self, game: str) -> bool:
+        """Whether the rooms and contests of a game are on this node."""
+        return self.members.room_home(rooms_of(game)) == self.here
 
     def key_of(self, wish: Wish) -> Key:
         """Return the group of a wish. Wishes that differ in pace alone may meet (see `Seeker.accepts`)."""
-        if wish.contest is not None or replace(wish, pace="usual") in self.room_wishes:
-            return ROOMS
+        if wish.contest is not None or wish.game in self.room_games:
+            return rooms_of(wish.game)
         return f"{wish.game} {wish.players} {wish.options} {wish.invite or ''}"
 
     def home(self, key: Key) -> NodeId | None:
-        """Return the home of a key; None: the rooms have no home at present."""
-        if key == ROOMS:
+        """Return the home of a key; None: it is claimed in the store, and has no home at present."""
+        if key in PLACES:
             return self.members.room_home(key)
         return choose(key, list(self.members.nodes.values())).id
 
-    def with_rooms(self, act: Callable[[NodeId], None]) -> None:
-        """Call with the home of the rooms: now, or once it is claimed."""
-        home = self.members.room_home(ROOMS)
+    def place(self, key: Key, nodes: list[Node] | None = None) -> Node:
+        """Return the node that should be the home of one of the places."""
+        known = nodes or list(self.members.nodes.values())
+        office = self.members.room_home(OFFICE)  # until contests take orders from any node, all rooms are beside it
+        return next((node for node in known if node.id == office and not node.draining), spread(PLACES, known)[OFFICE])
+
+    def with_home(self, key: Key, act: Callable[[NodeId], None]) -> None:
+        """Call with the home of a place: now, or once it is claimed."""
+        home = self.members.room_home(key)
         if home is not None:
             act(home)
         else:
-            self._start(self._claim_rooms(act))
+            self._start(self._claim(key, act))
 
-    async def _claim_rooms(self, act: Callable[[NodeId], None]) -> None:
+    async def _claim(self, key: Key, act: Callable[[NodeId], None]) -> None:
         while True:
             try:
-                home = await self.members.claim(ROOMS)
+                home = await self.members.claim(key, self.place)
                 break
             except Exception:
-                log_failure("the home of the rooms could not be claimed")
+                log_failure(f"the home of the {key} could not be claimed")
                 await asyncio.sleep(RETRY)
         act(home)

@@ -14,3 +14,5 @@ class Errand(Struct, frozen=True, array_like=True):
     """The seat that waits for the client on that node; 0: none."""
     told: int = 0
     """The number of messages that the client has already, and that its new session writes again at first."""
+    key: str = ""
+    """What the client of a port needs from that node."""

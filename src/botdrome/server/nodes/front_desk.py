@@ -49,7 +49,7 @@ class FrontDesk:
     def _go(self, seeker: Seeker, client: Session, home: NodeId | None) -> None:
         self._homes[seeker] = home
         if home is None:
-            self._cluster.with_rooms(lambda _: self.seek_again(seeker.ticket))
+            self._cluster.with_home(self._cluster.key_of(seeker.wish), lambda _: self.seek_again(seeker.ticket))
         else:
             wish = seeker.wish
             who = (seeker.ticket, seeker.name, client.owner, client.version)

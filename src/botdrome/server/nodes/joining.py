@@ -1,7 +1,7 @@
 """JoinedNode: a server as a node of a cluster, from joining to leaving."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, process_time, time
 
 import structlog
@@ -15,16 +15,17 @@ from botdrome.server.network.connection import Connection
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.nodes import membership
-from botdrome.server.nodes.cluster import ROOMS, Cluster
+from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.moving import Arrival, Mover
-from botdrome.server.nodes.node_clients import NodeClients, OpenRooms
+from botdrome.server.nodes.node_clients import NodeClients
+from botdrome.server.nodes.rooms import Rooms
 from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.server.nodes.shared_registry import SharedRegistry
 from botdrome.server.nodes.shared_tables import SharedTables
 from botdrome.server.nodes.takeover import KeptMatches, keep_matches
 from botdrome.server.operator.operator import Operator
-from botdrome.server.protocol import Ports
+from botdrome.server.protocol import Ports, ServedProtocol
 from botdrome.server.session import Session
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.nodes import CannotJoin
@@ -65,8 +66,9 @@ class SingleServer:
         if aborted:
             log.warning("matches were running when the server last ended", aborted=aborted)
 
-    async def open_rooms(self, open_rooms: OpenRooms, ports: Ports) -> None:
-        await open_rooms()
+    async def open_rooms(self, rooms: Mapping[str, Rooms], served: Sequence[ServedProtocol], ports: Ports) -> None:
+        for one in rooms.values():
+            await one.open()
 
     async def announce(self, url: str, ports: Ports) -> None:
         """Do nothing: there is no other node."""
@@ -87,6 +89,7 @@ class JoinedNode:
     def __init__(self, members: membership.Membership, links: NatsLinks) -> None:
         self.members, self.links, self.mover = members, links, Mover(members, links)
         self._kept: KeptMatches | None = None
+        self._clients: NodeClients | None = None
         self._began = self._looked = monotonic()
         self._spent = process_time()
 
@@ -127,12 +130,13 @@ class JoinedNode:
         self._looked, self._spent = now, spent
         return round(share, 3)
 
-    async def open_rooms(self, open_rooms: OpenRooms, ports: Ports) -> None:
-        """Open the rooms once they are at this node. Until then, clients that need them go where they are."""
+    async def open_rooms(self, rooms: Mapping[str, Rooms], served: Sequence[ServedProtocol], ports: Ports) -> None:
+        """Open the rooms of a game whenever they are at this node. Otherwise, clients that need them go where they are."""
         desk = self._desk
         assert desk.cluster is not None
-        await self.members.claim(ROOMS)
-        clients = NodeClients(desk, desk.cluster, self.mover, open_rooms, ports.arriving)
+        desk.cluster.room_games |= {one.game for one in served if one.game}
+        targets = [(target, one.game) for one in served for target in one.targets]
+        clients = self._clients = NodeClients(desk, desk.cluster, self.mover, rooms, targets, ports.arriving)
         ports.relay, self.forwarding = clients.relay, clients.forwarding("http")
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
@@ -154,6 +158,8 @@ class JoinedNode:
 
     async def drain(self) -> None:
         """Take no new matches, and give up the rooms."""
+        if self._clients is not None:
+            self._clients.stop()
         try:
             async with asyncio.timeout(membership.RELOCK):
                 await self.members.announce(self.members.here.url, draining=True)

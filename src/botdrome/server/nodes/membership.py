@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from botdrome import __version__
 from botdrome.server.failures import log_failure
-from botdrome.server.nodes.node import MESSAGES, Key, Node, NodeId, choose
+from botdrome.server.nodes.node import MESSAGES, Choice, Key, Node, NodeId, choose
 from botdrome.server.settings import ClusterSection
 from botdrome.store.nodes import NodeRow, NodeRows
 from botdrome.store.rows import key as home_key
@@ -77,14 +77,18 @@ class Membership:
         home = self._homes.get(home_key(key))
         return home if home in self.nodes else None
 
-    async def claim(self, key: Key) -> NodeId:
+    async def claim(self, key: Key, choice: Choice | None = None) -> NodeId:
         while True:
-            home = await self._rows.claim(key, choose(key, list(self.nodes.values())).id)
+            home = await self._rows.claim(key, (choice or choose)(key, list(self.nodes.values())).id)
             if home is None or home not in self.nodes:
                 await self._beat()  # one has died or joined since the last beat
             if home is not None and home in self.nodes:
                 self._homes[home_key(key)], self._digest = home, ""  # the next beat reads them all
                 return home
+
+    async def give(self, key: Key, to: NodeId) -> NodeId:
+        await self._rows.give(key, self.here.id, to)
+        return await self.claim(key)
 
     async def announce(self, url: str = "", handover: str = "", draining: bool = False) -> None:
         """Tell the others where this node is reached, and whether it takes matches."""

@@ -28,7 +28,7 @@ from botdrome.server.nodes.arriving import Arriving
 from botdrome.server.nodes.carrying import CarriedConnection, Carrier, FrontConnection, HeldInput, LinkDelay, MovingConnection
 from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
-from botdrome.server.nodes.node import Links, Members, NodeId
+from botdrome.server.nodes.node import Key, Links, Members, NodeId
 from botdrome.server.nodes.resumed import Resumed
 from botdrome.server.session import Session
 from botdrome.wire.framing.streams import Framing
@@ -53,7 +53,7 @@ class Arrival(NamedTuple):
 
 PORT = "port"
 """The errand of a connection that only its port tells apart; its target is the name of the port."""
-TakePort = Callable[[socket.socket, str, Origin, bytes], None]
+TakePort = Callable[[socket.socket, str, Key, Origin, bytes], None]
 
 
 def never() -> bool:
@@ -74,7 +74,7 @@ class Mover:
         self._handover: Handover | None = None
         self._taking: set[asyncio.Task[Any]] = set()
         self.take_port: TakePort
-        """Takes a client's socket of which nothing was answered, with the name of its port."""
+        """Takes a client's socket whose input is not answered, with the name of its port and what it needs."""
         links.on(carry.TOPIC, self._receive)
         links.on_lost.append(self._link_lost)
 
@@ -181,14 +181,16 @@ class Mover:
         if self._handover is not None:
             self._handover.close()
 
-    def give_port(self, transport: asyncio.Transport, to: NodeId, port: str, seen: bytes) -> bool:
-        """Pass the socket of a client to a process of this machine before anything was answered. Return False if that fails."""
+    def give_port(self, transport: asyncio.Transport, to: NodeId, port: str, key: Key, seen: bytes) -> bool:
+        """Pass the socket of a client to a process of this machine before `seen` was answered. Return False if that fails."""
         path, luggage = self._handover_of(to), pack_up(transport, seen)
         secure = transport.get_extra_info("sslcontext") is not None
         if not path or self._handover is None or luggage is None or secure:
             return False
         try:
-            passed = self._handover.give(path, luggage.socket, Parcel(Errand(PORT, port), luggage.origin, [], luggage.rest))
+            passed = self._handover.give(
+                path, luggage.socket, Parcel(Errand(PORT, port, key=key), luggage.origin, [], luggage.rest)
+            )
         except CannotPass as problem:
             log.debug("a connection is relayed to a node of this machine", node=to, problem=str(problem))
             return False
@@ -198,7 +200,7 @@ class Mover:
 
     def _take(self, client: socket.socket, parcel: Parcel) -> None:
         if parcel.errand.protocol == PORT:
-            return self.take_port(client, parcel.errand.target, parcel.origin, parcel.rest)
+            return self.take_port(client, parcel.errand.target, parcel.errand.key, parcel.origin, parcel.rest)
         arrival = self.arrivals[parcel.errand.protocol]
         make_session = partial(_make_session, errand=parcel.errand, arrival=arrival)
         make = partial(Arriving, parcel, arrival.make_framing, self._longest, make_session, self._limits)

@@ -1,6 +1,6 @@
 """A node of the cluster, and the parts of the cluster as the rest of the server sees them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Protocol
 
@@ -8,10 +8,10 @@ from msgspec import Struct
 
 NodeId = str
 """The name and the epoch of a node, as in `ant.7`: a node that comes back has another id."""
-MESSAGES = 1
+MESSAGES = 2
 """The version of the messages between nodes. Nodes with different versions do not work together."""
 Key = str
-"""What has to happen in one place: a group of equal wishes, or a room."""
+"""What has to happen in one place: a group of equal wishes, or the rooms and contests of a game."""
 
 
 class Node(Struct, frozen=True):
@@ -49,10 +49,13 @@ class Members(Protocol):
     """Called after nodes came or went, or homes of rooms changed."""
 
     def room_home(self, key: Key) -> NodeId | None:
-        """Return the node that has claimed a room; None: none has, as far as this node knows."""
+        """Return the node that has claimed rooms; None: none has, as far as this node knows."""
 
-    async def claim(self, key: Key) -> NodeId:
-        """Return the home of a room; if it has none, claim it for the node that `choose` names."""
+    async def claim(self, key: Key, choice: "Choice | None" = None) -> NodeId:
+        """Return the home of rooms; if they have none, claim them for the node of the choice."""
+
+    async def give(self, key: Key, to: NodeId) -> NodeId:
+        """Make another node the home of rooms that are here. Return their home, which is still here if that node is dead."""
 
 
 class Links(Protocol):
@@ -71,7 +74,26 @@ class Links(Protocol):
     """Called when a node is dead or when messages from or to it were lost: whatever hangs on this link ends."""
 
 
+Choice = Callable[[Key, list[Node]], Node]
+"""Chooses the home of a key among live nodes."""
+
+
 def choose(key: Key, nodes: list[Node]) -> Node:
     """Return the home of a key by rendezvous hashing: when a node leaves, only its own keys move."""
-    able = [node for node in nodes if not node.draining] or nodes
-    return max(able, key=lambda node: blake2b(f"{key} {node.id}".encode(), digest_size=8).digest())
+    return max(_able(nodes), key=lambda node: blake2b(f"{key} {node.id}".encode(), digest_size=8).digest())
+
+
+def spread(keys: Sequence[Key], nodes: list[Node]) -> dict[Key, Node]:
+    """Choose a home for each key so that all nodes have about as many: hashing alone spreads few keys unevenly."""
+    homes: dict[Key, Node] = {}
+    left: list[Node] = []
+    for key in keys:
+        left = left or _able(nodes)
+        homes[key] = choose(key, left)
+        left = [node for node in left if node is not homes[key]]
+    return homes
+
+
+def _able(nodes: list[Node]) -> list[Node]:
+    """The nodes that take matches; if none does, all."""
+    return [node for node in nodes if not node.draining] or nodes

@@ -1,34 +1,56 @@
 """NodeClients: brings clients of this node to other nodes, and those of other nodes here."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterable, Mapping
 
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.dispatcher import Forwarding
-from botdrome.server.nodes.cluster import Cluster
+from botdrome.server.nodes.cluster import OFFICE, Cluster, rooms_of
 from botdrome.server.nodes.moving import Mover
 from botdrome.server.nodes.relay import MakePeer, Relay
-from botdrome.server.nodes.rooms import RoomsHere
+from botdrome.server.nodes.rooms import Rooms, RoomsHere
+from botdrome.server.nodes.routing import Routing
 
-OpenRooms = Callable[[], Awaitable[None]]
-OF_ROOMS = (b"/api/v1/", b"/bomber/", b"/boats/", b"/connect", b"/duel/", b"/graphql", b"/socket.io/")
-"""Targets, by their beginnings, whose answers depend on rooms, contests or the operator."""
-OF_ALL = (b"/api/v1/docs", b"/api/v1/games", b"/api/v1/matches", b"/api/v1/nodes", b"/api/v1/openapi.json", b"/api/v1/ratings")
-"""Those among them that every node answers from the store."""
+
+async def _nothing() -> None:
+    return None
+
+
+OFFICE_ROOMS = Rooms(_nothing, lambda: None, lambda: True)
+"""The office stays where it is, with the tunnels of bots."""
 
 
 class NodeClients:
-    def __init__(self, desk: Desk, cluster: Cluster, mover: Mover, open_rooms: OpenRooms, make_peer: MakePeer) -> None:
-        self._rooms = RoomsHere(cluster, open_rooms, desk.tasks.start)
-        self.relay = Relay(cluster, self._rooms, mover, make_peer)
+    def __init__(
+        self,
+        desk: Desk,
+        cluster: Cluster,
+        mover: Mover,
+        rooms: Mapping[str, Rooms],
+        targets: Iterable[tuple[str, str]],
+        make_peer: MakePeer,
+    ) -> None:
+        """`rooms` are those of each game, and `targets` as in `Routing`."""
+        places = {rooms_of(game): one for game, one in rooms.items()} | {OFFICE: OFFICE_ROOMS}
+        self.rooms = {key: RoomsHere(cluster, key, one, desk.tasks.start) for key, one in places.items()}
+        self.relay = Relay(cluster, self.rooms, mover, make_peer)
+        self._routing = Routing(targets)
 
     def forwarding(self, port: str) -> Forwarding:
-        """Which connections of an HTTP port go to the home of the rooms."""
+        """Which connections of an HTTP port go to another node."""
 
-        def forward(transport: asyncio.Transport, seen: bytes) -> None:
-            self.relay.forward(transport, seen, port)
+        def forward(transport: asyncio.Transport, seen: bytes, target: bytes) -> None:
+            key = self._routing.key_of(target)
+            assert key is not None
+            self.relay.forward(transport, seen, port, key)
 
         return Forwarding(self._leaves, forward)
 
     def _leaves(self, target: bytes) -> bool:
-        return not self._rooms.open and target.startswith(OF_ROOMS) and not target.startswith(OF_ALL)
+        key = self._routing.key_of(target)
+        return key is not None and not self.rooms[key].open
+
+    def stop(self) -> None:
+        """The server stops: give no rooms away any more."""
+        for one in self.rooms.values():
+            one.stop()

@@ -1,11 +1,13 @@
-"""Relay: gives whole connections to another node before anything was answered, because what they ask for is there.
+"""Relay: gives whole connections to another node, because what they ask for is there.
 
-On one machine the socket itself goes to the other process; otherwise its bytes are relayed over the link, both ways.
+On one machine the socket itself goes to the other process; otherwise its bytes are relayed over the link, both ways. A connection
+moves before its first byte is answered, or between two HTTP requests. One that is relayed moves on from its front, so that no
+byte passes more than two nodes. A node that gets a connection and is not the home any more places it again.
 """
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 from typing import cast
@@ -13,18 +15,17 @@ from typing import cast
 import structlog
 
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.peer import Origin
+from botdrome.server.network.luggage import pause_reading
+from botdrome.server.network.peer import Origin, Peer
 from botdrome.server.nodes import relay_messages as relay
-from botdrome.server.nodes.cluster import Cluster
+from botdrome.server.nodes.cluster import Cluster, rooms_of
 from botdrome.server.nodes.moving import Mover
-from botdrome.server.nodes.node import NodeId
-from botdrome.server.nodes.relayed_transport import RelayedTransport
+from botdrome.server.nodes.node import Key, NodeId
+from botdrome.server.nodes.relayed_transport import RELAYED, RelayedTransport
 from botdrome.server.nodes.rooms import RoomsHere
 
 log = structlog.get_logger()
 
-HTTP = "http"
-"""The port whose requests tell where they are answered."""
 MOST_HELD = 64 << 10
 """Bytes that a client may send while it is not known yet where its connection goes."""
 MakePeer = Callable[[MakeProtocol, Origin], MakeProtocol]
@@ -47,12 +48,16 @@ class PassedOn(asyncio.Protocol):
 class RelayFront(asyncio.Protocol):
     """A connection here whose protocol is at another node."""
 
-    def __init__(self, to: "Relay", port: str) -> None:
-        self._relay, self.port = to, port
+    def __init__(self, to: "Relay", port: str, key: Key, sent_here: bool = False) -> None:
+        """`key` is what the client needs. `sent_here`: another node takes this one for its home."""
+        self._relay, self.port, self.key, self.sent_here = to, port, key, sent_here
         self.seen = b""
+        self._ended = self._output_paused = False
         self.transport: asyncio.Transport | None = None
         self.home: NodeId | None = None
         """None: not known yet."""
+        self.returning: NodeId | None = None
+        """The node that gives it back."""
         self._number = 0
 
     def take(self, transport: asyncio.Transport, seen: bytes) -> None:
@@ -73,19 +78,29 @@ class RelayFront(asyncio.Protocol):
         self.home, self._number = home, number
         peer, proxied = transport.get_extra_info("peername"), bool(transport.get_extra_info("proxied"))
         tls = transport.get_extra_info("sslcontext") is not None
-        self._tell(relay.OpenRelay(number, self.port, str(peer[0]), int(peer[1]), proxied, tls))
+        self._tell(relay.OpenRelay(number, self.port, self.key, str(peer[0]), int(peer[1]), proxied, tls))
         seen, self.seen = self.seen, b""
         if seen:
             self._tell(relay.Input(number, seen))
+        if self._output_paused:
+            self.pause_writing()
+        if self._ended:
+            self._tell(relay.InputEnded(number))
+        pause_reading(transport, False)
 
-    def stay(self, protocol: asyncio.BaseProtocol) -> None:
-        """The rooms have come to this node."""
+    def stay(self, protocol: asyncio.Protocol) -> None:
+        """What it needs is at this node."""
         transport, self.transport = self.transport, None
         assert transport is not None
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
+        if self._output_paused:
+            protocol.pause_writing()
         if self.seen:
-            cast(asyncio.Protocol, protocol).data_received(self.seen)
+            protocol.data_received(self.seen)
+        if self._ended and not protocol.eof_received():
+            transport.close()
+        pause_reading(transport, False)
 
     def _tell(self, message: relay.FromFront) -> None:
         if self.home is not None:
@@ -101,22 +116,25 @@ class RelayFront(asyncio.Protocol):
         if self.home is not None:
             return self._tell(relay.Input(self._number, data))
         self.seen += data
-        if len(self.seen) > MOST_HELD and self.transport is not None:
-            self.transport.abort()
+        if len(self.seen) > MOST_HELD:
+            pause_reading(self.transport, True)
         return None
 
     def eof_received(self) -> bool:
+        self._ended = True
         self._tell(relay.InputEnded(self._number))
-        return self.home is not None
+        return True
 
     def pause_writing(self) -> None:
+        self._output_paused = True
         self._tell(relay.OutputPaused(self._number, True))
 
     def resume_writing(self) -> None:
+        self._output_paused = False
         self._tell(relay.OutputPaused(self._number, False))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.transport = None
+        self.transport, self.home = None, self.home or self.returning
         self._tell(relay.ClientLost(self._number))
         self._relay.forget(self._number)
 
@@ -135,10 +153,17 @@ class RelayFront(asyncio.Protocol):
                 transport.pause_reading() if message.paused else transport.resume_reading()
             case relay.EndRelay():
                 transport.abort() if message.abort else transport.close()
+            case relay.Recall():
+                self._tell(relay.Recalled(self._number))
+                self.returning, self.home = self.home, None
+            case relay.GiveBack():
+                self._relay.forget(self._number)
+                self.returning, self.key, self.seen = None, message.key, message.data + self.seen
+                self._relay.place(self)
 
 
 class Relay:
-    def __init__(self, cluster: Cluster, rooms: RoomsHere, mover: Mover, make_peer: MakePeer) -> None:
+    def __init__(self, cluster: Cluster, rooms: Mapping[Key, RoomsHere], mover: Mover, make_peer: MakePeer) -> None:
         """`make_peer` makes the layer between a connection that came from another node and its protocol."""
         self._cluster, self._rooms, self._mover, self._make_peer = cluster, rooms, mover, make_peer
         mover.take_port = self._take
@@ -150,44 +175,60 @@ class Relay:
         cluster.links.on(relay.TOPIC, self._receive)
         cluster.links.on_lost.append(self._link_lost)
 
-    def routed(self, make: MakeProtocol, port: str) -> MakeProtocol:
-        """Return the protocol factory of a port. Clients of all but HTTP meet in the rooms."""
+    def routed(self, make: MakeProtocol, port: str, game: str) -> MakeProtocol:
+        """Return the protocol factory of a port whose clients meet in the rooms of a game; empty: they do not."""
         self.ports[port] = make
-        return make if port == HTTP else lambda: make() if self._rooms.open else RelayFront(self, port)
+        return self._for(port, rooms_of(game)) if game else make
 
-    def forward(self, transport: asyncio.Transport, seen: bytes, port: str) -> None:
-        """Give a connection to the home of the rooms. `seen` is what was read of it and counts anew."""
-        RelayFront(self, port).take(transport, seen)
+    def _for(self, port: str, key: Key, sent_here: bool = False) -> MakeProtocol:
+        rooms, make = self._rooms[key], self.ports[port]
+        return lambda: make() if rooms.open else RelayFront(self, port, key, sent_here)
+
+    def forward(self, transport: asyncio.Transport, seen: bytes, port: str, key: Key) -> None:
+        """Give a connection to the home of a key. `seen` is what was read of it and counts anew."""
+        relayed: RelayedTransport | None = transport.get_extra_info(RELAYED)
+        if relayed is None:
+            RelayFront(self, port, key).take(transport, seen)
+        else:
+            relayed.give_back(key, seen + (transport.held if isinstance(transport, Peer) else b""))
 
     def place(self, front: RelayFront) -> None:
         """Find the home of a connection, unless it is lost by now."""
-        if front.transport is not None:
-            self._cluster.with_rooms(partial(self._open, front))
+        if front.transport is None:
+            return
+        if front.sent_here:
+            self._open(front, self._cluster.here)
+        else:
+            self._cluster.with_home(front.key, partial(self._open, front))
 
     def _open(self, front: RelayFront, home: NodeId) -> None:
         if front.transport is None:
             return None
+        front.sent_here = False
         if home == self._cluster.here:
-            return self._rooms.when_open(partial(self._stay, front), front.abort)
-        if self._mover.give_port(front.transport, home, front.port, front.seen):
+            return self._rooms[front.key].when_open(partial(self._stay, front), partial(self.place, front))
+        if self._mover.give_port(front.transport, home, front.port, front.key, front.seen):
             return None
         number = next(self._numbers)
         self._fronts[number] = front
         return front.open(home, number)
 
-    def _take(self, client: socket.socket, port: str, origin: Origin, seen: bytes) -> None:
+    def _take(self, client: socket.socket, port: str, key: Key, origin: Origin, seen: bytes) -> None:
         """A process of this machine has passed on the socket of a client."""
-        make = self.ports.get(port)
-        if make is None:
-            log.error("a connection came from another node for a port that this node has not", port=port)
+        if not self._serves(port, key):
             return client.close()
-        taken = partial(PassedOn, make, seen)
-        begin = partial(self._mover.accept, client, self._make_peer(taken, origin))
-        return self._rooms.when_open(begin, client.close)
+        taken = partial(PassedOn, self._for(port, key, sent_here=True), seen)
+        return self._mover.accept(client, self._make_peer(taken, origin))
+
+    def _serves(self, port: str, key: Key) -> bool:
+        known = port in self.ports and key in self._rooms
+        if not known:
+            log.error("a connection came from another node for a port that this node has not", port=port, key=key)
+        return known
 
     def _stay(self, front: RelayFront) -> None:
         if front.transport is not None:
-            front.stay(self.ports[front.port]())
+            front.stay(cast(asyncio.Protocol, self.ports[front.port]()))
 
     def send(self, node: NodeId, message: relay.RelayMessage) -> None:
         self._cluster.links.send(node, relay.TOPIC, relay.encode(message))
@@ -203,26 +244,27 @@ class Relay:
             self._accept(sender, message)
         elif isinstance(message, relay.ToFront):
             front = self._fronts.get(message.number)
-            if front is not None and front.home == sender:
+            if front is not None and sender in (front.home, front.returning):
                 front.receive(message)
         elif (transport := self._homes.get((sender, message.number))) is not None:
             transport.receive(message)
 
     def _accept(self, front: NodeId, message: relay.OpenRelay) -> None:
-        make, key = self.ports.get(message.port), (front, message.number)
-        if make is None:
-            log.error("a connection came from another node for a port that this node has not", port=message.port)
+        if not self._serves(message.port, message.key):
             return self.send(front, relay.EndRelay(message.number, True))
-        transport = RelayedTransport(message, partial(self.send, front), partial(self._forget_home, key))
-        self._homes[key] = transport
-        peer = self._make_peer(make, Origin(message.address, message.client_port, message.proxied))
-        return self._rooms.when_open(lambda: transport.begin(cast(asyncio.Protocol, peer())), transport.abort)
+        place = front, message.number
+        transport = RelayedTransport(message, partial(self.send, front), partial(self._forget_home, place))
+        self._homes[place] = transport
+        origin = Origin(message.address, message.client_port, message.proxied)
+        make = self._make_peer(self.ports[message.port], origin)
+        begin = lambda: transport.begin(cast(asyncio.Protocol, make()))  # noqa: E731
+        return self._rooms[message.key].when_open(begin, partial(transport.give_back, message.key, b""))
 
-    def _forget_home(self, key: tuple[NodeId, int]) -> None:
-        self._homes.pop(key, None)
+    def _forget_home(self, place: tuple[NodeId, int]) -> None:
+        self._homes.pop(place, None)
 
     def _link_lost(self, node: NodeId) -> None:
-        for front in [one for one in self._fronts.values() if one.home == node]:
+        for front in [one for one in self._fronts.values() if node in (one.home, one.returning)]:
             front.abort()
         for transport in [one for (front, _), one in self._homes.items() if front == node]:
             transport.lost()

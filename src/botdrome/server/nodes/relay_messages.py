@@ -1,10 +1,14 @@
 """The messages by which nodes relay whole connections, byte by byte. The front is the node that has the client's socket.
 
-The front numbers the connections. One ends with ClientLost or EndRelay, or with the link.
+The front numbers the connections. One ends with ClientLost or EndRelay, or with the link. It returns to the front if its next
+request is for a third node, or if the home has changed: Recall, then Recalled, which is the last message from the front, then
+GiveBack.
 """
 
 import msgspec
 from msgspec import Struct
+
+from botdrome.server.nodes.node import Key
 
 TOPIC = "relay"
 
@@ -19,6 +23,8 @@ class RelayMessage(Struct, frozen=True, array_like=True):
 class OpenRelay(RelayMessage, frozen=True, tag="o"):
     port: str
     """The name of the port on which the client came."""
+    key: Key
+    """What it needs."""
     address: str
     client_port: int
     proxied: bool
@@ -43,6 +49,10 @@ class ClientLost(RelayMessage, frozen=True, tag="l"):
     pass
 
 
+class Recalled(RelayMessage, frozen=True, tag="r"):
+    """Input is held from now on."""
+
+
 # To the front.
 
 
@@ -64,7 +74,18 @@ class EndRelay(RelayMessage, frozen=True, tag="s"):
     abort: bool
 
 
-FromFront = OpenRelay | Input | InputEnded | OutputPaused | ClientLost
-ToFront = Output | OutputEnded | PauseInput | EndRelay
+class Recall(RelayMessage, frozen=True, tag="c"):
+    """Hold input."""
+
+
+class GiveBack(RelayMessage, frozen=True, tag="b"):
+    key: Key
+    """What it needs now."""
+    data: bytes
+    """Input that counts anew."""
+
+
+FromFront = OpenRelay | Input | InputEnded | OutputPaused | ClientLost | Recalled
+ToFront = Output | OutputEnded | PauseInput | EndRelay | Recall | GiveBack
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(FromFront | ToFront).decode

@@ -5,6 +5,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from botdrome.server.nodes import relay_messages as relay
+from botdrome.server.nodes.node import Key
+
+RELAYED = "relayed"
+"""The extra information of a transport that is one of these."""
 
 
 class RelayedTransport(asyncio.Transport):
@@ -17,6 +21,8 @@ class RelayedTransport(asyncio.Transport):
         self._early: list[relay.FromFront] | None = []
         """Messages that came before the protocol; None: it is here."""
         self._closing = self._reading_paused = False
+        self._returning: tuple[Key, list[bytes]] | None = None
+        """What the client needs from another node, and its input for it."""
 
     def begin(self, protocol: asyncio.Protocol) -> None:
         self._protocol = protocol
@@ -32,6 +38,8 @@ class RelayedTransport(asyncio.Transport):
             return self._opening.address, self._opening.client_port
         if name == "sslcontext":
             return self._opening.tls or default
+        if name == RELAYED:
+            return self
         return default
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
@@ -98,14 +106,21 @@ class RelayedTransport(asyncio.Transport):
         if self._early is None:
             self._protocol.connection_lost(None)
 
+    def give_back(self, key: Key, seen: bytes) -> None:
+        """Let the front bring the connection to the home of a key. `seen` counts anew, and what comes meanwhile."""
+        seen += b"".join([message.data for message in self._early or () if isinstance(message, relay.Input)])
+        self._closing, self._returning = True, (key, [seen])
+        self._send(relay.Recall(self._opening.number))
+
     # Called by the front.
 
     def receive(self, message: relay.FromFront) -> None:
+        if self._returning is not None:
+            return self._return(message, *self._returning)
         if self._closing:
-            return
+            return None
         if self._early is not None:
-            self._early.append(message)
-            return
+            return self._early.append(message)
         match message:
             case relay.Input():
                 self._protocol.data_received(message.data)
@@ -116,9 +131,20 @@ class RelayedTransport(asyncio.Transport):
                 self._protocol.pause_writing() if message.paused else self._protocol.resume_writing()
             case relay.ClientLost():
                 self.lost()
+        return None
+
+    def _return(self, message: relay.FromFront, key: Key, seen: list[bytes]) -> None:
+        if isinstance(message, relay.Input):
+            seen.append(message.data)
+        elif isinstance(message, relay.Recalled):
+            self._send(relay.GiveBack(self._opening.number, key, b"".join(seen)))
+            self._returning = None
+            self._lose()
+        elif isinstance(message, relay.ClientLost):
+            self.lost()
 
     def lost(self) -> None:
         """The client is gone, or its node."""
-        if not self._closing:
-            self._closing = True
+        if not self._closing or self._returning is not None:
+            self._closing, self._returning = True, None
             self._lose()

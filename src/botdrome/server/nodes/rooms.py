@@ -1,61 +1,128 @@
-"""RoomsHere: opens the rooms of all protocols and the contests, once this node is their home."""
+"""RoomsHere: opens the rooms and contests of a game while this node is their home, and gives them to another if nobody is there.
+
+A node that starts first is the home of all rooms. When others have joined, each game goes to the node that `Cluster.place` names,
+as soon as nobody is in its rooms. Clients that come meanwhile wait, and go on to the new home.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, NamedTuple
+
+import structlog
 
 from botdrome.server.failures import log_failure
-from botdrome.server.nodes.cluster import RETRY, ROOMS, Cluster
+from botdrome.server.nodes.cluster import RETRY, Cluster
+from botdrome.server.nodes.node import Key, NodeId
+
+log = structlog.get_logger()
+
+SETTLE = 0.2
+"""Seconds for requests that came before the rooms closed: they may bring clients."""
+Act = Callable[[], None]
+
+
+class Rooms(NamedTuple):
+    """The rooms and contests of a game."""
+
+    open: Callable[[], Awaitable[None]]
+    """Read their state from the store."""
+    leave: Act
+    """Another node is their home now: store nothing more."""
+    in_use: Callable[[], bool]
+    """Whether anybody is in them."""
 
 
 class RoomsHere:
-    def __init__(
-        self, cluster: Cluster, open_rooms: Callable[[], Awaitable[None]], start: Callable[[Coroutine[Any, Any, None]], None]
-    ) -> None:
-        """`open_rooms` reads their state from the store; `start` runs a background task."""
-        self._cluster, self._open_rooms, self._start = cluster, open_rooms, start
-        self._opening = self.open = False
-        self._waiting: list[tuple[Callable[[], None], Callable[[], None]]] = []
+    def __init__(self, cluster: Cluster, key: Key, rooms: Rooms, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+        """`start` runs a background task."""
+        self._cluster, self._key, self._rooms, self._start = cluster, key, rooms, start
+        self.open = self._changing = False
+        """`_changing`: a task opens the rooms, or gives them away."""
+        self._waiting: list[tuple[Act, Act]] = []
+        self._timer: asyncio.TimerHandle | None = None
         cluster.members.on_change.append(self._look)
         self._look()
 
-    def when_open(self, act: Callable[[], None], refuse: Callable[[], None]) -> None:
-        """Call `act` when the rooms are open here, or `refuse` if they are at another node."""
+    def when_open(self, act: Act, elsewhere: Act) -> None:
+        """Call `act` when the rooms are open here, or `elsewhere` when another node is their home."""
         if self.open:
             return act()
-        self._waiting.append((act, refuse))
+        self._waiting.append((act, elsewhere))
         return self._start(self._learn())
 
     async def _learn(self) -> None:
         """Another node takes this one for the home of the rooms: it may know that first."""
         try:
-            await self._cluster.members.claim(ROOMS)
+            await self._cluster.members.claim(self._key, self._cluster.place)
         except Exception:
-            log_failure("the home of the rooms could not be read")
+            log_failure(f"the home of the {self._key} could not be read")
         self._look()
-        if not self._cluster.has_rooms:
-            waiting, self._waiting = self._waiting, []
-            for _, refuse in waiting:
-                refuse()
+
+    def stop(self) -> None:
+        """The server stops: give nothing away any more."""
+        if self._timer is not None:
+            self._timer.cancel()
 
     def _look(self) -> None:
         """The rooms of a node that has died get another home at once: contests go on there."""
-        if self._cluster.has_rooms and not self._opening:
-            self._opening = True
-            self._start(self._open())
-        elif self.open and not self._cluster.has_rooms:  # this node is drained: newcomers go to the new home
-            self._opening = self.open = False
-        if self._cluster.home(ROOMS) is None:
-            self._cluster.with_rooms(lambda _: self._look())
+        if self._changing:
+            return
+        home = self._cluster.home(self._key)
+        if home is None:
+            self._cluster.with_home(self._key, lambda _: self._look())
+        elif home != self._cluster.here:
+            self._close()
+        elif not self.open:
+            self._change(self._open())
+        else:
+            self._let_in()
+
+    def _change(self, work: Coroutine[Any, Any, None]) -> None:
+        self._changing = True
+        self._start(self._changed(work))
+
+    async def _changed(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception:
+            log_failure(f"the {self._key} could not be opened, or given to another node")
+            await asyncio.sleep(RETRY)
+        self._changing = False
+        self._look()
 
     async def _open(self) -> None:
-        while not self.open:
-            try:
-                await self._open_rooms()
-                self.open = True
-            except Exception:
-                log_failure("the rooms could not be opened")
-                await asyncio.sleep(RETRY)
+        await self._rooms.open()
+        self.open = True
+
+    def _close(self) -> None:
+        """The rooms are at another node. If this one is drained, clients in them stay; newcomers go to the new home."""
+        if self.open:
+            self.open = False
+            self._rooms.leave()
+        waiting, self._waiting = self._waiting, []
+        for _, elsewhere in waiting:
+            elsewhere()
+
+    def _let_in(self) -> None:
+        """Then give the rooms away if they should be at another node and nobody is in them."""
         waiting, self._waiting = self._waiting, []
         for act, _ in waiting:
             act()
+        self.stop()
+        node = self._cluster.place(self._key).id
+        if node == self._cluster.here:
+            return
+        if self._rooms.in_use():
+            self._timer = asyncio.get_running_loop().call_later(RETRY, self._look)
+        else:
+            self.open = False
+            self._change(self._give(node))
+
+    async def _give(self, node: NodeId) -> None:
+        await asyncio.sleep(SETTLE)
+        if self._rooms.in_use():
+            self.open = True
+            return
+        self._rooms.leave()
+        home = await self._cluster.members.give(self._key, node)
+        log.info("rooms move to another node, because nobody is in them", rooms=self._key, node=home)

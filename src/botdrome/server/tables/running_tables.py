@@ -80,6 +80,11 @@ class RunningTables:
     def __getitem__(self, match_id: str) -> Table | None:
         return self._tables.get(match_id)
 
+    def bound(self, game: str) -> bool:
+        """Whether a match of a game is bound to this node, by a room or a contest."""
+        tables = (table for table in self._tables.values() if table.entry.game == game)
+        return any(table.entry.contest is not None or not table.resumes for table in tables)
+
     # New tables.
 
     def set_table(

@@ -1,0 +1,133 @@
+"""The rooms of a game move while nobody is in them, and every client finds them."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from botdrome.contest.lobby import Wish
+from botdrome.server.nodes import rooms as under_test
+from botdrome.server.nodes.cluster import PLACES, Cluster, rooms_of
+from botdrome.server.nodes.node import Node, spread
+from botdrome.server.nodes.rooms import Rooms, RoomsHere
+from tests.server.nodes.fixed_members import FixedMembers, node
+from tests.server.nodes.memory_links import MemoryLinks, Network
+
+pytestmark = pytest.mark.anyio
+
+ANT, BEE, CAT = node("ant"), node("bee"), node("cat")
+
+
+def test_each_node_gets_its_share_of_the_rooms() -> None:
+    for nodes in ([ANT], [ANT, BEE], [ANT, BEE, CAT]):
+        homes = list(spread(PLACES, nodes).values())
+        shares = [homes.count(one) for one in nodes]
+        assert sum(shares) == len(PLACES) and max(shares) - min(shares) <= 1
+    assert spread(PLACES, [ANT, BEE, CAT]) == spread(PLACES, [CAT, BEE, ANT])
+
+
+class House:
+    """A node that has the rooms of a game which belong to another one."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(under_test, "SETTLE", 0.0)
+        monkeypatch.setattr(under_test, "RETRY", 0.0)
+        self.members = FixedMembers(ANT)
+        self.cluster = Cluster(self.members, MemoryLinks(Network(), ANT.id), self._start)
+        self.key = next(key for key, home in spread(PLACES, [ANT, BEE]).items() if home == BEE)
+        monkeypatch.setattr(
+            self.cluster, "place", lambda key, nodes=None: spread(PLACES, nodes or [*self.members.nodes.values()])[key]
+        )
+        self.diary: list[str] = []
+        self.guests, self.fails = 0, False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.rooms = RoomsHere(self.cluster, self.key, Rooms(self._open, lambda: self._note("left"), self._in_use), self._start)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.add(asyncio.get_running_loop().create_task(work))
+
+    def _in_use(self) -> bool:
+        return self.guests > 0
+
+    async def _open(self) -> None:
+        if self.fails:
+            self.fails = False
+            raise OSError("the store is away")
+        self._note("opened")
+
+    def _note(self, what: str) -> None:
+        self.diary.append(what)
+
+    async def until(self, *diary: str) -> None:
+        async with asyncio.timeout(10):
+            while self.diary != list(diary):
+                await asyncio.sleep(0)
+
+    def come(self) -> None:
+        self.rooms.when_open(lambda: self._note("came in"), lambda: self._note("went on"))
+
+
+@pytest.fixture
+async def house(monkeypatch: pytest.MonkeyPatch) -> House:
+    return House(monkeypatch)
+
+
+async def test_rooms_move_to_the_node_that_joins(house: House) -> None:
+    house.come()
+    await house.until("opened", "came in")
+    house.members.change(BEE)
+    house.come()
+    await house.until("opened", "came in", "left", "went on")
+    assert house.cluster.home(house.key) == BEE.id and not house.rooms.open
+
+
+async def test_rooms_in_use_stay_until_their_last_guest_leaves(house: House) -> None:
+    await house.until("opened")
+    house.guests = 1
+    house.members.change(BEE)
+    house.come()
+    await house.until("opened", "came in")
+    house.guests = 0
+    await house.until("opened", "came in", "left")
+
+
+async def test_a_guest_that_came_just_before_keeps_the_rooms(house: House) -> None:
+    await house.until("opened")
+    house.members.change(BEE)
+    assert not house.rooms.open
+    house.guests = 1
+    house.come()
+    await house.until("opened", "came in")
+
+
+async def test_rooms_that_cannot_be_given_open_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    await house.until("opened")
+
+    async def fail(*_: object) -> str:
+        house.guests = 1
+        raise OSError("the store is away")
+
+    monkeypatch.setattr(house.members, "give", fail)
+    house.members.change(BEE)
+    house.come()
+    await house.until("opened", "left", "opened", "came in")
+
+
+async def test_rooms_that_cannot_be_opened_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House(monkeypatch)
+    house.fails = True
+    house.come()
+    await house.until("opened", "came in")
+
+
+async def test_guests_of_games_with_rooms_wait_where_the_rooms_are(house: House) -> None:
+    house.cluster.room_games.add("gomoku")
+    assert house.cluster.key_of(Wish("gomoku", options='{"width": 9}')) == rooms_of("gomoku")
+    assert house.cluster.key_of(Wish("bumblebots")) != rooms_of("bumblebots")
+    assert house.cluster.key_of(Wish("bumblebots", contest="cup")) == rooms_of("bumblebots")
+
+
+def test_a_drained_node_gets_no_rooms() -> None:
+    drained = Node("dog", 1, "here", "", "1", draining=True)
+    assert drained not in spread(PLACES, [ANT, drained]).values()
