@@ -11,8 +11,10 @@ from botdrome.server.nodes import rooms as under_test
 from botdrome.server.nodes.cluster import PLACES, Cluster, rooms_of
 from botdrome.server.nodes.node import Node, spread
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
+from tests.server.contests.entrants import entered, open_contest, play_all
 from tests.server.nodes.fixed_members import FixedMembers, node
 from tests.server.nodes.memory_links import MemoryLinks, Network
+from tests.server.nodes.serving import nodes as opened_nodes
 
 pytestmark = pytest.mark.anyio
 
@@ -131,3 +133,16 @@ async def test_guests_of_games_with_rooms_wait_where_the_rooms_are(house: House)
 def test_a_drained_node_gets_no_rooms() -> None:
     drained = Node("dog", 1, "here", "", "1", draining=True)
     assert drained not in spread(PLACES, [ANT, drained]).values()
+
+
+async def test_a_new_home_lets_nobody_play_before_it_has_read_the_contests(postgres_url: str, nats_url: str) -> None:
+    async with opened_nodes(postgres_url, nats_url, 1) as (home,):
+        await open_contest(home)
+        logins = await entered(home, "ada", "bob")
+        await home.contests.act("cup", "start", "operator")
+        home.contests._stored.clear()
+        home.contests._running.clear()
+        assert home.desk.cluster is not None
+        home.desk.cluster.rooms[rooms_of("noughts-and-crosses")].open = False
+        cup = await play_all(home, logins)
+        assert [bool(result.match) for result in cup.results.values()] == [True, True]

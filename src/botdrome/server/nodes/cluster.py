@@ -1,8 +1,8 @@
 """Cluster: this node among the others."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Protocol
 
 from botdrome.contest.lobby import Wish
 from botdrome.formats import FORMATS
@@ -24,12 +24,22 @@ PLACES: tuple[Key, ...] = (*map(rooms_of, FORMATS), OFFICE)
 """The keys whose homes are claimed, in the order in which they are spread over the nodes."""
 
 
+class PlaceHere(Protocol):
+    """The rooms of a game at this node. They open some time after it has become their home."""
+
+    open: bool
+
+    def when_open(self, act: Callable[[], None], elsewhere: Callable[[], None]) -> None:
+        """Call `act` when they are open, or `elsewhere` when another node is their home."""
+
+
 class Cluster:
     def __init__(self, members: Members, links: Links, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         """`start` runs a background task."""
         self.members, self.links, self._start = members, links, start
         self.room_games: set[str] = set()
         """The games with rooms, which also seat clients from the desk."""
+        self.rooms: Mapping[Key, PlaceHere] = {}
 
     @property
     def here(self) -> NodeId:

@@ -33,6 +33,7 @@ class NodeClients:
         """`rooms` are those of each game, and `targets` as in `Routing`."""
         places = {rooms_of(game): one for game, one in rooms.items()} | {OFFICE: OFFICE_ROOMS}
         self.rooms = {key: RoomsHere(cluster, key, one, desk.tasks.start) for key, one in places.items()}
+        cluster.rooms = self.rooms
         self.relay = Relay(cluster, self.rooms, mover, make_peer)
         self._routing = Routing(targets)
 

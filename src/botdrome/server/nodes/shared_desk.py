@@ -1,6 +1,7 @@
 """SharedDesk: the desks of all nodes as one. A client waits at the home of its wish, and plays where a player's connection is."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.server.lobby.desk import Desk
@@ -42,8 +43,24 @@ class SharedDesk:
     # What the desk asks.
 
     def seek(self, client: WaitingClient, seeker: Seeker) -> bool:
-        """Let a client wait at another node; False: it waits here."""
-        return self._front.seek(client, seeker)
+        """Let a client wait at another node, or for the rooms of its game to open here; False: it waits here."""
+        return self._front.seek(client, seeker) or self._wait_for_rooms(client, seeker)
+
+    def _wait_for_rooms(self, client: WaitingClient, seeker: Seeker) -> bool:
+        """Until its contest is read from the store, this node takes it for one without a document."""
+        key = self._cluster.key_of(seeker.wish)
+        rooms = self._cluster.rooms.get(key)
+        if rooms is None or rooms.open or self._cluster.home(key) != self._cluster.here:
+            return False
+        again = partial(self._seek_again, client, seeker)
+        rooms.when_open(again, again)
+        return True
+
+    def _seek_again(self, client: WaitingClient, seeker: Seeker) -> None:
+        if client.seeker is seeker:
+            self._desk.give_up(client)
+            how = {"all_contests": seeker.all_contests}
+            self._desk.seek(client, seeker.name, seeker.wish, seeker.opponent, seeker.by_lot, **how)
 
     def arrive(self, number: int, client: WaitingClient) -> bool:
         """Give a connection that came from another node the seat for which it came; False: that waits no longer."""
