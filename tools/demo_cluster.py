@@ -11,20 +11,22 @@ from time import monotonic
 import httpx
 from rich.console import Console
 from rich.table import Table
-from tests.chaos.__main__ import checked, registered
 from tests.chaos.arena import ClusterProcesses
-from tests.chaos.load import NoughtsBot
+from tests.chaos.checks import about_told, stored_matches
+from tests.chaos.load import NOUGHTS, Load
+from tests.faults.trying import ended
 
+BOTS = 24
 SECONDS = 6
 """Seconds of play before the node is killed, and after it."""
 console = Console()
 
 
-async def show(arena: ClusterProcesses, bots: list[NoughtsBot], seconds: int) -> None:
+async def show(arena: ClusterProcesses, load: Load, seconds: int) -> None:
     """Show each second where the matches are."""
     async with httpx.AsyncClient(timeout=30, trust_env=False) as client:
         for _ in range(seconds):
-            before = sum(len(bot.told) for bot in bots)
+            before = load.diary.results
             await asyncio.sleep(1)
             try:
                 nodes = (await client.get(f"http://{arena.http}/api/v1/nodes")).json()["nodes"]
@@ -34,28 +36,30 @@ async def show(arena: ClusterProcesses, bots: list[NoughtsBot], seconds: int) ->
             for node in nodes:
                 table.add_row(node["name"], f"{node['tables']:.0f}", f"{node['connections']:.0f}", f"{node['cpu']:.0%}")
             console.print(table)
-            console.print(f"[dim]{sum(len(bot.told) for bot in bots) - before} results told in this second[/]\n")
+            console.print(f"[dim]{load.diary.results - before} results told in this second[/]\n")
 
 
 async def play(arena: ClusterProcesses) -> list[str]:
-    bots, stop = await registered(arena), asyncio.Event()
-    playing = [asyncio.create_task(bot.play(stop)) for bot in bots]
-    console.print(f"[bold]{len(bots)} bots play on three nodes[/], which share ws://{arena.http}\n")
-    await show(arena, bots, SECONDS)
-    victim, began = arena.nodes[-1], monotonic()
+    load, stop = Load(arena), asyncio.Event()
+    await load.enlist(BOTS, "bot", NOUGHTS, "noughts", 0.0)
+    playing = [asyncio.create_task(bot.play(stop)) for bot in load.bots]
+    console.print(f"[bold]{BOTS} bots play on three nodes[/], which share ws://{arena.http}\n")
+    await show(arena, load, SECONDS)
+    victim, began, told = arena.nodes[-1], monotonic(), load.diary.results
     os.kill(victim, signal.SIGKILL)
     console.print(f"[bold red]kill -9 {victim}[/]: one node is dead\n")
-    await show(arena, bots, SECONDS)
-    first = min(told.at for bot in bots for told in bot.told if told.at > began) - began
-    lost, back = sum(bot.losses for bot in bots), sum(bot.returns for bot in bots)
+    while load.diary.results == told:
+        await asyncio.sleep(0.01)
+    first = monotonic() - began
+    await show(arena, load, SECONDS)
+    lost, back = sum(len(bot.lost) for bot in load.bots), sum(bot.returns for bot in load.bots)
     console.print(
         f"The next result was told after {first:.2f} s. {lost} bots lost their connection; {back} came back to their match."
     )
     stop.set()
-    await asyncio.wait(playing, timeout=30)
-    for task in playing:
-        task.cancel()
-    return await checked(arena, bots)
+    await asyncio.wait(playing, timeout=10)
+    await ended(*playing)
+    return list(about_told(await stored_matches(arena.postgres.url), load.diary))
 
 
 def main() -> int:

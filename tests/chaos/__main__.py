@@ -1,155 +1,99 @@
-"""Fail nodes and engines under load, and compare what was told with what is stored.
+"""Fail nodes and engines under load on all protocols, and compare what was told with what is stored.
 
-Every result that a bot was told must be stored as it was told, and both players of a match must be told the same. Matches must
-go on after each failure, and none may be left running at the end.
+Exit code 1: a promise did not hold. Times that are missed are only printed.
 """
 
+import argparse
 import asyncio
-import os
-import signal
 import sys
 import tempfile
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from time import monotonic, sleep
+from random import randrange
+from time import monotonic
 
-import httpx
+from tests.chaos.arena import ClusterProcesses
+from tests.chaos.checks import problems_in_store
+from tests.chaos.failures import FAILURES, PATIENCE, Chaos
+from tests.chaos.load import Load
+from tests.faults.checks import problems_in
+from tests.faults.servers import be_quiet, settings
 
-from tests.chaos.arena import ClusterProcesses, stop_and_continue
-from tests.chaos.load import DuelBot, NoughtsBot
-
-BOTS, DUELLISTS = 24, 6
-CALM = 3.0
+CALM = 2.0
 """Seconds of play before each failure, and after it."""
+GAMES_A_FAILURE = 4
+"""Games of each pair of the contest, for each failure: it shall last to the end."""
+RESULTS, REST = 120.0, 90.0
+"""Seconds in which the contest must end, and in which no match may be left running."""
 
 
-def kill_a_node(arena: ClusterProcesses, number: int = 0) -> None:
-    pids = arena.nodes
-    os.kill(pids[number % len(pids)], signal.SIGKILL)
+async def fail(chaos: Chaos, name: str) -> None:
+    """Let one failure happen, and wait until clients of all protocols are told results again."""
+    load = chaos.load
+    lost = [len(bot.lost) for bot in load.native]
+    print(name, flush=True)
+    began = monotonic()
+    await FAILURES[name](chaos)
+    await asyncio.to_thread(chaos.arena.until_whole)
+    whole = monotonic()
+    while (silent := load.silent_since(whole)) and monotonic() < whole + PATIENCE:
+        await asyncio.sleep(0.05)
+    if silent:
+        chaos.problems.append(f"{name}: {', '.join(silent)} told no result within {PATIENCE:.0f} s")
+    cut = sum(len(bot.lost) - before for bot, before in zip(load.native, lost, strict=True))
+    words = f"all nodes after {whole - began:.1f} s, results on all protocols {monotonic() - whole:.1f} s later"
+    chaos.say(f"{words}; {cut} native connections lost, {load.diary.results} results told so far")
 
 
-def freeze_a_node(arena: ClusterProcesses) -> None:
-    stop_and_continue(arena.nodes[-1], 10)
-
-
-def drain_a_node(arena: ClusterProcesses) -> None:
-    os.kill(arena.nodes[1], signal.SIGTERM)
-
-
-def restart_nats(arena: ClusterProcesses) -> None:
-    arena.nats.stop()
-    arena.nats.start()
-
-
-def freeze_nats(arena: ClusterProcesses) -> None:
-    stop_and_continue(arena.nats.process.pid, 5)
-
-
-def restart_postgres(arena: ClusterProcesses) -> None:
-    arena.postgres.stop()
-    arena.postgres.start()
-
-
-def away_postgres(arena: ClusterProcesses) -> None:
-    arena.postgres.stop()
-    sleep(20)
-    arena.postgres.start()
-
-
-FAILURES: dict[str, Callable[[ClusterProcesses], None]] = {
-    **{f"kill -9 of a node ({number + 1})": partial(kill_a_node, number=number) for number in range(10)},
-    "a node stands still for 10 s": freeze_a_node,
-    "a node is drained": drain_a_node,
-    "NATS restarts": restart_nats,
-    "NATS stands still for 5 s": freeze_nats,
-    "PostgreSQL restarts": restart_postgres,
-    "PostgreSQL is away for 20 s": away_postgres,
-}
-
-
-async def registered(arena: ClusterProcesses) -> list[NoughtsBot]:
-    bots = []
-    async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
-        for number in range(BOTS):
-            name = f"bot{number}"
-            query = f'mutation {{ registerBot(gameType: NOUGHTS_AND_CROSSES, name: "{name}", owner: "chaos") {{ password }} }}'
-            answer = (await client.post(f"http://{arena.http}/graphql", json={"query": query})).json()
-            bots.append(NoughtsBot(arena.http, name, answer["data"]["registerBot"]["password"]))
-    return bots
-
-
-async def run(arena: ClusterProcesses, failures: list[str]) -> list[str]:
-    """Return what went wrong."""
-    bots, duellists = await registered(arena), [DuelBot(arena.duel, f"duel{number}") for number in range(DUELLISTS)]
-    stop, problems = asyncio.Event(), list[str]()
-    playing = [asyncio.create_task(bot.play(stop)) for bot in bots]
-    playing += [asyncio.create_task(duellist.play(stop)) for duellist in duellists]
-    for name in failures:
+async def run(arena: ClusterProcesses, names: list[str], seed: int) -> Chaos:
+    load = Load(arena)
+    chaos = Chaos(arena, load, seed)
+    games = GAMES_A_FAILURE * len(names)
+    await load.start(games)
+    for name in names:
         await asyncio.sleep(CALM)
-        began = monotonic()
-        await asyncio.to_thread(FAILURES[name], arena)
-        failed = monotonic()
-        await asyncio.to_thread(arena.until_whole)
-        until = monotonic() + 60
-        while not (after := [told.at for bot in bots for told in bot.told if told.at > failed]) and monotonic() < until:
-            await asyncio.sleep(0.05)
-        if not after:
-            problems.append(f"{name}: no result was told within 60 s")
-        first = f"{min(after) - failed:.2f} s" if after else "never"
-        print(f"{name:32} next result after {first}, all nodes after {monotonic() - began:.1f} s; {counted(bots)}", flush=True)
+        await fail(chaos, name)
     await asyncio.sleep(CALM)
-    stop.set()
-    await asyncio.wait(playing, timeout=30)
-    for task in playing:
-        task.cancel()
-    return problems + await checked(arena, bots)
+    state = await load.finish(RESULTS)
+    if state != "over":
+        chaos.problems.append(f"the contest is {state} {RESULTS:.0f} s after the last failure")
+    until = monotonic() + REST
+    while (running := await asyncio.to_thread(arena.get, "/matches?status=running"))["total"] and monotonic() < until:
+        await asyncio.sleep(0.5)
+    await asyncio.to_thread(arena.stop)
+    known = chaos.known.union(*(bot.known for bot in load.native))
+    chaos.problems += await problems_in_store(arena.postgres.url, load.diary, known)
+    if running["total"]:
+        chaos.problems.append(f"{running['total']} matches still run {REST:.0f} s after all bots have left")
+    be_quiet()
+    chaos.problems += await problems_in(settings(arena.postgres.url, arena.folder), load.diary, games // 2)
+    told = ", ".join(f"{kind} {len(entries)}" for kind, entries in sorted(load.diary.told.items()))
+    print(f"told results: {told}")
+    return chaos
 
 
-def counted(bots: list[NoughtsBot]) -> str:
-    told, lost = sum(len(bot.told) for bot in bots), sum(bot.losses for bot in bots)
-    return f"{told} results told, {lost} connections lost, {sum(bot.returns for bot in bots)} returns to matches"
-
-
-async def checked(arena: ClusterProcesses, bots: list[NoughtsBot]) -> list[str]:
-    """Compare what was told with what is stored."""
-    problems, stored = list[str](), {}
-    async with httpx.AsyncClient(base_url=f"http://{arena.http}/api/v1", timeout=60, trust_env=False) as client:
-        for bot in bots:
-            for told in bot.told:
-                if told.match not in stored:
-                    stored[told.match] = (await client.get(f"/matches/{told.match}")).json()
-                match = stored[told.match]
-                if match.get("status") != "ended":
-                    problems.append(f"{bot.name} was told that {told.match} ended, but it is {match.get('status')}")
-                winner = told.result.get("winner") if isinstance(told.result, dict) else None
-                if winner and winner not in match.get("winners", []):
-                    problems.append(f"{bot.name} was told that {winner} won {told.match}, but {match.get('winners')} did")
-        until = monotonic() + 60
-        while (running := (await client.get("/matches", params={"status": "running"})).json()["total"]) and monotonic() < until:
-            await asyncio.sleep(0.5)
-        if running:
-            problems.append(f"{running} matches still run 60 s after all bots have left")
-        ended = (await client.get("/matches", params={"status": "ended"})).json()["total"]
-        aborted = (await client.get("/matches", params={"status": "aborted"})).json()["total"]
-    print(f"{len(stored)} matches were told; {ended} are stored as ended, {aborted} as aborted")
-    return problems
-
-
-def main(words: list[str]) -> int:
-    """Words choose the failures whose names contain one of them."""
-    chosen = [name for name in FAILURES if not words or any(word in name for word in words)]
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("words", nargs="*", help="choose the failures whose names contain one of these")
+    parser.add_argument("--seed", type=int, default=randrange(1000), help="chooses the nodes that fail")
+    parser.add_argument("--log", type=Path, help="a file for the log of the nodes")
+    words = parser.parse_args()
+    chosen = [name for name in FAILURES if not words.words or any(word in name for word in words.words)]
+    began = monotonic()
+    print(f"{len(chosen)} failures with --seed {words.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="botdrome-chaos-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         with ClusterProcesses(Path(folder)) as arena:
-            problems = asyncio.run(run(arena, chosen))
-            if problems:
-                print(arena.log[-4000:])
-    for problem in problems:
+            chaos = asyncio.run(run(arena, chosen, words.seed))
+        if words.log is not None:
+            words.log.write_text(arena.log)
+    for late in chaos.missed:
+        print(f"MISSED: {late}")
+    for problem in chaos.problems:
         print(f"PROBLEM: {problem}")
-    print("all promises held" if not problems else f"{len(problems)} problems")
-    return bool(problems)
+    verdict = f"{len(chaos.problems)} promises did not hold" if chaos.problems else "all promises held"
+    print(f"{verdict}, {len(chaos.missed)} times were missed; this took {monotonic() - began:.0f} s")
+    return bool(chaos.problems)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

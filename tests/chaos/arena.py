@@ -5,30 +5,67 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import httpx
+import psutil  # type: ignore[import-untyped]
 
 from botdrome.server.nodes.engines import NatsEngine, PostgresEngine
+from tests.faults import boaters, bombers
 
 PATIENCE = 120.0
 URL = re.compile(r"bots \(WebSocket\)\s+ws://([\d.:]+)")
-DUEL = re.compile(r"duel arena \(TCP\)\s+([\d.]+):(\d+)")
+PORTS = {"duel": re.compile(r"duel arena \(TCP\).*:(\d+)"), "xbs": re.compile(r"boat games.*:(\d+)")}
+TOKEN = "the operator of the chaos"
+NAME = "chaos"
+ROOMS = bombers.ROOMS.replace("round=60000", "round=2000")
+"""A game that its users have left is soon over."""
+CONFIG = f"""
+port = 0
+drain = 5.0
+processes = 2
+[operator]
+token = "{TOKEN}"
+[cluster]
+name = "{NAME}"
+port = -1
+[cube]
+limit = 60.0
+[duel]
+port = -1
+[bomber]
+port = 0
+rooms = "{ROOMS}"
+[boats]
+port = -1
+dir = "FOLDER"
+[[boats.rooms]]
+title = "{boaters.PLAN.title}"
+width = {boaters.SIDE}
+height = {boaters.SIDE}
+boats = "{boaters.PLAN.boats}"
+goal = {boaters.PLAN.goal}
+absence = {boaters.PLAN.absence}
+"""
 
 
 class ClusterProcesses:
     def __init__(self, folder: Path, nodes: int = 3) -> None:
-        self._folder, self._count = folder, nodes
+        self.folder, self._count = folder, nodes
         self.nats, self.postgres = NatsEngine(folder), PostgresEngine(folder)
         self._supervisor: subprocess.Popen[bytes]
-        self.http, self.duel = "", ("", 0)
+        self.http, self.ports = "", dict[str, int]()
+        """The address of the HTTP port, and the numbers of the others."""
 
     def __enter__(self) -> "ClusterProcesses":
         self.nats.start()
         self.postgres.start()
-        log = self._folder / "nodes.log"
-        options = ["--port", "0", "--duel-port", "-1", "--drain", "5", "--db", self.postgres.url, "--nats", self.nats.url]
+        log, config = self.folder / "nodes.log", self.folder / "nodes.toml"
+        config.write_text(CONFIG.replace("FOLDER", str(self.folder / "boats")))
+        options = ["--config", str(config), "--db", self.postgres.url, "--nats", self.nats.url]
         command = [sys.executable, "-m", "botdrome", "serve", "--workers", str(self._count), *options]
         with log.open("wb") as out:
             self._supervisor = subprocess.Popen(command, stdout=out, stderr=out)
@@ -38,19 +75,26 @@ class ClusterProcesses:
                 raise RuntimeError(f"the cluster did not start: {text}")
             sleep(0.05)
         self.http = URL.findall(text)[0]
-        host, port = DUEL.findall(text)[0]
-        self.duel = host, int(port)
+        self.ports = {name: int(line.findall(text)[0]) for name, line in PORTS.items()}
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._supervisor.terminate()
-        self._supervisor.wait()
+        self.stop()
         self.nats.stop()
         self.postgres.stop()
 
+    def stop(self) -> None:
+        """Stop the nodes, but neither NATS nor PostgreSQL."""
+        self._supervisor.terminate()
+        self._supervisor.wait()
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.http}"
+
     @property
     def log(self) -> str:
-        return (self._folder / "nodes.log").read_text()
+        return (self.folder / "nodes.log").read_text()
 
     @property
     def nodes(self) -> list[int]:
@@ -59,24 +103,49 @@ class ClusterProcesses:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return [int(child) for child in children if b"botdrome.cli.node" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
-    @property
-    def postmaster(self) -> int:
-        return int(self.postgres.pid_file.read_text().split()[0])
+    def process_of(self, node: dict[str, Any]) -> int:
+        """Return the process that listens on a node's own port."""
+        port = int(node["url"].rpartition(":")[2])
+        listening = {one.laddr.port: pid for pid in self.nodes for one in _connections(pid) if one.status == psutil.CONN_LISTEN}
+        return listening[port]
 
-    def get(self, path: str) -> httpx.Response:
-        return httpx.get(f"http://{self.http}{path}", timeout=PATIENCE, trust_env=False)
+    def clients_at(self, port: str) -> set[int]:
+        """Return the ports of this process that are connected to a port of the cluster."""
+        return {one.laddr.port for one in _connections(os.getpid()) if one.raddr and one.raddr.port == self.ports[port]}
+
+    def holders(self) -> dict[int, int]:
+        """Return which process has the server's end of each connection, by the port of the client."""
+        return {one.raddr.port: pid for pid in self.nodes for one in _connections(pid) if one.raddr}
+
+    def get(self, path: str) -> Any:
+        return httpx.get(f"{self.url}/api/v1{path}", timeout=PATIENCE, trust_env=False).json()
+
+    def order(self, method: str, path: str, body: Any) -> Any:
+        """Send a request as the operator."""
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        answer = httpx.request(
+            method, f"{self.url}/api/v1/operator{path}", json=body, headers=headers, timeout=PATIENCE, trust_env=False
+        )
+        answer.raise_for_status()
+        return answer.json()
 
     def until_whole(self) -> None:
-        """Wait until all nodes have joined again."""
+        """Wait until all nodes have joined again. A dead node is shown for a moment, but no process has its port."""
         until = monotonic() + PATIENCE
         while monotonic() < until:
-            try:
-                if self.get("/api/v1/nodes").json()["total"] == self._count:
+            with suppress(httpx.HTTPError, ValueError, KeyError):
+                nodes = self.get("/nodes")["nodes"]
+                if len({self.process_of(node) for node in nodes if not node["draining"]}) == self._count:
                     return
-            except (httpx.HTTPError, ValueError, KeyError):
-                pass
-            sleep(0.2)
+            sleep(0.1)
         raise RuntimeError(f"not all nodes have come back: {self.log[-2000:]}")
+
+
+def _connections(pid: int) -> list[Any]:
+    try:
+        return list(psutil.Process(pid).net_connections("tcp"))
+    except psutil.NoSuchProcess:
+        return []
 
 
 def stop_and_continue(pid: int, seconds: float) -> None:

@@ -27,8 +27,8 @@ STORED: dict[str, tuple[str, Facts]] = {
 """The game of a protocol, and its clients' message about a match."""
 
 
-async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
-    """The differences between the diary and a new server on the same store."""
+async def problems_in(wanted: Settings, diary: Diary, each_way: int = battlebots.EACH_WAY) -> list[str]:
+    """The differences between the diary and a new server on the same store. `each_way`: as `battlebots.EACH_WAY`."""
     house = await open_server(wanted)
     try:
         matches = await house.arena.store.matches(Wanted())
@@ -41,7 +41,7 @@ async def problems_in(wanted: Settings, diary: Diary) -> list[str]:
     pages["boat statistics"] = boat_counts(boats.games, boats.players)
     found = [f"{name} was told a password that does not open" for name in unknown]
     found += [f"{match_id} has no match file" for match_id in without]
-    found += [*_about_matches(matches), *_about_results(matches, diary), *_about_contest(matches, diary)]
+    found += [*_about_matches(matches), *_about_results(matches, diary), *_about_contest(matches, diary, each_way)]
     found += [*_about_standings(matches, pages["standings"]), *duel_problems(matches, pages, diary)]
     found += boat_problems(boats, Path(wanted.of(BoatsSection).dir), matches)
     return [*found, *_about_what_was_shown(pages, diary)]
@@ -84,15 +84,15 @@ def _about_results(matches: Sequence[MatchEntry], diary: Diary) -> Iterator[str]
                 yield f"{protocol}: {client} was told {lost}, which is not stored"
 
 
-def _about_contest(matches: Sequence[MatchEntry], diary: Diary) -> Iterator[str]:
+def _about_contest(matches: Sequence[MatchEntry], diary: Diary, enough: int) -> Iterator[str]:
     """All pairs have played their games when a bot is told that its contest is complete, and never more."""
     played = Counter((match.contest, match.players) for match in matches if match.contest and match.status == "ended")
     for meeting, times in played.items():
-        if times > battlebots.EACH_WAY:
+        if times > enough:
             yield f"contest: {meeting} was played {times} times"
     names = {contest: {name for it, players in played for name in players if it == contest} for contest, _ in played}
     for client, contest in diary.complete:
-        others, enough = names.get(contest, set()) - {client}, battlebots.EACH_WAY
+        others = names.get(contest, set()) - {client}
         missing = [other for other in others for pair in ((client, other), (other, client)) if played[contest, pair] < enough]
         if missing or not others:
             yield f"contest: {client} was told that {contest} is complete, but lacks games with {missing}"

@@ -1,0 +1,212 @@
+"""The failures, and what is measured and must hold at each of them."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from random import Random
+from time import monotonic
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+
+from tests.chaos.arena import ClusterProcesses, stop_and_continue
+from tests.chaos.load import Load
+from tests.chaos.native_bots import NativeBot
+from tests.chaos.slow_matches import SlowMatches, slow_logins
+
+SLOW, DRAINED = 300, 50
+"""Slow matches on a node that dies, and on one that is drained."""
+AT_DEATH, AT_FREEZE = 1.0, 3.0
+"""Seconds in which the matches of a dead or frozen node must run elsewhere."""
+PATIENCE = 60.0
+
+
+class Bystanders:
+    """Bots in matches at other nodes than the one that fails: connections and tables. They must not notice."""
+
+    def __init__(self, arena: ClusterProcesses, load: Load, victim: int) -> None:
+        holders = arena.holders()
+        at = dict[str, list[NativeBot]]()
+        for bot in load.native:
+            at.setdefault(bot.match, []).append(bot)
+        self._bots = [
+            (bot, match)
+            for match, players in at.items()
+            if match and len(players) == 2 and _are_elsewhere({holders.get(player.port, victim) for player in players}, victim)
+            for bot in players
+        ]
+        self._arena, self._duel = arena, arena.clients_at("duel")
+        if not _are_elsewhere({holders.get(port, victim) for port in self._duel}, victim):
+            self._duel = set()
+        self._since = monotonic()
+
+    def __len__(self) -> int:
+        return len(self._bots) + len(self._duel)
+
+    def problems(self) -> list[str]:
+        hurt = [(bot.name, match) for bot, match in self._bots if any(when > self._since for when, at in bot.lost if at == match)]
+        found = [f"{name} was cut off in {match}, though both players and the table were at another node" for name, match in hurt]
+        if gone := self._duel - self._arena.clients_at("duel"):
+            found.append(f"{len(gone)} clients of duel arena were cut off, though its hall was at another node")
+        return found
+
+
+def _are_elsewhere(places: set[int], victim: int) -> bool:
+    """Whether all are at one node, and not at the one that fails."""
+    return len(places) == 1 and victim not in places
+
+
+class Chaos:
+    """A run. `problems` are promises that did not hold, `missed` are times."""
+
+    def __init__(self, arena: ClusterProcesses, load: Load, seed: int) -> None:
+        self.arena, self.load, self._random = arena, load, Random(seed)
+        self.problems: list[str] = []
+        self.missed: list[str] = []
+        self.known = set[str]()
+        """Slow matches."""
+        self._logins: list[dict[str, Any]] = []
+
+    def say(self, words: str) -> None:
+        print(f"  {words}", flush=True)
+
+    # Nodes.
+
+    def _fail(self, victim: int, act: Callable[[], Any]) -> tuple[Bystanders, float]:
+        """No client runs between the look at the connections and the failure."""
+        bystanders = Bystanders(self.arena, self.load, victim)
+        act()
+        return bystanders, monotonic()
+
+    def _judge(self, bystanders: Bystanders) -> None:
+        self.problems += bystanders.problems()
+        self.say(f"{len(bystanders)} bystanders, {len(bystanders.problems())} of them cut off")
+
+    async def kill(self) -> None:
+        victim = self._random.choice(sorted(self.arena.nodes))
+        bystanders, _ = self._fail(victim, lambda: os.kill(victim, signal.SIGKILL))
+        await asyncio.to_thread(self.arena.until_whole)
+        self._judge(bystanders)
+
+    async def freeze(self) -> None:
+        victim = self._random.choice(sorted(self.arena.nodes))
+        bystanders, _ = self._fail(victim, lambda: os.kill(victim, signal.SIGSTOP))
+        await asyncio.sleep(10)
+        os.kill(victim, signal.SIGCONT)
+        await asyncio.to_thread(self.arena.until_whole)
+        self._judge(bystanders)
+
+    async def kill_with_slow_matches(self) -> None:
+        slow, node, victim = await self._slow_matches(SLOW)
+        length = len(self.arena.log)
+        bystanders, began = self._fail(victim, lambda: os.kill(victim, signal.SIGKILL))
+        await self._time_takeover(slow, node, length, began, AT_DEATH)
+        await self._end(slow)
+        self._judge(bystanders)
+
+    async def freeze_with_slow_matches(self) -> None:
+        slow, node, victim = await self._slow_matches(SLOW)
+        length = len(self.arena.log)
+        bystanders, began = self._fail(victim, lambda: os.kill(victim, signal.SIGSTOP))
+        await self._time_takeover(slow, node, length, began, AT_FREEZE, cut_off=True)
+        await asyncio.sleep(max(0.0, began + 10 - monotonic()))
+        os.kill(victim, signal.SIGCONT)
+        await self._end(slow)
+        self._judge(bystanders)
+
+    async def drain(self) -> None:
+        """Drain a node as for an update: its matches move, then it is stopped, and starts again."""
+        slow, node, victim = await self._slow_matches(DRAINED)
+        holders = self.arena.holders()
+        here = [bot for bot in (*self.load.bots, *slow.bots) if holders.get(bot.port) == victim]
+        began = monotonic()
+        await asyncio.to_thread(self.arena.order, "PUT", f"/nodes/{node}", {"draining": True})
+        moved = await self._until_owned_elsewhere(slow, node, began, 20.0)
+        os.kill(victim, signal.SIGTERM)
+        await asyncio.to_thread(self.arena.until_whole)
+        cut = [bot for bot in here if any(when > began for when, _ in bot.lost)]
+        self.say(f"{DRAINED} slow matches were at other nodes after {moved:.2f} s; {len(cut)} of {len(here)} bots were cut off")
+        if cut:
+            self.problems.append(f"draining cut off {len(cut)} of {len(here)} native bots, such as {cut[0].name}")
+        await self._end(slow)
+
+    # Slow matches.
+
+    async def _slow_matches(self, count: int) -> tuple[SlowMatches, str, int]:
+        """Begin slow matches at one node. Return them, the name of the node and its process."""
+        self._logins = self._logins or await slow_logins(self.load)
+        node = self._random.choice((await asyncio.to_thread(self.arena.get, "/nodes"))["nodes"])
+        slow = SlowMatches(self.load, self.arena, node["url"], self._logins, count)
+        await slow.open()
+        return slow, node["name"], self.arena.process_of(node)
+
+    async def _until_owned_elsewhere(self, slow: SlowMatches, node: str, began: float, patience: float) -> float:
+        """Return the seconds until other nodes have all slow matches."""
+        connection = await asyncpg.connect(self.arena.postgres.url)
+        query = "SELECT count(*) FROM matches WHERE id = ANY($1) AND node LIKE $2"
+        try:
+            while left := await connection.fetchval(query, list(slow.matches), f"{node}.%"):
+                if monotonic() > began + patience:
+                    self.problems.append(f"{left} of {len(slow.matches)} slow matches are still at {node} after {patience:.0f} s")
+                    return float("inf")
+                await asyncio.sleep(0.02)
+        finally:
+            await connection.close()
+        return monotonic() - began
+
+    async def _time_takeover(
+        self, slow: SlowMatches, node: str, length: int, began: float, limit: float, cut_off: bool = False
+    ) -> None:
+        owned = await self._until_owned_elsewhere(slow, node, began, PATIENCE)
+        while (new := self.arena.log[length:]).count("are taken over") > new.count("were taken over"):
+            await asyncio.sleep(0.02)
+        resumed = monotonic() - began
+        if cut_off:
+            for bot in slow.bots:
+                bot.cut_off()
+        back = await slow.returned(began, PATIENCE)
+        verdict = "reached" if resumed <= limit else "missed"
+        words = f"{len(slow.matches)} matches had a new owner after {owned:.2f} s and ran after {resumed:.2f} s"
+        self.say(f"{words} ({limit:.0f} s: {verdict}); all {len(slow.bots)} bots were back after {back:.2f} s")
+        if resumed > limit:
+            self.missed.append(f"{words}, not within {limit:.0f} s")
+        if back == float("inf"):
+            self.problems.append(f"not all bots of {len(slow.matches)} slow matches came back within {PATIENCE:.0f} s")
+
+    async def _end(self, slow: SlowMatches) -> None:
+        await slow.finish()
+        self.known |= slow.matches
+        if silent := [bot for bot in slow.bots if not bot.over]:
+            self.problems.append(f"{len(silent)} of {len(slow.bots)} bots were told no result of their slow matches")
+        await asyncio.to_thread(self.arena.until_whole)
+
+    # Engines.
+
+    async def restart_nats(self) -> None:
+        self.arena.nats.stop()
+        self.arena.nats.start()
+
+    async def freeze_nats(self) -> None:
+        await asyncio.to_thread(stop_and_continue, self.arena.nats.process.pid, 5)
+
+    async def restart_postgres(self) -> None:
+        await self.away_postgres(0)
+
+    async def away_postgres(self, seconds: float = 20) -> None:
+        await asyncio.to_thread(self.arena.postgres.stop)
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(self.arena.postgres.start)
+
+
+FAILURES: dict[str, Callable[[Chaos], Awaitable[None]]] = {
+    **{f"kill -9 of a node ({number + 1})": Chaos.kill for number in range(10)},
+    "a node stands still for 10 s": Chaos.freeze,
+    f"kill -9 of a node with {SLOW} matches": Chaos.kill_with_slow_matches,
+    f"a node with {SLOW} matches stands still": Chaos.freeze_with_slow_matches,
+    "a node is drained for an update": Chaos.drain,
+    "NATS restarts": Chaos.restart_nats,
+    "NATS stands still for 5 s": Chaos.freeze_nats,
+    "PostgreSQL restarts": Chaos.restart_postgres,
+    "PostgreSQL is away for 20 s": Chaos.away_postgres,
+}

@@ -1,0 +1,100 @@
+"""Native bots that play on and on, come back to their matches, and remember every result that they were told."""
+
+import asyncio
+import json
+from random import Random
+from time import monotonic
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+from tests.faults.diary import Diary
+from tests.faults.trying import Address
+
+TRY_LATER = 1013
+TROUBLE = (OSError, WebSocketException, TimeoutError, EOFError)
+SILENCE = 60.0
+"""Seconds after which a bot takes its connection for dead."""
+
+
+class NativeBot:
+    """Plays random legal moves. `kind` is its heading in the diary."""
+
+    def __init__(self, address: Address, diary: Diary, kind: str, login: dict[str, Any], think: float) -> None:
+        self._address, self._diary, self._kind, self.think = address, diary, kind, think
+        self._login = login | {"features": ["again", "frames"]}
+        self.name = str(login["name"])
+        self._random = Random(self.name)
+        self.match = ""
+        """The match that it plays; empty: none."""
+        self.known = set[str]()
+        """All matches of which it was told."""
+        self.port = 0
+        """That of its connection; 0: it has none."""
+        self.lost: list[tuple[float, str]] = []
+        """When it lost its connection, and in which match."""
+        self.returns = 0
+        self.over = False
+        """It has nothing more to play."""
+
+    async def play(self, stop: asyncio.Event) -> None:
+        while not stop.is_set() and not self.over:
+            try:
+                async with connect(self._url(), open_timeout=10, ping_interval=None, proxy=None) as socket:
+                    self.port = int(socket.local_address[1])
+                    await self._play_on(socket, stop)
+            except TROUBLE:
+                self.lost.append((monotonic(), self.match))
+                await self.wait_to_return()
+            finally:
+                self.port = 0
+
+    def _url(self) -> str:
+        return self._address.url.replace("http", "ws", 1)
+
+    async def wait_to_return(self) -> None:
+        await asyncio.sleep(0.1)
+
+    async def _play_on(self, socket: ClientConnection, stop: asyncio.Event) -> None:
+        back = {"match": self.match} if self.match else {}
+        await socket.send(json.dumps(self._login | back))
+        while not stop.is_set() or self.match:
+            message = json.loads(await asyncio.wait_for(socket.recv(), SILENCE))
+            if "complete" in message:
+                self._diary.complete.append((self.name, message["contest"]))
+                self.over = True
+                return
+            if "error" in message or message.get("authentication") == "failed":
+                await socket.wait_closed()
+                if socket.close_code != TRY_LATER:  # else the match is about to move to another node
+                    self.match = ""
+                raise OSError(message)
+            if message.get("snapshot"):
+                self._greet(message["match"], bool(back))
+                back = {}
+            if await self._act(socket, message):
+                if stop.is_set() or self.over:
+                    return
+                await socket.send('{"again": true}')
+
+    def _greet(self, match: str, back: bool) -> None:
+        self.match = match
+        self.known.add(match)
+        self.returns += back
+
+    async def _act(self, socket: ClientConnection, message: dict[str, Any]) -> bool:
+        """Move if it is this bot's turn. Return whether the match is over."""
+        event = message.get("event", {})
+        if event.get("event") == "ended":
+            if "aborted" not in event["result"]["causes"]:
+                self._diary.note(self._kind, self.name, (message["match"], tuple(event["result"]["places"])))
+            self.match = ""
+            return True
+        if "legal" in message:
+            await self.choose(socket, message["legal"])
+        return False
+
+    async def choose(self, socket: ClientConnection, legal: list[Any]) -> None:
+        await asyncio.sleep(self.think)
+        await socket.send(json.dumps({"move": self._random.choice(legal)}))
