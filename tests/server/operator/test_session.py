@@ -1,12 +1,13 @@
 """The operator signs in: with its token alone, for a while, and from this server's own pages."""
 
 from pathlib import Path
+from time import time
 
 import httpx
 import pytest
 
 from botdrome.server.operator.keys import SESSION, new_token
-from tests.server.clients import leap, server
+from tests.server.clients import server
 from tests.server.operator.clients import TOKEN, office
 
 pytestmark = pytest.mark.anyio
@@ -72,15 +73,26 @@ async def test_a_session_ends_when_the_operator_signs_out(tmp_path: Path) -> Non
             assert await operator.audited() == [("sign in", "", ""), ("sign out", "", "")]
 
 
-async def test_a_session_ends_by_itself(tmp_path: Path) -> None:
-    async with server(tmp_path, operator_token=TOKEN) as house:
-        async with office(house, "") as one:
-            answer = await signed_in(one.client, TOKEN)
-            assert await one.clients() == []
-        leap(SESSION)
-        async with office(house, "") as later:
-            later.client.cookies.update(answer.cookies)
-            assert await later.refused("GET", "/clients") == (401, "the session is over; sign in again")
+async def test_a_session_ends_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with server(tmp_path, operator_token=TOKEN) as house, office(house, "") as one:
+        await signed_in(one.client, TOKEN)
+        assert await one.clients() == []
+        monkeypatch.setattr("botdrome.server.operator.keys.time", lambda: time() + SESSION)
+        assert await one.refused("GET", "/clients") == (401, "the session is over; sign in again")
+        await signed_in(one.client, TOKEN)
+        assert len(await house.arena.store.notes("operator")) == 1  # expired ones are deleted
+
+
+async def test_a_session_goes_on_after_a_restart_and_its_secret_is_not_stored(tmp_path: Path) -> None:
+    async with server(tmp_path, operator_token=TOKEN) as house, office(house, "") as one:
+        secret = (await signed_in(one.client, TOKEN)).cookies["botdrome_operator"]
+        assert secret not in str(await house.arena.store.notes("operator"))
+    async with server(tmp_path, operator_token=TOKEN) as house, office(house, "") as one:
+        one.client.cookies.set("botdrome_operator", secret)
+        assert await one.clients() == []
+    async with server(tmp_path, operator_token="another") as house, office(house, "") as one:
+        one.client.cookies.set("botdrome_operator", secret)
+        assert await one.refused("GET", "/clients") == (401, "the session is over; sign in again")
 
 
 async def test_wrong_tokens_are_limited_for_each_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,7 @@ async def signout(operator: Operator, request: RestRequest) -> Response:
     secret = request.http.cookies.get(COOKIE)
     if secret:
         _check_page(request)
-        if operator.keys.sign_out(secret):
+        if await operator.keys.sign_out(secret):
             await operator.audit.note("sign out")
     response = Response(msgspec.json.encode(SignedIn(False)), media_type="application/json")
     _set_cookie(response, "", 0, operator, request)

@@ -1,12 +1,10 @@
-"""The operator's token, and the sessions that were opened with it."""
+"""The operator's token, and the sessions that were opened with it. The store has only hashes of both."""
 
-import asyncio
 import hmac
 import secrets
-from collections import OrderedDict
 from contextlib import suppress
-
-from msgspec import Struct
+from time import time
+from typing import Any
 
 from botdrome.server import metrics
 from botdrome.server.lobby.guesses import Guesses
@@ -25,13 +23,6 @@ class NotOperator(Exception):
     """A request does not come from the operator; the text says why."""
 
 
-class OperatorSession(Struct, frozen=True):
-    expires: float
-    """On the loop's clock."""
-    token_hash: str
-    """The hash of the token that opened it: the session ends when that token is replaced."""
-
-
 async def new_token(store: Store) -> str:
     """Make a new token and store its hash in place of the old one."""
     token = secrets.token_urlsafe(24)
@@ -43,24 +34,22 @@ class OperatorKeys:
     def __init__(self, store: Store, setting: str, guesses: Guesses) -> None:
         """`setting` is the token in the settings; empty: the token in the store is used."""
         self._store, self._guesses = store, guesses
-        self._hash, self._is_set = (hashed(setting) if setting else ""), bool(setting)
-        self._sessions: OrderedDict[str, OperatorSession] = OrderedDict()
-        self._loop = asyncio.get_running_loop()
+        self._set_hash = hashed(setting) if setting else ""
+        self._notes: dict[str, dict[str, Any]] = {}
+        """The token and the sessions, as they were last read."""
 
     async def open(self) -> str:
         """Make a token if there is none, and return it so that it can be shown once; empty: there was one."""
-        if await self._current():
-            return ""
-        token = await new_token(self._store)
-        self._hash = hashed(token)
-        return token
+        return "" if await self._current() else await new_token(self._store)
 
     async def _current(self) -> str:
-        """Another process may have replaced the token. While the store is down, the last known token is used."""
-        if not self._is_set:
-            with suppress(StoreUnavailable):
-                self._hash = (await self._store.notes(BOOK)).get(TOKEN, {}).get("hash", "")
-        return self._hash
+        """Return the hash of the token. Other processes may have changed it, or the sessions, at any time.
+
+        While the store is down, the last known token and sessions are used.
+        """
+        with suppress(StoreUnavailable):
+            self._notes = await self._store.notes(BOOK)
+        return self._set_hash or str(self._notes.get(TOKEN, {}).get("hash", ""))
 
     async def check(self, token: str) -> str:
         """The hash of the operator's token, if this is it; TooMany or NotOperator otherwise."""
@@ -72,26 +61,38 @@ class OperatorKeys:
             raise NotOperator("that is not the operator's token")
         return current
 
-    # Sessions.
+    # Sessions. Their names are the hashes of their secrets.
 
     async def sign_in(self, token: str) -> str:
         """Open a session and return its secret; TooMany or NotOperator if the token is wrong."""
-        session = OperatorSession(self._loop.time() + SESSION, await self.check(token))
-        secret = secrets.token_urlsafe(32)
-        self._sessions[hashed(secret)] = session
-        if len(self._sessions) > MOST_SESSIONS:
-            self._sessions.popitem(last=False)
+        token_hash, secret = await self.check(token), secrets.token_urlsafe(32)
+        old = sorted((note["expires"], name) for name, note in self._notes.items() if name != TOKEN)
+        kept = [one for one in old if one[0] > time()][1 - MOST_SESSIONS :]
+        session = {"expires": time() + SESSION, "bound": _bound(secret, token_hash)}
+        self._notes[hashed(secret)] = session
+        with suppress(StoreUnavailable):  # then it holds here, until the store is back
+            await self._store.keep([Note(BOOK, hashed(secret), session)])
+            await self._store.strike(BOOK, [name for expires, name in old if (expires, name) not in kept])
         return secret
 
     async def check_session(self, secret: str) -> float:
         """The seconds until the session expires; NotOperator if it is over."""
-        session = self._sessions.get(hashed(secret))
-        left = 0.0 if session is None else session.expires - self._loop.time()
-        if session is None or left <= 0 or session.token_hash != await self._current():
-            self.sign_out(secret)
+        current = await self._current()
+        session = self._notes.get(hashed(secret), {})
+        left = float(session.get("expires", 0)) - time()
+        if left <= 0 or not hmac.compare_digest(str(session.get("bound")), _bound(secret, current)):
             raise NotOperator("the session is over; sign in again")
         return left
 
-    def sign_out(self, secret: str) -> bool:
+    async def sign_out(self, secret: str) -> bool:
         """Whether there was such a session."""
-        return self._sessions.pop(hashed(secret), None) is not None
+        await self._current()
+        found = self._notes.pop(hashed(secret), None) is not None
+        if found:
+            await self._store.strike(BOOK, [hashed(secret)])
+        return found
+
+
+def _bound(secret: str, token_hash: str) -> str:
+    """Bind a session to the token that opened it: when that token is replaced, the session ends."""
+    return hashed(f"{secret} {token_hash}")
