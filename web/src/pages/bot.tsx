@@ -61,7 +61,7 @@ function Head({ profile: { name, bot, matches } }: { profile: Profile }) {
         <p class="quiet"><GameLink game={bot.game} /> · {bot.owner ? <>by <bdi>{bot.owner}</bdi> · </> : ''}registered <Moment at={bot.registered} />{bot.called && ' · called at a URL'}
           {' '}· <a href={`/play/${bot.game}?opponent=${encodeURIComponent(name)}`}>Challenge it</a></p>
       ) : (
-        <p class="quiet">A guest: this name is not registered, so several people may have used it. {matches.toLocaleString()} matches, none of them rated.</p>
+        <p class="quiet">A guest: this name is not registered, so several people may have used it. {matches === 1 ? '1 match, which is not' : `${matches.toLocaleString()} matches, none of them`} rated.</p>
       )}
     </header>
   );
@@ -77,7 +77,7 @@ function RatingSection({ profile: { rating, versions, history, bot, players, siz
         <span class="figure"><Rating {...rating} /></span>
         {rating.version && <span>version <bdi>{rating.version}</bdi></span>}
         <span>place {rating.place}{rating.group ? ` (group ${rating.group + 1}, not comparable with group 1)` : ''}</span>
-        <span>{rating.games.toLocaleString()} rated matches: {rating.wins} won, {rating.draws} drawn, {rating.losses} lost<TableSizes shown={players} sizes={sizes} name="players" /></span>
+        <span>{rating.games.toLocaleString()} rated {rating.games === 1 ? 'match' : 'matches'}: {rating.wins} won, {rating.draws} drawn, {rating.losses} lost<TableSizes shown={players} sizes={sizes} name="players" /></span>
       </p>
       {history.length > 1 && <RatingChart points={history} />}
       {versions.length > 1 && <VersionTable versions={versions} />}
