@@ -37,6 +37,7 @@ from botdrome.server.network.stop_signal import stop_signal
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster
 from botdrome.server.nodes.shared_ports import SharedPorts
+from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.operator.operator import open_operator
 from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
@@ -65,6 +66,7 @@ class Parts(NamedTuple):
     api: Api
     url_bots: UrlBots
     contests: Contests
+    orders: ContestOrders
     rate: RequestRate
     node: JoinedNode | SingleServer
 
@@ -196,13 +198,15 @@ async def _put_together(
     url_bots = UrlBots(desk, callers)
     registrations, duels = Buckets(settings.registration.rate, settings.registration.burst), host_of(served, DuelHall).table
     arena = Arena(
-        store, shown(desk.tables), desk.registry, duels, url_bots, registrations, desk.registry.guesses, desk.workers, desk
-    )
-    arena.clients, arena.contests, arena.keys = desk.registry.clients, contests, keys
-    operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, contests)
+        store, shown(desk.tables), desk.registry, duels, url_bots, registrations, desk.registry.guesses, desk.workers, desk,
+        desk.asking,
+    )  # fmt: skip
+    orders = ContestOrders(contests, url_bots, desk)
+    arena.clients, arena.contests, arena.keys = desk.registry.clients, orders, keys
+    operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, orders)
     node.show(arena, operator)
     rate = RequestRate(settings)
-    return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, rate, node)
+    return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, orders, rate, node)
 
 
 async def _open_rooms(parts: Parts, ports: Ports) -> None:
@@ -211,7 +215,7 @@ async def _open_rooms(parts: Parts, ports: Ports) -> None:
     for one in served:
         if not one.game:
             await one.open_rooms()
-    await parts.node.open_rooms(rooms_by_game(served, parts.contests, parts.server.desk.tables), served, ports)
+    await parts.node.open_rooms(rooms_by_game(served, parts.orders, parts.server.desk.tables), served, ports)
 
 
 def host_of(served: Sequence[tuple[Protocol, ServedProtocol]], kind: type[AnyHost]) -> AnyHost:

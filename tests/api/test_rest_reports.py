@@ -9,7 +9,8 @@ import pytest
 from botdrome.api.app import load_worker_modules
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.formats import FORMATS
-from botdrome.server.arena import Arena, ServerAddresses, Unplayed
+from botdrome.server.arena import Arena, ServerAddresses
+from botdrome.server.arena_questions import Unplayed
 from botdrome.server.duel.player_records import BOARDS, DuelBoard, board_name
 from botdrome.store.store import BotEntry, Note, Store
 from tests.api.tables import NOON, entry_of

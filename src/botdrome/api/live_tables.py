@@ -1,4 +1,4 @@
-"""The running tables: a list of them, a look at one, and the list again whenever it changes.
+"""The running tables: a list of them, and the list again whenever it changes.
 
 Theory of operation. All clients that subscribed to the list with the same query share one `TableList`. A new subscriber is sent
 the latest version, or a new one if that is old. When tables open or close, a worker process makes a new version, and the
@@ -9,11 +9,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from math import inf
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import msgspec
-
-from botdrome.games.game import View
 from botdrome.server.arena import LiveTable, Tables
 
 MOST_TABLES = 200
@@ -25,28 +22,6 @@ def live_tables(tables: Tables, game: str | None = None) -> tuple[list[LiveTable
     """The tables that run the longest, in this order; and the number of all."""
     found = tables.live(game, MOST_TABLES)
     return sorted(found, key=lambda table: (table.started, table.id)), tables.count(game)
-
-
-class _Glance:
-    """A spectator that takes the first message."""
-
-    def __init__(self) -> None:
-        self.view: View | None = None
-
-    def show(self, message: bytes) -> None:
-        if self.view is None:
-            self.view = msgspec.json.decode(message)["view"]
-
-    def end(self) -> None:
-        pass
-
-
-def glance(tables: Tables, match_id: str) -> dict[str, Any] | None:
-    """The present public position of a match that runs."""
-    one = _Glance()
-    if tables.watch(match_id, one):
-        tables.unwatch(match_id, one)
-    return one.view
 
 
 T = TypeVar("T")

@@ -6,12 +6,13 @@ from botdrome.server.arena import BadName
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.guesses import TooMany
+from botdrome.server.nodes.asking import NoAnswer
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
 
 IN_THEIR_WORDS: dict[type[Exception], int] = {
-    BadName: 400, PermissionError: 403, UnknownContest: 404, ContestRefusal: 409, TooMany: 429, JobFailed: 503,
+    BadName: 400, PermissionError: 403, UnknownContest: 404, ContestRefusal: 409, TooMany: 429, JobFailed: 503, NoAnswer: 503,
 }  # fmt: skip
 """Errors whose words are for the client, and their status."""
 TAKEN = "Bot already registered with that name"

@@ -1,10 +1,11 @@
 """Calls from worker processes to the server, for what a job cannot read from the store: both ends of them."""
 
-from botdrome.api.live_tables import glance, live_tables
+from botdrome.api.live_tables import live_tables
 from botdrome.contest.document import ContestDocument
 from botdrome.games.game import View
 from botdrome.server.arena import Arena, LiveTable
-from botdrome.server.contests.contests import ORGANISER, Action, Contests
+from botdrome.server.contests.contests import Action
+from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.keys import NotOperator
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.link import ServerCalls
@@ -20,16 +21,16 @@ def server_calls(arena: Arena) -> ServerCalls:
         return live_tables(arena.tables, game)
 
     async def view(match_id: str) -> View | None:
-        return glance(arena.tables, match_id)
+        return (await arena.look(match_id)).view
 
     async def protocols(match_id: str) -> dict[str, str]:
-        return arena.protocols(match_id)
+        return (await arena.look(match_id)).protocols
 
     async def contest_games() -> int:
         return arena.queue.contest_games
 
     async def awaited(contest: str) -> list[str]:
-        return [] if arena.contests is None else arena.contests.awaited(contest)
+        return [] if arena.contests is None else await arena.contests.awaited(contest)
 
     return {
         **contest_calls(arena),
@@ -52,7 +53,7 @@ def server_calls(arena: Arena) -> ServerCalls:
 def contest_calls(arena: Arena) -> ServerCalls:
     """The functions of contests, which are for the operator."""
 
-    async def contests(token: object) -> Contests:
+    async def contests(token: object) -> ContestOrders:
         """Return the contests to the operator alone."""
         if arena.contests is None or arena.keys is None or not isinstance(token, str):
             raise PermissionError(OPERATOR_NEEDED)
@@ -63,19 +64,19 @@ def contest_calls(arena: Arena) -> ServerCalls:
         return arena.contests
 
     async def create_contest(token: object, document: ContestDocument) -> None:
-        await (await contests(token)).create(document, ORGANISER)
+        await (await contests(token)).create(document)
 
     async def change_contest(token: object, name: str, document: ContestDocument) -> None:
-        await (await contests(token)).change(name, document, ORGANISER)
+        await (await contests(token)).change(name, document)
 
     async def act_on_contest(token: object, name: str, action: Action) -> None:
-        await (await contests(token)).act(name, action, ORGANISER)
+        await (await contests(token)).act(name, action)
 
     async def withdraw_bot(token: object, name: str, bot: str, why: str) -> None:
-        await (await contests(token)).withdraw(name, bot, ORGANISER, why)
+        await (await contests(token)).take_out(name, bot, why)
 
     async def rerun_contest(token: object, name: str, bots: list[str], failed: bool) -> None:
-        await (await contests(token)).rerun(name, bots, failed, ORGANISER)
+        await (await contests(token)).rerun(name, bots, failed)
 
     return {
         "rerun_contest": rerun_contest,

@@ -15,10 +15,10 @@ import msgspec
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.live_tables import glance
 from botdrome.api.problems import Problem, no_match
 from botdrome.api.tv import TvSession
 from botdrome.server.arena import Arena
+from botdrome.server.arena_questions import glance
 from botdrome.server.network.connection import POLICY, TRY_LATER, Connection
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.websocket import PacedSocket, Socket

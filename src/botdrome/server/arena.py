@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
 from botdrome.match.terms import PaceName
+from botdrome.server.arena_questions import FindWaiting, LookAtMatch, MatchLook, Unplayed, WaitingPlayers, glance
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.duel.leaderboard import DuelLeaderboard
 from botdrome.server.lobby.clients import ConnectedClients
@@ -19,6 +20,7 @@ from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import is_bots, is_guests
 from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
+from botdrome.server.nodes.asking import Asking
 from botdrome.server.nodes.node import Node
 from botdrome.server.tables.audience import Spectator
 from botdrome.server.workers.pool import Workers
@@ -27,7 +29,7 @@ from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
 from botdrome.wire.names import can_be_shown, unseen
 
 if TYPE_CHECKING:
-    from botdrome.server.contests.contests import Contests
+    from botdrome.server.operator.contest_orders import ContestOrders
     from botdrome.server.operator.keys import OperatorKeys
 
 LONGEST_NAME = 64
@@ -102,15 +104,6 @@ class NoCalledBots:
         """Do nothing, since no bot was entered."""
 
 
-class Unplayed(Struct, frozen=True):
-    """Players with matches left in a contest."""
-
-    game: str
-    contest: str
-    players: tuple[str, ...]
-    left: int
-
-
 class Queue(Protocol):
     """Waiting players, and the matches left in contests."""
 
@@ -158,6 +151,7 @@ class Arena:
         guesses: Guesses | None = None,
         workers: Workers | None = None,
         queue: Queue | None = None,
+        asking: Asking | None = None,
     ) -> None:
         """Without `registrations` there is no rate limit for registrations."""
         self.store, self.tables, self._registry = store, tables, registry
@@ -167,10 +161,13 @@ class Arena:
         self.queue: Queue = queue or NoQueue()
         self.addresses = ServerAddresses()
         self.clients = ConnectedClients()
-        self.contests: Contests | None = None
+        self.contests: ContestOrders | None = None
         self.keys: OperatorKeys | None = None
         self.nodes: Callable[[], list[Node]] = list
         """Returns the live nodes; none on a single server."""
+        self._own_tables, self._asking = tables, asking or Asking()
+        self._asking.on(LookAtMatch, self._look)
+        self._asking.on(FindWaiting, self._find_waiting)
 
     async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
         """Register a bot and return its token, which is shown once. Raise BadName, TooMany, NameTaken or CallFailed."""
@@ -187,9 +184,32 @@ class Arena:
         await self.store.register(bot)
         return bot, token
 
-    def protocols(self, match_id: str) -> dict[str, str]:
-        """The protocol of each connected player of a running match, by name."""
-        return {client.name: client.protocol for client in self.clients.all if client.match() == match_id}
+    # At all nodes.
+
+    async def look(self, match_id: str) -> MatchLook:
+        """A running match, wherever it runs."""
+        question = LookAtMatch(match_id)
+        here = await self._look(question)
+        if here.view is not None:
+            return here
+        looks, _ = await self._asking.ask_all(question, MatchLook)
+        return next((look for look in looks if look.view is not None), here)
+
+    async def _look(self, question: LookAtMatch) -> MatchLook:
+        match_id = question.match
+        protocols = {one.name: one.protocol for one in self.clients.all if one.match() == match_id}
+        return MatchLook(glance(self._own_tables, match_id), protocols)
+
+    async def waiting(self, most: int) -> WaitingPlayers:
+        """The players that wait for an opponent, and the matches left in contests; of this node first."""
+        found, _ = await self._asking.ask_all(FindWaiting(most), WaitingPlayers)
+        seekers, unplayed = [one for all_ in found for one in all_.seekers], [one for all_ in found for one in all_.unplayed]
+        return WaitingPlayers(seekers[:most], unplayed[:most])
+
+    async def _find_waiting(self, question: FindWaiting) -> WaitingPlayers:
+        return WaitingPlayers(self.queue.seekers(question.most), self.queue.unplayed(question.most))
+
+    # Bots.
 
     async def holder(self, name: str, token: object) -> BotEntry | None:
         """Return the bot of that name if the token is valid for it."""
@@ -208,20 +228,17 @@ class Arena:
         return bot is not None and is_bots(entry, seat, bot)
 
     async def enter(self, bot: BotEntry, contest: str, password: str = "") -> None:
-        """Enter a bot in a contest. Raise ContestRefusal with the rule that it breaks, or CallFailed if it cannot be called.
-
-        A contest without a document takes only bots that the server can call; others name it when they log in.
-        """
-        if self.contests is not None and self.contests.of_game(bot.game, contest) is not None:
-            await self.contests.enter(contest, bot, bot.name, password)
-            if bot.url is None:
-                return
-        await self.outreach.enter(bot, contest)
+        """Enter a bot in a contest. Raise ContestRefusal with the rule that it breaks, or CallFailed if it cannot be called."""
+        if self.contests is None:
+            await self.outreach.enter(bot, contest)
+        else:
+            await self.contests.enter(bot, contest, password)
 
     async def withdraw(self, bot: BotEntry, contest: str) -> None:
-        if self.contests is not None and self.contests.of_game(bot.game, contest) is not None:
-            await self.contests.withdraw(contest, bot.name, bot.name)
-        await self.outreach.withdraw(bot, contest)
+        if self.contests is None:
+            await self.outreach.withdraw(bot, contest)
+        else:
+            await self.contests.withdraw(bot, contest)
 
     async def rotate(self, bot: BotEntry) -> tuple[BotEntry, str]:
         """Replace the token, and close the sessions of the old one."""

@@ -3,28 +3,28 @@
 from collections.abc import Sequence
 
 from botdrome.formats import FORMATS
-from botdrome.server.contests.contests import Contests
 from botdrome.server.nodes.rooms import Rooms
+from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.protocol import ServedProtocol
 from botdrome.server.tables.running_tables import RunningTables
 
 
-def rooms_by_game(served: Sequence[ServedProtocol], contests: Contests, tables: RunningTables) -> dict[str, Rooms]:
-    return {game: _rooms(game, [one for one in served if one.game == game], contests, tables) for game in FORMATS}
+def rooms_by_game(served: Sequence[ServedProtocol], orders: ContestOrders, tables: RunningTables) -> dict[str, Rooms]:
+    return {game: _rooms(game, [one for one in served if one.game == game], orders, tables) for game in FORMATS}
 
 
-def _rooms(game: str, served: Sequence[ServedProtocol], contests: Contests, tables: RunningTables) -> Rooms:
+def _rooms(game: str, served: Sequence[ServedProtocol], orders: ContestOrders, tables: RunningTables) -> Rooms:
     async def open_() -> None:
         for one in served:
             await one.open_rooms()
-        await contests.open(game)
+        await orders.open(game)
 
     def leave() -> None:
         for one in served:
             one.leave_rooms()
-        contests.leave(game)
+        orders.leave(game)
 
     def in_use() -> bool:
-        return any(one.in_use() for one in served) or contests.are_running(game) or tables.bound(game)
+        return any(one.in_use() for one in served) or orders.in_use(game) or tables.bound(game)
 
     return Rooms(open_, leave, in_use)

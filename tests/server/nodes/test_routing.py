@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.server.nodes.cluster import OFFICE, rooms_of
+from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.node import Key
 from botdrome.server.nodes.routing import Routing
 
@@ -33,7 +33,7 @@ ROUTING = Routing(
         (b"/api/v1/operator/cube/1", rooms_of("battlecube")),
         (b"http://arena.example.org/duel/results_table", rooms_of("gomoku")),
         (b"/%62omber/rest", rooms_of("bomberman")),
-        (b"/connect", OFFICE),
+        (b"/connect", None),
         (b"*", None),
         (b"", None),
     ],

@@ -175,7 +175,9 @@ export interface BracketPlace {
 }
 
 export interface ClientShown {
-  /** Names this connection, as long as the server runs. */
+  /** The node that serves it; empty: the server is no node of a cluster. */
+  node: string;
+  /** Names this connection, as long as the server or its node runs. */
   number: number;
   protocol: string;
   name: string;
@@ -197,6 +199,8 @@ export interface ClientShown {
 
 export interface ClientsShown {
   clients: ClientShown[];
+  /** Nodes that did not answer: their clients are missing. */
+  silent: string[];
   total: number;
   limit: number;
   offset: number;
@@ -714,7 +718,7 @@ export interface NewCubeRun {
 }
 
 export interface NextMatches {
-  /** Players without an opponent, the longest wait first; 100 at most. */
+  /** Players without an opponent; at each node, the longest wait first; 100 at most. */
   waiting: Waiting[];
   /** Matches left in contests in which a bot waits or plays; 100 at most. */
   unplayed: Unplayed[];
@@ -880,6 +884,8 @@ export interface Removal {
   name: string | null;
   /** Only this connection is closed. */
   number: number | null;
+  /** The node of that number, as listed. In a cluster it is needed. */
+  node: string;
   reason: string;
 }
 

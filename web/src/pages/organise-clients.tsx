@@ -1,6 +1,7 @@
 /** Clients: name, protocol, address and speed of each connection; they can be removed and banned. */
 import { useState } from 'preact/hooks';
-import type { ClientShown, ClientsShown, Removed } from '../api/types';
+import type { ClientShown, ClientsShown, NodesShown, Removed } from '../api/types';
+import { useRest } from '../api/use';
 import { askFirst } from '../parts/ask-first';
 import { DataTable, type Column } from '../parts/data-table';
 import { change } from '../parts/doing';
@@ -23,13 +24,21 @@ const COLUMNS: Column<ClientShown>[] = [
   { title: 'Actions', cell: (client) => <Actions client={client} /> },
 ];
 
+const NODE: Column<ClientShown> = { title: 'Node', sort: 'node', cell: ({ node }) => <bdi>{node}</bdi> };
+
+function noteOf({ silent }: ClientsShown): string {
+  return silent.length ? `without those of ${silent.join(', ')}: no answer` : 'of all nodes';
+}
+
 export function Clients() {
   const [search, setSearch] = useState('');
+  const nodes = useRest<NodesShown>('/nodes').value?.total;
+  const more = nodes ? { columns: [...COLUMNS.slice(0, 1), NODE, ...COLUMNS.slice(1)], note: noteOf } : { columns: COLUMNS };
   return (
     <>
-      <p class="filters"><label>Search <input type="search" value={search} placeholder="name, address, protocol or game" onChange={(event) => setSearch(event.currentTarget.value)} /></label></p>
+      <p class="filters"><label>Search <input type="search" value={search} placeholder="name, address, protocol, game or node" onChange={(event) => setSearch(event.currentTarget.value)} /></label></p>
       <DataTable<ClientShown, ClientsShown> caption="Clients that are connected, and bots that the server calls" from="/operator/clients" filters={{ search }}
-        rows={({ clients }) => clients} columns={COLUMNS} usual="number" empty={search ? 'No client matches the search.' : 'Nobody is connected.'} every={EVERY} />
+        rows={({ clients }) => clients} {...more} usual="number" empty={search ? 'No client matches the search.' : 'Nobody is connected.'} every={EVERY} />
     </>
   );
 }
@@ -44,7 +53,7 @@ function Actions({ client }: { client: ClientShown }) {
   );
 }
 
-async function remove({ number, name }: ClientShown): Promise<void> {
+async function remove({ number, node, name }: ClientShown): Promise<void> {
   const reason = await askFirst({ title: `Remove ${name}?`, words: 'Its connection is closed. In a running match it counts as disconnected. It may come back.', action: 'Remove', field: 'Reason (the client is told)' });
-  if (reason !== null) await change<Removed>('/operator/clients', { method: 'DELETE', body: { number, reason } }, `${name} was removed.`);
+  if (reason !== null) await change<Removed>('/operator/clients', { method: 'DELETE', body: { number, node, reason } }, `${name} was removed.`);
 }

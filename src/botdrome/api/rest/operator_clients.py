@@ -1,9 +1,7 @@
 """The operator's view of clients, bans and matches, and the audit log."""
 
-from collections.abc import Callable
-from operator import attrgetter, methodcaller
 from time import time
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
@@ -12,12 +10,13 @@ from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import GameName, ListPage, Moment, RestRequest
 from botdrome.api.rest.operator_session import json_body, private
 from botdrome.server.lobby.bans import BadBan, Ban, Kind
-from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.operator.client_list import ClientLine, FindClients
 from botdrome.server.operator.operator import Operator
 
 
 class ClientShown(Struct):
-    number: Annotated[int, Meta(description="Names this connection, as long as the server runs.")]
+    node: Annotated[str, Meta(description="The node that serves it; empty: the server is no node of a cluster.")]
+    number: Annotated[int, Meta(description="Names this connection, as long as the server or its node runs.")]
     protocol: str
     name: str
     game: GameName
@@ -31,11 +30,13 @@ class ClientShown(Struct):
 
 class ClientsShown(ListPage):
     clients: list[ClientShown]
+    silent: Annotated[list[str], Meta(description="Nodes that did not answer: their clients are missing.")]
 
 
 class Removal(Struct, forbid_unknown_fields=True):
     name: Annotated[str | None, Meta(description="All connections of this name are closed.")] = None
     number: Annotated[int | None, Meta(description="Only this connection is closed.")] = None
+    node: Annotated[str, Meta(description="The node of that number, as listed. In a cluster it is needed.")] = ""
     reason: str = ""
 
 
@@ -89,40 +90,18 @@ class AuditShown(ListPage):
     entries: list[AuditEntry]
 
 
-SORTS: dict[str, Callable[[ConnectedClient], Any]] = {
-    "number": attrgetter("number"),
-    "protocol": attrgetter("protocol"),
-    "name": attrgetter("name"),
-    "game": attrgetter("game"),
-    "address": attrgetter("address"),
-    "since": attrgetter("since"),
-    "received": attrgetter("traffic.received"),
-    "sent": attrgetter("traffic.sent"),
-    "answerMs": attrgetter("traffic.answer_time"),
-    "match": methodcaller("match"),
-}
-
-
 @private
 async def clients(operator: Operator, request: RestRequest) -> ClientsShown:
-    """Thousands of clients may be connected, so only those of the page are converted."""
-    found = operator.clients
-    if words := (request.text("search") or "").lower():
-        found = [one for one in found if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}".lower()]
-    column, falling = request.order("number")
-    value = SORTS[column]
-    known = sorted([one for one in found if value(one) is not None], key=value, reverse=falling)
-    ordered = known + [one for one in found if value(one) is None]
-    page = [_client(one) for one in request.part(ordered)]
-    return ClientsShown(page, **request.page(len(found)))
+    search, (column, falling) = (request.text("search") or "").lower(), request.order("number")
+    found = await operator.find_clients(FindClients(search, column, falling, request.offset + request.limit))
+    page = [_client(one) for one in request.part(found.clients)]
+    return ClientsShown(page, found.silent, **request.page(found.total))
 
 
-def _client(client: ConnectedClient) -> ClientShown:
-    traffic, answer = client.traffic, client.traffic.answer_time
-    milliseconds = None if answer is None else round(answer * 1000, 1)
+def _client(one: ClientLine) -> ClientShown:
     return ClientShown(
-        client.number, client.protocol, client.name, client.game, client.address, iso(client.since), traffic.received,
-        traffic.sent, milliseconds, client.match(),
+        one.node, one.number, one.protocol, one.name, one.game, one.address, iso(one.since), one.received, one.sent, one.answer,
+        one.match,
     )  # fmt: skip
 
 
@@ -131,9 +110,9 @@ async def removeclients(operator: Operator, request: RestRequest) -> RestRemoved
     wanted: Removal = await json_body(request, Removal)
     if (wanted.name is None) == (wanted.number is None):
         raise Problem("say either name or number")
-    removed = await operator.remove(wanted.name, wanted.number, wanted.reason)
+    removed = await operator.remove(wanted.name, wanted.number, wanted.node, wanted.reason)
     if not removed:
-        raise Problem("there is no such client; it may have left", 404)
+        raise Problem("there is no such client; it may have left" + ("" if wanted.name else "; in a cluster, say its node"), 404)
     return RestRemoved(removed)
 
 

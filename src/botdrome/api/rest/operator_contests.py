@@ -11,9 +11,8 @@ from botdrome.api.rest.endpoint import AnswerOf, RestRequest
 from botdrome.api.rest.operator_session import json_body, private
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.document_text import to_toml
-from botdrome.server.contests.contests import ORGANISER, Action
+from botdrome.server.contests.contests import Action
 from botdrome.server.operator.operator import Operator
-from botdrome.store.contest_journal import EnteredContest
 
 
 class GivenDocument(Struct, forbid_unknown_fields=True):
@@ -37,7 +36,7 @@ class ContestText(Struct):
 
 @private
 async def contesttext(operator: Operator, request: RestRequest) -> ContestText:
-    document = operator.contests.known(request.path("name")).entry.document
+    document = await operator.contests.document(request.path("name"))
     return ContestText(document.name, to_toml(document))
 
 
@@ -49,43 +48,44 @@ class RerunOfContest(Struct, forbid_unknown_fields=True):
 @private
 async def createcontest(operator: Operator, request: RestRequest) -> AnswerOf:
     document = _document(await json_body(request, GivenDocument))
-    return await _done(document.name, operator.contests.create(document, ORGANISER))
+    return await _done(document.name, operator.contests.create(document))
 
 
 @private
 async def changecontest(operator: Operator, request: RestRequest) -> AnswerOf:
     given: GivenDocument = await json_body(request, GivenDocument)
     name = request.path("name")
-    return await _done(name, operator.contests.change(name, _document(given, operator.contests[name]), ORGANISER))
+    document = _document(given, await operator.contests.document(name))
+    return await _done(name, operator.contests.change(name, document))
 
 
 @private
 async def actoncontest(operator: Operator, request: RestRequest) -> AnswerOf:
     given: ContestAction = await json_body(request, ContestAction)
     name = request.path("name")
-    return await _done(name, operator.contests.act(name, given.action, ORGANISER))
+    return await _done(name, operator.contests.act(name, given.action))
 
 
 @private
 async def withdrawbot(operator: Operator, request: RestRequest) -> AnswerOf:
     given: Withdrawal = await json_body(request, Withdrawal)
     name = request.path("name")
-    return await _done(name, operator.contests.withdraw(name, given.bot, ORGANISER, given.reason))
+    return await _done(name, operator.contests.take_out(name, given.bot, given.reason))
 
 
 @private
 async def reruncontest(operator: Operator, request: RestRequest) -> AnswerOf:
     given: RerunOfContest = await json_body(request, RerunOfContest)
     name = request.path("name")
-    return await _done(name, operator.contests.rerun(name, given.bots, given.failed, ORGANISER))
+    return await _done(name, operator.contests.rerun(name, given.bots, given.failed))
 
 
-def _document(given: GivenDocument, before: EnteredContest | None = None) -> ContestDocument:
+def _document(given: GivenDocument, before: ContestDocument | None = None) -> ContestDocument:
     """A password that is shown as `...` stays as it was."""
     document = given_document(given.toml, given.document)
     if before is None or document.entry.password != HIDDEN:
         return document
-    return replace(document, entry=replace(document.entry, password=before.entry.document.entry.password))
+    return replace(document, entry=replace(document.entry, password=before.entry.password))
 
 
 async def _done(name: str, change: Awaitable[object]) -> AnswerOf:

@@ -8,6 +8,7 @@ from botdrome.api.rest.contest_documents import DocumentedContest
 from botdrome.api.rest.endpoint import PAGING, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.operator_session import SignedIn, SignIn, session, signin, signout
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.operator.client_list import COLUMNS
 
 ROOT = "/operator"
 WRONG = (401, "There is no session and no token, or it is not the operator's.")
@@ -31,8 +32,8 @@ OPERATOR_ENDPOINTS = (
     RestEndpoint(
         "GET", f"{ROOT}/clients", "The connected clients of all protocols.", clients.clients, clients.ClientsShown,
         (
-            sorted_by(*clients.SORTS),
-            Parameter("search", "Part of the name, address, protocol or game."),
+            sorted_by(*COLUMNS),
+            Parameter("search", "Part of the name, address, protocol, game or node."),
             *PAGING,
         ), private=True, problems=LIMITS,
     ),

@@ -40,7 +40,9 @@ class RestUnplayed(Struct):
 
 
 class NextMatches(Struct):
-    waiting: Annotated[list[Waiting], Meta(description="Players without an opponent, the longest wait first; 100 at most.")]
+    waiting: Annotated[
+        list[Waiting], Meta(description="Players without an opponent; at each node, the longest wait first; 100 at most.")
+    ]
     unplayed: Annotated[
         list[RestUnplayed], Meta(description="Matches left in contests in which a bot waits or plays; 100 at most.")
     ]
@@ -69,11 +71,9 @@ async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
 
 
 async def upcoming(arena: Arena, _request: RestRequest) -> NextMatches:
-    queue = arena.queue
-    waiting = [
-        Waiting(one.name, one.wish.game, one.wish.contest, one.wish.players, one.opponent) for one in queue.seekers(MOST_NEXT)
-    ]
-    unplayed = [RestUnplayed(one.game, one.contest, list(one.players), one.left) for one in queue.unplayed(MOST_NEXT)]
+    found = await arena.waiting(MOST_NEXT)
+    waiting = [Waiting(one.name, one.wish.game, one.wish.contest, one.wish.players, one.opponent) for one in found.seekers]
+    unplayed = [RestUnplayed(one.game, one.contest, list(one.players), one.left) for one in found.unplayed]
     return NextMatches(waiting, unplayed)
 
 

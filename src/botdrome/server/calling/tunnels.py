@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from itertools import count
+from time import time
+from typing import Protocol
 from urllib.parse import quote, unquote
 
 from botdrome.server.calling.answer import BotAnswer, CallFailed, too_late
@@ -10,6 +12,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import GOING, Connection
 from botdrome.server.session import Session
 from botdrome.server.settings import Settings
+from botdrome.store.store import Epoch
 from botdrome.wire.conversation import Command
 from botdrome.wire.tunnel import CallId, TakeAnswer, TunnelCall, TunnelConversation, UnknownCall
 
@@ -30,6 +33,7 @@ class TunnelHost:
 
     def __init__(self, tunnels: "Tunnels", arrived: Callable[[str], None]) -> None:
         self._tunnels, self._arrived = tunnels, arrived
+        self.opened: Epoch = int(time() * 1000)
         self._loop = asyncio.get_running_loop()
         self._numbers = count(1)
         self._calls: dict[CallId, asyncio.Future[BotAnswer]] = {}
@@ -76,15 +80,35 @@ class TunnelHost:
         return True
 
 
+class TunnelsElsewhere(Protocol):
+    """The tunnels of other nodes."""
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def opened(self, name: str, at: Epoch) -> Epoch:
+        """Tell them that there is a tunnel here. Return the time that they are told: later than that of one elsewhere."""
+
+    def closed(self, name: str) -> None: ...
+
+    async def post(self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]) -> BotAnswer: ...
+
+
 class Tunnels:
     """The open tunnels, by the names of their bots."""
 
     def __init__(self, settings: Settings) -> None:
         self.most_calls = settings.calls.per_port
+        self.shared: TunnelsElsewhere | None = None
+        """None: this server is alone."""
         self._by_name: dict[str, TunnelHost] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name in self._by_name
+        return name in self._by_name or (self.shared is not None and name in self.shared)
+
+    @property
+    def opened(self) -> dict[str, Epoch]:
+        """The tunnels to this node, and when they were opened."""
+        return {name: tunnel.opened for name, tunnel in self._by_name.items()}
 
     def receive(self, connection: Connection, desk: Desk, arrived: Callable[[str], None]) -> Session:
         """`arrived` is told the name of a bot that can be called."""
@@ -96,17 +120,30 @@ class Tunnels:
 
     def join(self, name: str, tunnel: TunnelHost) -> None:
         """A new tunnel replaces the one before, which is closed."""
-        before = self._by_name.get(name)
+        self.replace(name)
         self._by_name[name] = tunnel
+        if self.shared is not None:
+            tunnel.opened = self.shared.opened(name, tunnel.opened)
+
+    def replace(self, name: str) -> None:
+        """There is a newer tunnel for this name."""
+        before = self._by_name.pop(name, None)
         if before is not None:
             before.session.turn_away({"error": "another connection carries the calls now"}, TAKEN_OVER)
 
     def leave(self, name: str, tunnel: TunnelHost) -> None:
         if self._by_name.get(name) is tunnel:
             del self._by_name[name]
+            if self.shared is not None:
+                self.shared.closed(name)
 
     async def post(self, url: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]) -> BotAnswer:
         name = unquote(url.removeprefix(SCHEME))
+        if self.shared is not None and name in self.shared and name not in self._by_name:
+            return await self.shared.post(name, body, limit_seconds, headers)
+        return await self.post_here(name, body, limit_seconds, headers)
+
+    async def post_here(self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]) -> BotAnswer:
         tunnel = self._by_name.get(name)
         if tunnel is None:
             raise CallFailed(f"{name[:100]} is not connected")

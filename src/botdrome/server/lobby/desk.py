@@ -15,7 +15,7 @@ from botdrome.games.options import with_options
 from botdrome.match.events import Player
 from botdrome.match.terms import paced
 from botdrome.server import metrics
-from botdrome.server.arena import Unplayed
+from botdrome.server.arena_questions import Unplayed
 from botdrome.server.contests.contest_queue import ContestQueue
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import Logins
@@ -28,6 +28,7 @@ from botdrome.server.lobby.returns import come_back_elsewhere
 from botdrome.server.lobby.tasks import Tasks
 from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.network.connection import GOING, INTERNAL, TRY_LATER
+from botdrome.server.nodes.asking import Asking
 from botdrome.server.settings import Settings
 from botdrome.server.tables.running_tables import RunningTables
 from botdrome.server.tables.subscriber import Subscriber
@@ -56,6 +57,7 @@ class Desk:
         self.cluster: Cluster | None = None
         self.shared: SharedDesk | None = None
         """The desks of all nodes as one; None: this server is alone."""
+        self.asking = Asking()
         self._lobby = Lobby()
         self._matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
         self.tickets = count()

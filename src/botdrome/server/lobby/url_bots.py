@@ -21,6 +21,7 @@ from botdrome.server.lobby.invitations import BotUnavailable, Callee, Invitation
 from botdrome.server.lobby.url_bot import UrlBot, challenge
 from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.network.connection import Connection
+from botdrome.server.nodes.shared_tunnels import SharedTunnels
 from botdrome.server.session import Session
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.store.store import BotEntry, Note, Store, StoreUnavailable
@@ -46,9 +47,13 @@ class ContestEntries:
         self._store = store
         self._bots: dict[tuple[str, str], dict[str, None]] = {}
 
-    async def load(self) -> None:
-        for value in (await self._store.notes(BOOK)).values():
-            if value["entered"]:
+    async def load(self, game: str) -> None:
+        """Read those of one game."""
+        found = (await self._store.notes(BOOK)).values()
+        for key in [key for key in self._bots if key[0] == game]:
+            del self._bots[key]
+        for value in found:
+            if value["entered"] and value["game"] == game:
                 self._bots.setdefault((value["game"], value["contest"]), {})[value["bot"]] = None
 
     async def change(self, entry: ContestEntry, entered: bool) -> None:
@@ -80,12 +85,36 @@ class UrlBots:
         self.invitations = Invitations(desk, caller)
         self._challenges = SharedSlots(MOST_CHALLENGES)
         self._loop = asyncio.get_running_loop()
+        self._opened = False
         desk.on_wait(self._client_waits)
+        if desk.cluster is not None:
+            SharedTunnels(caller.tunnels, desk.cluster, desk.asking, self.arrived)
+            desk.cluster.members.on_change.append(self._follow_homes)
 
     async def open(self) -> None:
-        await self._entries.load()
+        """Call bots from now on."""
+        self._opened = True
+        self._attend_all()
+
+    async def load_entries(self, game: str) -> None:
+        """The contests of a game are at this node from now on; before, another node may have changed the entries."""
+        await self._entries.load(game)
+        self._attend_all()
+
+    def _attend_all(self) -> None:
         for game, contest, bot in self._entries:
             self._attend(_usual(game, contest), bot)
+
+    def _is_home(self, wish: Wish) -> bool:
+        """Whether the contest of a wish is played at this node."""
+        cluster = self._desk.cluster
+        return cluster is None or cluster.home(cluster.key_of(wish)) == cluster.here
+
+    def _follow_homes(self) -> None:
+        """Bots that wait for contests which have left this node are called at the new home."""
+        for (wish, _), playing in tuple(self._attending.items()):
+            if playing is not None and playing.seeker and not self._is_home(wish):
+                playing.turn_away({})
 
     async def close(self) -> None:
         self._caller.close()
@@ -180,7 +209,8 @@ class UrlBots:
 
     def _attend(self, wish: Wish, name: str) -> None:
         rested = self._resting.get(name, 0.0) <= self._loop.time()
-        if (wish, name) not in self._attending and rested and not self._desk.closing:
+        attends = self._opened and rested and not self._desk.closing and self._is_home(wish)
+        if attends and (wish, name) not in self._attending:
             self._attending[wish, name] = None
             self._desk.tasks.start(self._attended(wish, name))
 
@@ -199,7 +229,7 @@ class UrlBots:
         return True
 
     def _entered(self, wish: Wish, name: str) -> bool:
-        return wish.contest is not None and (wish.game, wish.contest, name) in self._entries
+        return wish.contest is not None and (wish.game, wish.contest, name) in self._entries and self._is_home(wish)
 
     async def _plays_on(self, wish: Wish, name: str) -> bool:
         """Play one more match of a contest; False: not now."""

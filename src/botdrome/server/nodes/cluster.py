@@ -9,8 +9,6 @@ from botdrome.formats import FORMATS
 from botdrome.server.failures import log_failure
 from botdrome.server.nodes.node import Key, Links, Members, Node, NodeId, choose, spread
 
-OFFICE: Key = "office"
-"""What is on one node and belongs to no game."""
 RETRY = 1.0
 """Seconds until a claim is tried again."""
 
@@ -20,7 +18,7 @@ def rooms_of(game: str) -> Key:
     return f"rooms {game}"
 
 
-PLACES: tuple[Key, ...] = (*map(rooms_of, FORMATS), OFFICE)
+PLACES: tuple[Key, ...] = tuple(map(rooms_of, FORMATS))
 """The keys whose homes are claimed, in the order in which they are spread over the nodes."""
 
 
@@ -63,9 +61,7 @@ class Cluster:
 
     def place(self, key: Key, nodes: list[Node] | None = None) -> Node:
         """Return the node that should be the home of one of the places."""
-        known = nodes or list(self.members.nodes.values())
-        office = self.members.room_home(OFFICE)  # until contests take orders from any node, all rooms are beside it
-        return next((node for node in known if node.id == office and not node.draining), spread(PLACES, known)[OFFICE])
+        return spread(PLACES, nodes or list(self.members.nodes.values()))[key]
 
     def with_home(self, key: Key, act: Callable[[NodeId], None]) -> None:
         """Call with the home of a place: now, or once it is claimed."""

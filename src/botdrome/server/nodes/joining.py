@@ -15,6 +15,7 @@ from botdrome.server.network.connection import Connection
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.nodes import membership
+from botdrome.server.nodes.asking import NodeAsking
 from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.moving import Arrival, Mover
@@ -98,6 +99,7 @@ class JoinedNode:
         self._desk, self._connections = desk, connections
         cluster = desk.cluster = Cluster(self.members, self.links, desk.tasks.start)
         shared = desk.shared = SharedDesk(desk, cluster, self.mover)
+        desk.asking = NodeAsking(self.members, self.links, desk.tasks.start)
         SharedRegistry(desk, self.links)
 
         def load() -> dict[str, float]:

@@ -5,19 +5,11 @@ from collections.abc import Iterable, Mapping
 
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.dispatcher import Forwarding
-from botdrome.server.nodes.cluster import OFFICE, Cluster, rooms_of
+from botdrome.server.nodes.cluster import Cluster, rooms_of
 from botdrome.server.nodes.moving import Mover
 from botdrome.server.nodes.relay import MakePeer, Relay
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.server.nodes.routing import Routing
-
-
-async def _nothing() -> None:
-    return None
-
-
-OFFICE_ROOMS = Rooms(_nothing, lambda: None, lambda: True)
-"""The office stays where it is, with the tunnels of bots."""
 
 
 class NodeClients:
@@ -31,7 +23,7 @@ class NodeClients:
         make_peer: MakePeer,
     ) -> None:
         """`rooms` are those of each game, and `targets` as in `Routing`."""
-        places = {rooms_of(game): one for game, one in rooms.items()} | {OFFICE: OFFICE_ROOMS}
+        places = {rooms_of(game): one for game, one in rooms.items()}
         self.rooms = {key: RoomsHere(cluster, key, one, desk.tasks.start) for key, one in places.items()}
         cluster.rooms = self.rooms
         self.relay = Relay(cluster, self.rooms, mover, make_peer)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from botdrome.server.boats.orders import carry_out
@@ -10,12 +11,13 @@ from botdrome.server.boats.plan import make_plan
 from botdrome.server.boats.room import BoatRoom
 from botdrome.server.boats.rooms import BadRoom, BoatRooms
 from botdrome.server.calling.bot_caller import BotCaller
-from botdrome.server.contests.contests import Contests
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.lobby.bans import Ban, Kind
-from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
+from botdrome.server.nodes.node import NodeId
 from botdrome.server.operator.audit import Audit
+from botdrome.server.operator.client_list import FindClients, FoundClients, RemoveClients, find_clients, merged
+from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
 from botdrome.server.operator.keys import OperatorKeys
 from botdrome.store.store import Epoch
@@ -29,40 +31,68 @@ async def nobody_drains(_name: str, _draining: bool) -> bool:
 REMOVED = "the operator removed this client"
 
 
+class EndMatch(Struct, frozen=True):
+    """A question: abort a match. The answer is whether it ran there."""
+
+    match: str
+    reason: str
+
+
 class Operator:
-    def __init__(self, desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, contests: Contests) -> None:
+    def __init__(self, desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, contests: ContestOrders) -> None:
         self.keys, self.boats, self.runs, self.contests = keys, boats, CubeRuns(organisers), contests
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
         """Whether the HTTP port uses TLS."""
-        self._desk = desk
+        self._desk, self._asking = desk, desk.asking
         self.set_draining: Callable[[str, bool], Awaitable[bool]] = nobody_drains
         self.bans, self._clients = desk.registry.bans, desk.registry.clients
+        self._asking.on(FindClients, self._find)
+        self._asking.on(RemoveClients, self._remove)
+        self._asking.on(EndMatch, self._end_match)
 
-    # Clients.
+    # Clients, at all nodes.
 
-    @property
-    def clients(self) -> list[ConnectedClient]:
-        return self._clients.all
+    async def find_clients(self, wanted: FindClients) -> FoundClients:
+        return merged(*await self._asking.ask_all(wanted, FoundClients), wanted)
 
-    async def remove(self, name: str | None, number: int | None, reason: str) -> int:
-        """Remove the client of that number, or all of that name; return how many there were."""
-        found = [one for one in self.clients if (one.name == name if number is None else one.number == number)]
-        self._end(found, f"{REMOVED}: {reason}" if reason else REMOVED)
-        if found:
-            await self.audit.note("remove", found[0].name, _joined(f"{len(found)} connections", reason))
-        return len(found)
+    async def _find(self, wanted: FindClients) -> FoundClients:
+        cluster = self._desk.cluster
+        return find_clients(self._clients.all, "" if cluster is None else cluster.members.here.name, wanted)
 
-    def _end(self, clients: list[ConnectedClient], words: str) -> None:
-        for client in clients:
-            client.remove(words)
+    async def remove(self, name: str | None, number: int | None, node: str, reason: str) -> int:
+        """Remove the client of that number at a node, or all of that name; return how many there were."""
+        order = RemoveClients(name, number, _joined(REMOVED, reason))
+        removed: list[str] = []
+        at = self._node_called(node)
+        if number is None:
+            removed = [one for names in (await self._asking.ask_all(order, list[str]))[0] for one in names]
+        elif at is not None or self._desk.cluster is None:
+            removed = await self._asking.ask(at, order, list[str])
+        if removed:
+            await self.audit.note("remove", removed[0], _joined(f"{len(removed)} connections", reason))
+        return len(removed)
+
+    def _node_called(self, name: str) -> NodeId | None:
+        cluster = self._desk.cluster
+        nodes = () if cluster is None else cluster.members.nodes.values()
+        return next((node.id for node in nodes if node.name == name), None)
+
+    async def _remove(self, order: RemoveClients) -> list[str]:
+        wanted, number = order.name, order.number
+        found = [one for one in self._clients.all if (one.name == wanted if number is None else one.number == number)]
+        for client in found:
+            client.remove(order.words)
+        return [one.name for one in found]
 
     # Bans.
 
     async def ban(self, kind: Kind, subject: str, reason: str, until: Epoch | None) -> Ban:
-        """Ban a name or an address, and remove its clients. Raise BadBan if it is neither."""
+        """Ban a name or an address, and remove its clients. Raise BadBan if it is neither. Other nodes are told."""
         ban = await self.bans.add(kind, subject, reason, until)
-        self._end([one for one in self.clients if self.bans.covers(ban, one.name, one.address)], ban.words())
+        for client in self._clients.all:
+            if self.bans.covers(ban, client.name, client.address):
+                client.remove(ban.words())
         await self.audit.note(f"ban {kind}", ban.subject, reason)
         return ban
 
@@ -75,12 +105,17 @@ class Operator:
     # Matches.
 
     async def end_match(self, match_id: str, reason: str) -> bool:
-        """Abort a match; False: no such match runs."""
-        table = self._desk.tables[match_id]
+        """Abort a match at any node; False: no such match runs."""
+        ended = any((await self._asking.ask_all(EndMatch(match_id, reason), bool))[0])
+        if ended:
+            await self.audit.note("end match", match_id, reason)
+        return ended
+
+    async def _end_match(self, order: EndMatch) -> bool:
+        table = self._desk.tables[order.match]
         if table is None or table.match.result is not None:
             return False
-        table.abort(_joined("the operator ended it", reason))
-        await self.audit.note("end match", match_id, reason)
+        table.abort(_joined("the operator ended it", order.reason))
         return True
 
     # Nodes.
@@ -136,7 +171,7 @@ class Operator:
 
 
 async def open_operator(
-    desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, caller: BotCaller, contests: Contests
+    desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, caller: BotCaller, contests: ContestOrders
 ) -> Operator:
     """Load the bans; they hold for bots that are called, too."""
     registry = desk.registry

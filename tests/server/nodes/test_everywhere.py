@@ -1,0 +1,117 @@
+"""What people, organisers and called bots use at any node, whichever node has the clients, the matches and the contests."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from botdrome.app import RunningServer
+from botdrome.server.calling.answer import BotAnswer, CallFailed
+from tests.server.clients import Client, bot, client, registered, unhurried
+from tests.server.lobby.test_connect import callers_of
+from tests.server.nodes.serving import nodes
+from tests.server.nodes.test_shared_state import die
+from tests.server.operator.clients import TOKEN, Office, office
+
+pytestmark = pytest.mark.anyio
+
+NOUGHTS = "noughts-and-crosses"
+
+
+async def listed(operator: Office, query: str = "") -> list[tuple[str, str]]:
+    return [(one["name"], one["node"]) for one in await operator.clients(query)]
+
+
+async def test_the_operator_acts_at_any_node(postgres_url: str, nats_url: str) -> None:
+    with unhurried(NOUGHTS):
+        async with (
+            nodes(postgres_url, nats_url, 2, operator_token=TOKEN) as (ant, bee),
+            office(ant, "") as one,
+            office(bee, "") as two,
+        ):
+            signed_in = await one.client.post("/session", json={"token": TOKEN})
+            two.client.cookies.update(signed_in.cookies)
+            logins = [await registered(ant, name) for name in ("ada", "bob", "cid", "dan")]
+            async with bot(ant, logins[0]) as ada, bot(ant, logins[1]), bot(bee, logins[2]) as cid, bot(bee, logins[3]):
+                await ada.receive()
+                await cid.receive()
+                assert await listed(two, "?sort=name") == [("ada", "ant"), ("bob", "ant"), ("cid", "bee"), ("dan", "bee")]
+                assert await listed(one, "?sort=-name&limit=2&offset=1") == [("cid", "bee"), ("bob", "ant")]
+                assert await listed(one, "?search=bee&sort=node") == [("cid", "bee"), ("dan", "bee")]
+                first = (await two.clients("?sort=name"))[0]
+                async with httpx.AsyncClient(base_url=f"{bee.url}/api/v1") as web:
+                    players = (await web.get(f"/matches/{first['match']}/players")).json()["players"]
+                    assert {one["protocol"] for one in players} == {"battlebot"}
+                    assert (await web.get(f"/matches/{first['match']}")).json()["view"]["board"]
+                await two.have("POST", f"/matches/{first['match']}/end", {})
+                assert (await ada.until_closed())[0][-1]["state"]["result"]["reason"]
+                assert (await one.refused("DELETE", "/clients", {"number": 1}))[0] == 404
+                await one.have("DELETE", "/clients", {"name": "cid", "reason": "stuck"})
+                assert (await cid.until_closed())[2] == "the operator removed this client: stuck"
+            async with bot(bee, logins[0]) as ada:
+                (number,) = [line["number"] for line in await one.clients()]
+                await one.have("DELETE", "/clients", {"number": number, "node": "bee"})
+                await ada.until_closed()
+            await two.have("DELETE", "/session")
+            assert (await one.refused("GET", "/clients"))[0] == 401
+
+
+async def test_contests_and_waiting_players_at_any_node(postgres_url: str, nats_url: str) -> None:
+    async with nodes(postgres_url, nats_url, 2, operator_token=TOKEN) as both:
+        for house in both:
+            await _has_contest(house, f"cup{house.port}")
+
+
+async def _has_contest(house: RunningServer, name: str) -> None:
+    login = await registered(house, f"bot of {name}")
+    create = f'mutation {{ createContest(toml: "name = \\"{name}\\"\\ngame = \\"{NOUGHTS}\\"") {{ state }} }}'
+    act = f'mutation {{ actOnContest(name: "{name}", action: START) {{ state }} }}'
+    operator, owner = [{"authorization": f"Bearer {token}"} for token in (TOKEN, login["password"])]
+    async with httpx.AsyncClient(base_url=house.url, timeout=60) as web, bot(house, login):
+        while not [one for one in (await web.get("/api/v1/next")).json()["waiting"] if one["name"] == login["name"]]:
+            await asyncio.sleep(0.01)
+        made = (await web.post("/graphql", json={"query": create}, headers=operator)).json()
+        assert made == {"data": {"createContest": {"state": "draft"}}}
+        refused = (await web.post("/graphql", json={"query": act}, headers=operator)).json()
+        assert refused["errors"][0]["message"] == "0 entrants cannot fill a table of 2; at least 2 are needed"
+        await web.post(f"/api/v1/operator/contest-actions/{name}", json={"action": "open"}, headers=operator)
+        entered = await web.post(f"/api/v1/contests/{NOUGHTS}/{name}", json={"bot": login["name"]}, headers=owner)
+        assert entered.json()["entered"]
+        shown = (await web.get(f"/api/v1/contest-documents/{name}")).json()
+        assert (shown["state"], [one["name"] for one in shown["entrants"]]) == ("open", [login["name"]])
+
+
+async def joins(house: RunningServer, one: Client, login: dict[str, Any]) -> None:
+    await one.send({"name": login["name"], "password": login["password"]})
+    assert "connected" in await one.receive()
+
+
+async def test_a_bot_is_called_through_a_tunnel_to_any_node(postgres_url: str, nats_url: str) -> None:
+    async with nodes(postgres_url, nats_url, 3) as (ant, bee, cat):
+        called, ada = [await registered(ant, name) for name in ("called", "ada")]
+        async with client(ant, "/connect") as one:
+            await joins(ant, one, called)
+            while not all("called" in callers_of(house).tunnels for house in (bee, cat)):
+                await asyncio.sleep(0.01)
+            call = asyncio.ensure_future(callers_of(cat).post("connect:called", b"question", 5))
+            await one.send({"call": (await one.receive())["call"], "status": 201, "body": "answer"})
+            assert await call == BotAnswer(201, b"answer")
+            async with bot(bee, ada | {"opponent": "called"}) as player:
+                question = await one.receive()
+                await one.send({"call": question["call"], "status": 200, "body": question["body"]})
+                assert sorted((await player.receive())["state"]["marks"].values()) == ["ada", "called"]
+            async with client(bee, "/connect") as two:
+                await joins(bee, two, called)
+                assert (await one.until_closed())[1] == 4001
+                call = asyncio.ensure_future(callers_of(ant).post("connect:called", b"", 5))
+                message = await two.receive()
+                while message["body"]:
+                    message = await two.receive()
+                await two.send({"call": message["call"], "status": 200, "body": "two"})
+                assert (await call).body == b"two"
+                await die(bee)
+                while "called" in callers_of(cat).tunnels:
+                    await asyncio.sleep(0.01)
+                with pytest.raises(CallFailed, match="called is not connected"):
+                    await callers_of(cat).post("connect:called", b"", 5)
