@@ -16,7 +16,7 @@ from tests.server.clients import PATIENCE, bot, client, play_noughts, registered
 from tests.server.cube.clients import NOOP, organiser, saying
 from tests.server.cube.clients import bot as cube_bot
 from tests.server.duel.clients import FIND, free, seated
-from tests.server.nodes.serving import nodes, spread_out
+from tests.server.nodes.serving import home_of, nodes, spread_out
 
 pytestmark = pytest.mark.anyio
 
@@ -126,6 +126,7 @@ async def ask(line: tuple[asyncio.StreamReader, asyncio.StreamWriter], *targets:
 
 
 async def test_one_connection_asks_for_things_at_different_nodes(three: list[RunningServer]) -> None:
+    assert len({home_of(three, game).port for game in ("gomoku", "battlecube", "bomberman")}) > 1
     duels, bombers, cubes, page = "/api/v1/duel/players", "/bomber/rooms", "/socket.io/?EIO=9", "/api/v1/games"
     together = (page, bombers, cubes, duels, duels, page, bombers)
     async with free(three[0], "ada"), api(three[1]) as bomber:

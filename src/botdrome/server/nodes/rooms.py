@@ -125,4 +125,4 @@ class RoomsHere:
             return
         self._rooms.leave()
         home = await self._cluster.members.give(self._key, node)
-        log.info("rooms move to another node, because nobody is in them", rooms=self._key, node=home)
+        log.debug("rooms move to another node, because nobody is in them", rooms=self._key, node=home)
