@@ -13,7 +13,7 @@ from botdrome.cli.terminal import Terminal
 from botdrome.client.rest import RestServer, segment
 
 HOW = "`botdrome serve --db postgresql://... --nats nats://...` joins a cluster."
-HEAD = ("node", "address", "version", "tables", "connections", "waiting", "CPU", "age", "")
+HEAD = ("node", "address", "version", "tables", "connections", "waiting", "CPU", "age", "games", "")
 
 
 def list_nodes(server: str, as_json: bool) -> int:
@@ -33,7 +33,8 @@ def list_nodes(server: str, as_json: bool) -> int:
 def _row(node: dict[str, Any]) -> tuple[str, ...]:
     numbers = [str(node[key]) for key in ("tables", "connections", "waiting")]
     state = "starting" if not node["url"] else "draining" if node["draining"] else ""
-    return node["name"], node["url"], node["version"], *numbers, f"{node['cpu']:.0%}", _age(node["seconds"]), state
+    games = ", ".join(node["games"]) or "-"
+    return node["name"], node["url"], node["version"], *numbers, f"{node['cpu']:.0%}", _age(node["seconds"]), games, state
 
 
 def _age(seconds: int) -> str:

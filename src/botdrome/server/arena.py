@@ -165,6 +165,8 @@ class Arena:
         self.keys: OperatorKeys | None = None
         self.nodes: Callable[[], list[Node]] = list
         """Returns the live nodes; none on a single server."""
+        self.games_at: Callable[[Node], list[str]] = lambda _: []
+        """Returns the games whose rooms and contests a node has."""
         self._own_tables, self._asking = tables, asking or Asking()
         self._asking.on(LookAtMatch, self._look)
         self._asking.on(FindWaiting, self._find_waiting)

@@ -9,8 +9,9 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.cli.nodes import change_node, list_nodes
+from botdrome.formats import FORMATS
 from tests.server.clients import server
-from tests.server.nodes.serving import nodes
+from tests.server.nodes.serving import nodes, spread_out
 
 pytestmark = pytest.mark.anyio
 TOKEN = "the operator's own token"
@@ -23,7 +24,9 @@ async def shown(house: RunningServer) -> dict[str, Any]:
 
 async def test_nodes_are_listed_and_drained(postgres_url: str, nats_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     async with nodes(postgres_url, nats_url, 2, operator_token=TOKEN) as (ant, bee):
+        await spread_out([ant, bee])
         found = await shown(bee)
+        assert sorted(found["ant"]["games"] + found["bee"]["games"]) == sorted(FORMATS)
         assert [found[name]["url"] for name in ("ant", "bee")] == [ant.url, bee.url]
         assert not found["ant"]["draining"] and found["ant"]["tables"] == 0
         assert await asyncio.to_thread(change_node, ant.url, TOKEN, "bee", True) == 0
@@ -31,8 +34,8 @@ async def test_nodes_are_listed_and_drained(postgres_url: str, nats_url: str, ca
         await bee.desk.cluster.members._beat()  # type: ignore[attr-defined]
         assert (await shown(bee))["bee"]["draining"]
         assert await asyncio.to_thread(list_nodes, bee.url, False) == 0
-        lines = capsys.readouterr().out.splitlines()
-        assert lines[0].split() == ["node", "address", "version", "tables", "connections", "waiting", "CPU", "age"]
+        lines = capsys.readouterr().out.splitlines()[-3:]  # the log may precede them
+        assert lines[0].split() == ["node", "address", "version", "tables", "connections", "waiting", "CPU", "age", "games"]
         assert lines[2].split()[:2] == ["bee", bee.url] and lines[2].endswith("draining")
         assert await asyncio.to_thread(change_node, ant.url, TOKEN, "cow", True) == 1
         assert "there is no node 'cow'" in capsys.readouterr().err

@@ -740,6 +740,8 @@ export interface NodeShown {
   cpu: number;
   /** The time since it joined. */
   seconds: number;
+  /** The games whose rooms and contests it has. */
+  games: string[];
 }
 
 export interface NodeState {

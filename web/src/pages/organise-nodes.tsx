@@ -12,6 +12,7 @@ const columns = (reload: () => void): Column<NodeShown>[] => [
   { title: 'Connections', cell: ({ connections }) => connections },
   { title: 'Waiting', cell: ({ waiting }) => waiting },
   { title: 'CPU', cell: ({ cpu }) => `${Math.round(cpu * 100)} %` },
+  { title: 'Games', cell: ({ games }) => games.join(', '), wide: true },
   { title: 'Hours up', cell: ({ seconds }) => (seconds / 3600).toFixed(1), wide: true },
   { title: 'Actions', cell: (node) => node.url && <button type="button" aria-label={`${node.draining ? 'Use' : 'Drain'} ${node.name}`} onClick={() => void drain(node).then(reload)}>{node.draining ? 'Use again' : 'Drain'}</button> },
 ];
@@ -21,7 +22,7 @@ export function Nodes() {
   const reload = () => setRound((count) => count + 1);
   return (
     <>
-      <p>Drain a node before you stop it: it takes no new matches.</p>
+      <p>Drain a node before you stop it: it takes no new matches. The rooms and contests of a game are on one node.</p>
       <DataTable<NodeShown, NodesShown> key={round} caption="Live nodes" from="/nodes" rows={({ nodes }) => nodes} columns={columns(reload)} usual=""
         empty="This is a single server." every={2000} />
     </>

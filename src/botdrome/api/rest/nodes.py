@@ -22,6 +22,7 @@ class NodeShown(Struct):
     waiting: Annotated[int, Meta(description="Its clients that wait for an opponent.")]
     cpu: Annotated[float, Meta(description="The share of a core that it uses.")]
     seconds: Annotated[int, Meta(description="The time since it joined.")]
+    games: Annotated[list[str], Meta(description="The games whose rooms and contests it has.")]
 
 
 class NodesShown(ListPage):
@@ -34,7 +35,8 @@ class NodeState(Struct):
 
 async def nodes(arena: Arena, request: RestRequest) -> NodesShown:
     found = sorted(arena.nodes(), key=lambda node: node.name)
-    return NodesShown([_shown(node) for node in request.part(found)], **request.page(len(found)))
+    shown = [_shown(node, arena.games_at(node)) for node in request.part(found)]
+    return NodesShown(shown, **request.page(len(found)))
 
 
 @private
@@ -46,9 +48,9 @@ async def changenode(operator: Operator, request: RestRequest) -> NodeState:
     return wanted
 
 
-def _shown(node: Node) -> NodeShown:
+def _shown(node: Node, games: list[str]) -> NodeShown:
     load = node.load
     tables, connections, waiting, seconds = (int(load.get(key, 0)) for key in ("tables", "connections", "waiting", "seconds"))
     return NodeShown(
-        node.name, node.url, node.version, node.draining, tables, connections, waiting, load.get("cpu", 0.0), seconds
+        node.name, node.url, node.version, node.draining, tables, connections, waiting, load.get("cpu", 0.0), seconds, games
     )

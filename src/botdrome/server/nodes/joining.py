@@ -6,6 +6,7 @@ from time import monotonic, process_time, time
 
 import structlog
 
+from botdrome.formats import FORMATS
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
 from botdrome.server.battlebot.host import NATIVE
@@ -16,7 +17,7 @@ from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.asking import NodeAsking
-from botdrome.server.nodes.cluster import Cluster
+from botdrome.server.nodes.cluster import Cluster, rooms_of
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.nodes.node_clients import NodeClients
@@ -116,6 +117,7 @@ class JoinedNode:
     def show(self, arena: Arena, operator: Operator) -> None:
         """Show the nodes to people, and let the operator drain them."""
         arena.nodes = lambda: list(self.members.nodes.values())
+        arena.games_at = lambda node: [game for game in FORMATS if self.members.room_home(rooms_of(game)) == node.id]
         arena.tables = self._tables = SharedTables(arena.tables, self.links)
         operator.set_draining = self.members.drain
         here = self.members.here
