@@ -113,6 +113,8 @@ bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes 
 	$(BIN)/python -m bench.films
 	$(BIN)/python -m bench.pages
 	$(BIN)/python -m bench.nodes
+	$(BIN)/python -m bench.inputs
+	$(BIN)/python -m bench.held_news
 	$(BIN)/python -m bench.scaling
 
 attacks: export PYTHONPATH := $(CURDIR)/src

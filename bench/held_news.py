@@ -2,8 +2,8 @@
 
     python -m bench.held_news [MATCHES]
 
-Tables with each value of `cluster.hold_news` play the same gomoku matches in turn, at 2,000 moves a second. The second node is
-another process. CPU time is that of this process, of the second node and of NATS.
+Tables with each value of `cluster.hold_news` play the same gomoku matches in turn, at 1,000 moves a second, one at a time. The
+second node is another process. CPU time is that of this process, of the second node and of NATS.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from tests.server.tables.test_table import Hearer
 from tests.store.postgres import new_database, running_server
 
-from bench.inputs import TURN, moves, tables
+from bench.inputs import moves, tables
 from botdrome.app import COLLECTIONS
 from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
@@ -37,7 +37,7 @@ from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store
 
 CHOICES = ("no", "memory", "store")
-MATCHES, PER_TURN, ROUNDS, MOVES = 100, 20, 7, 20
+MATCHES, TURN, ROUNDS, MOVES = 100, 0.001, 7, 20
 """`MOVES` is the number of moves of each match in a round."""
 
 
@@ -71,13 +71,11 @@ async def play(made: list[Table], listeners: list[Listener], begin: int) -> floa
     """Return the CPU time of this process in seconds."""
     points, spent = moves(), process_time()
     for number in range(begin, begin + MOVES):
-        for at in range(0, len(made), PER_TURN):
-            due = perf_counter() + TURN
-            for table, listener in zip(made[at : at + PER_TURN], listeners[at : at + PER_TURN], strict=True):
-                listener.moved = perf_counter()
-                verdict = table.submit(number % 2, points[number], b"")
-                assert verdict == "accepted", verdict
-            await asyncio.sleep(max(0, due - perf_counter()))
+        for table, listener in zip(made, listeners, strict=True):
+            listener.moved = perf_counter()
+            verdict = table.submit(number % 2, points[number], b"")
+            assert verdict == "accepted", verdict
+            await asyncio.sleep(max(0, listener.moved + TURN - perf_counter()))
     await asyncio.sleep(0.05)
     return process_time() - spent
 
@@ -103,7 +101,7 @@ async def measure(url: str, nats: str, matches: int, others: list[psutil.Process
             before = _cpu(others)
             here[choice].append(await play(*side, number * MOVES) * 1e6 / matches / MOVES)
             there[choice].append((_cpu(others) - before) * 1e6 / matches / MOVES)
-    print(f"{PER_TURN / TURN:,.0f} moves/s, {matches} matches, medians of {ROUNDS} rounds")
+    print(f"{1 / TURN:,.0f} moves/s, {matches} matches, medians of {ROUNDS} rounds")
     for choice, (_, listeners) in sides.items():
         held = quantiles([1000 * seconds for one in listeners for seconds in one.held], n=100)
         costs = f"{median(here[choice]):.1f} us a move here, {median(there[choice]):.1f} in the second node and NATS"

@@ -106,7 +106,7 @@ async def measure(url: str, matches: int, database: object) -> None:
 
 async def take_over(url: str, kept: list[Table]) -> None:
     """Another node resumes all matches."""
-    settings, store = load_settings({"db": url}), await open_store(url)
+    settings, store = load_settings({"db": url, "cluster_grace": 3600.0}), await open_store(url)
     members = await membership.join(store, replace(settings.cluster, name="bee"))
     desk, here = Desk(store, settings), members.here
     await keep_matches(desk, members, MemoryLinks(Network(), here.id), Invitations(desk, BotCaller(settings)))

@@ -23,7 +23,7 @@ SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Its name sorts before the file that points to the sources, so Python reads it first."""
 BUSY = {
     "games": ("reading", "shots"),
-    "match": ("board", "course", "input_log", "match", "player_clocks"),
+    "match": ("applying", "board", "course", "input_log", "match", "player_clocks", "resuming"),
     "wire": ("half_pairs", "token_bucket", "vocabulary", "writers"),
     "wire/battlebot": ("conversation", "messages"),
     "wire/boats": ("conversation", "lines", "writer"),
@@ -38,7 +38,7 @@ BUSY = {
         "body_budget", "http", "peer", "rate_limit", "shares", "steady_clock", "tcp", "timeouts", "traffic", "websocket"
     ),
     "server/tables": (
-        "audience", "flight_records", "kept_table", "metronome", "move_times", "resumed_table", "running_tables",
+        "audience", "flight_records", "input_keeper", "kept_table", "metronome", "move_times", "resumed_table", "running_tables",
         "subscriber", "table",
     ),
     "server/workers": ("turns",),

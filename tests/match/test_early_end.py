@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
+from botdrome.match.applying import apply
 from botdrome.match.match import Match
-from botdrome.match.record import apply
 from botdrome.match.terms import Pace, Terms
 from tests.match.telling import told
 

@@ -16,9 +16,10 @@ from botdrome.games.chance import SEED_BITS, SplitMix
 from botdrome.games.game import BadOption, Game, IllegalMove
 from botdrome.games.options import options_in
 from botdrome.games.reading import UNREADABLE
+from botdrome.match.applying import apply
 from botdrome.match.course import News
 from botdrome.match.events import Result
-from botdrome.match.inputs import TIMES, Input, InputLine, Kind
+from botdrome.match.inputs import TIMES, InputLine
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds, Terms
 
@@ -112,30 +113,6 @@ def seeded_match(game: Game[Any], players: int, terms: Terms, seed: Seed) -> Mat
     if isinstance(seed, int):
         return Match(game, players, terms, seed, SplitMix)
     return Match(game, players, terms, int(seed, 16))
-
-
-def apply(match: Match, told: Input) -> News:
-    """Give a match an input from its record."""
-    now, kind, player, words = told
-    if player is None:
-        return _apply_to_all(match, kind, words, now)
-    if kind == "move":
-        return match.submit(player, words, now)
-    if kind == "expel":
-        return match.expel(player, words[0], now, words[1])
-    if kind == "credit":
-        return match.credit(player, words[0], words[1], now)
-    return match.leave(player, now) if kind == "leave" else match.rejoin(player, now)
-
-
-def _apply_to_all(match: Match, kind: Kind, words: Any, now: Milliseconds) -> News:
-    if kind == "amend":
-        return match.amend(words[0], now, words[1])
-    if kind == "conclude":
-        return match.conclude(now)
-    if kind == "stall":
-        return match.stall(words, now)
-    return match.wake(now) if kind == "wake" else match.abort(now)
 
 
 def news_as_bytes(news: News) -> bytes:

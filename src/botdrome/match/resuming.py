@@ -5,10 +5,11 @@ from itertools import islice
 from typing import Any
 
 from botdrome.games.game import Game
+from botdrome.match.applying import apply
 from botdrome.match.course import News
 from botdrome.match.events import Began, BoardEnded, rotated
 from botdrome.match.inputs import Input
-from botdrome.match.record import UNPLAYABLE, BadRecord, Setup, apply, new_match
+from botdrome.match.record import UNPLAYABLE, BadRecord, Setup, new_match
 from botdrome.match.terms import Milliseconds
 
 
@@ -29,7 +30,8 @@ class Resumption:
         for told in islice(self._inputs, most):
             given += 1
             self._played += 1
-            self._boards += self._boards_in(self.news)
+            if len(self.news) > 1:  # the end of a board is never the last news
+                self._boards += self._boards_in(self.news)
             self.now = told[0]
             try:
                 self.news = apply(self.match, told)
