@@ -35,7 +35,8 @@ BUSY = {
     "server/bomber": ("judging", "room", "routes"),
     "server/duel": ("hall",),
     "server/network": (
-        "body_budget", "http", "peer", "rate_limit", "shares", "steady_clock", "tcp", "timeouts", "traffic", "websocket"
+        "body_budget", "http", "loop_timers", "peer", "rate_limit", "shares", "steady_clock", "tcp", "timeouts", "traffic",
+        "websocket",
     ),
     "server/tables": (
         "audience", "flight_records", "input_keeper", "kept_table", "metronome", "move_times", "resumed_table", "running_tables",
