@@ -8,10 +8,13 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.calling.answer import BotAnswer, CallFailed
+from botdrome.server.lobby.url_bots import UrlBots
 from tests.server.clients import Client, bot, client, registered, unhurried
 from tests.server.lobby.test_connect import callers_of
-from tests.server.nodes.serving import nodes
-from tests.server.nodes.test_shared_state import die
+from tests.server.lobby.test_url_bots_in_contests import until
+from tests.server.lobby.url_hosts import url_bot, with_address
+from tests.server.nodes.serving import home_of, nodes, spread_out
+from tests.server.nodes.test_shared_state import die, of
 from tests.server.operator.clients import TOKEN, Office, office
 
 pytestmark = pytest.mark.anyio
@@ -115,3 +118,30 @@ async def test_a_bot_is_called_through_a_tunnel_to_any_node(postgres_url: str, n
                     await asyncio.sleep(0.01)
                 with pytest.raises(CallFailed, match="called is not connected"):
                     await callers_of(cat).post("connect:called", b"", 5)
+
+
+async def test_called_bots_play_a_contest_at_its_home_alone(postgres_url: str, nats_url: str) -> None:
+    async with nodes(postgres_url, nats_url, 2, contest_games=1, contest_wait=0.0) as both, url_bot() as called:
+        await spread_out(both)
+        home = home_of(both, NOUGHTS)
+        (other,) = [one for one in both if one is not home]
+        for name in ("ada", "bob"):
+            await with_address(other, name, called)
+        await enters(other, "ada")
+        assert bots_of(home)._attending and not bots_of(other)._attending
+        await of(other).members.drain(of(home).members.here.name)
+        while bots_of(home)._attending or not bots_of(other)._attending:
+            await asyncio.sleep(0.01)
+        await enters(home, "bob")
+        assert len(await until(other, 2, contest="cup")) == 2
+
+
+def bots_of(house: RunningServer) -> UrlBots:
+    assert isinstance(house.arena.outreach, UrlBots)
+    return house.arena.outreach
+
+
+async def enters(house: RunningServer, name: str) -> None:
+    found = await house.arena.store.bot(name)
+    assert found is not None
+    await house.arena.enter(found, "cup")
