@@ -217,16 +217,16 @@ class Mover:
 
     def _receive(self, sender: NodeId, payload: bytes) -> None:
         message = carry.decode(payload)
-        if isinstance(message, carry.OpenChannel):
-            self._open(sender, message)
-        elif isinstance(message, carry.Write | carry.ShutChannel | carry.HoldInput | carry.MoveOn):
+        if isinstance(message, carry.Heard):
+            if (carried := self._carried.get((sender, message.channel))) is not None:
+                carried.heard(message)
+        elif isinstance(message, (carry.Write, carry.ShutChannel, carry.HoldInput, carry.MoveOn)):
             if (carrier := self._carriers.get(message.channel)) is not None:
                 self._serve(carrier, message)
+        elif isinstance(message, carry.OpenChannel):
+            self._open(sender, message)
         elif (carried := self._carried.get((sender, message.channel))) is not None:
-            if isinstance(message, carry.Heard):
-                carried.heard(message)
-            else:
-                carried.run(partial(carried.receive, message))
+            carried.run(partial(carried.receive, message))
 
     def _serve(self, carrier: Carrier, message: carry.FromSession) -> None:
         match message:

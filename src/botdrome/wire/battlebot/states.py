@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import Struct
-
 from botdrome.games.game import View
 from botdrome.match.events import BoardResult, Cause, Result
 from botdrome.match.terms import Milliseconds
@@ -12,22 +10,27 @@ from botdrome.match.terms import Milliseconds
 Message = dict[str, Any]
 
 
-class UpdateParts(Struct, frozen=True):
+class UpdateParts:
     """The parts of an update, beside the view."""
 
-    names: tuple[str, ...]
-    """The names of the players."""
-    bots: tuple[str, ...]
-    """The names by seat on this board."""
-    time_left: Milliseconds | None
-    strikes: tuple[int, ...]
-    boards: tuple[BoardResult, ...]
-    result: Result | None
-    turn: Message | None
-    why: str = ""
-    """Why a move was refused."""
-    match: str = ""
-    """The id of the match, with which a bot can return to it."""
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        bots: tuple[str, ...],
+        time_left: Milliseconds | None,
+        strikes: tuple[int, ...],
+        boards: tuple[BoardResult, ...],
+        result: Result | None,
+        turn: Message | None,
+        why: str = "",
+        match: str = "",
+    ) -> None:
+        """`names` are the players' names; `bots` are these by seat on this board. `why` says why a move was refused.
+
+        `match` is the id of the match, with which a bot can return to it.
+        """
+        self.names, self.bots, self.time_left, self.strikes, self.boards = names, bots, time_left, strikes, boards
+        self.result, self.turn, self.why, self.match = result, turn, why, match
 
 
 Update = Callable[[UpdateParts, View], Message]
