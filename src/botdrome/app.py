@@ -134,6 +134,7 @@ class RunningServer:
         for _, served in self.served:
             await served.close()
         await self._parts.url_bots.close()
+        self.node.let_clients_go()
         self._ports.close()
         await self.arena.store.close()
         await self._ports.disconnect()

@@ -107,6 +107,11 @@ class Ports:
         for port in (*self._open.values(), *filter(None, [self.own])):
             port.close()
 
+    def set_draining(self, draining: bool) -> None:
+        """A drained node gets connections of shared ports only if no other node takes them."""
+        if self._shared_ports is not None:
+            self._shared_ports.set_draining(draining)
+
     async def disconnect(self) -> None:
         """Close the connections that are left, such as those that wait for another request."""
         for connection in tuple(self._shares.connections):

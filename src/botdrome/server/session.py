@@ -231,6 +231,11 @@ class Session:
         self.table, self.player = table, player
         self.on_seat()
 
+    def go_on(self, table: Table, player: Player) -> None:
+        """The client had this seat at another node, and is told nothing."""
+        self.sit_down(table, player)
+        self.answer(Seated(player, table.writers, moved=True))
+
     # What the table does.
 
     @property

@@ -1,10 +1,12 @@
 """Input rows: the inputs of the running matches of a node, in PostgreSQL. Each row has all inputs of some milliseconds."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from botdrome.store.nodes import FENCED
 from botdrome.store.postgres import Postgres, leave_as_it_is
 from botdrome.store.store import Fenced
+from botdrome.store.tables import RELEASED
 
 OWN = "WITH own AS (SELECT FROM nodes WHERE name = $1 AND epoch = $2 FOR KEY SHARE) "
 """The lock makes a node that declares this one dead wait for the commit, so that it reads all rows."""
@@ -14,6 +16,10 @@ WRITE = (
 )
 DELETE = f"{OWN}DELETE FROM inputs WHERE node = $1 AND epoch = $2 AND number < $3::bigint AND EXISTS (SELECT FROM own)"
 READ = "SELECT number, data FROM inputs WHERE node = $1 AND epoch = $2 ORDER BY number"
+
+RELEASE = f"""{OWN}UPDATE matches SET former = trim(coalesce(former, '') || ' ' || node), node = '{RELEASED}'
+    WHERE id = ANY ($3::text[]) AND node = $1 || '.' || $2::bigint AND status = 'running' AND EXISTS (SELECT FROM own)
+    RETURNING id"""
 
 CLEAN = """DELETE FROM inputs USING (
     SELECT node, epoch, node || '.' || epoch AS id FROM inputs GROUP BY node, epoch
@@ -71,6 +77,14 @@ class InputRows(Postgres):
         """Return the rows of any node with their numbers, in their order."""
         async with self._explained():
             return [(row[0], row[1]) for row in await self._writer.fetch(READ, node, epoch)]
+
+    async def release(self, match_ids: Sequence[str]) -> set[str]:
+        """Give up running matches of this node, so that another one can adopt them. Return the ids of those that it had.
+
+        If this raises StoreUnavailable, it may have happened or not.
+        """
+        async with self._explained():
+            return {row[0] for row in await self._writer.fetch(RELEASE, self._node, self._epoch, list(match_ids))}
 
     async def clean(self) -> None:
         """Delete the rows of dead nodes whose matches are all over."""

@@ -23,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from botdrome.store.tables import Listed, bots, heartbeats, matches, nodes, notes, records, seats
+from botdrome.store.tables import RELEASED, Listed, bots, heartbeats, matches, nodes, notes, records, seats
 
 MATCH = [column for column in matches.c if column.name != "number"]
 """The columns of a match entry."""
@@ -62,10 +62,12 @@ ABORT: Update = (
 _node_lives = exists().where(nodes.c.alive, nodes.c.name + "." + cast(nodes.c.epoch, Text) == matches.c.node)
 _orphan = HAS_STATUS["running"] & not_(_node_lives)
 ORPHANS = select(matches.c.id).where(_orphan, (matches.c.node != "") | bindparam("single", type_=Boolean))
+_last_node = case((matches.c.node == RELEASED, ""), else_=matches.c.node)
+"""A match that was released has the node already among the former ones."""
 ADOPT = (
     update(matches)
     .where(_orphan, Listed(matches.c.id, "ids"))
-    .values(former=func.trim(func.coalesce(matches.c.former, "") + " " + matches.c.node), node=bindparam("new_node", type_=Text))
+    .values(former=func.trim(func.coalesce(matches.c.former, "") + " " + _last_node), node=bindparam("new_node", type_=Text))
     .returning(*MATCH)
 )
 ABORT_SOME: Update = ABORT.where(Listed(matches.c.id, "ids"), matches.c.node == bindparam("of_node", type_=Text))

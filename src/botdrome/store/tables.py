@@ -31,6 +31,9 @@ from sqlalchemy.types import TypeEngine
 
 metadata = MetaData()
 
+RELEASED = "-"
+"""In place of a node: the match has no owner, since it moves from one node to another. Either of them adopts it."""
+
 SMALL_TEXT: TypeEngine[str] = Text().with_variant(Text(collation="C"), "postgresql")
 """Compared and sorted by bytes in every database. Short enough for an index: see `rows`."""
 NUMBER: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")

@@ -118,6 +118,8 @@ class Seated(Struct, Reply, frozen=True):
 
     player: Player
     writers: MatchWriters
+    moved: bool = False
+    """The client had this seat at another node, and is told nothing."""
 
 
 class Dismissed(Struct, Reply, frozen=True):

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from botdrome.server.nodes.engines import NatsEngine
+from tests.server.nodes.draining import three as three
+from tests.server.nodes.draining import two as two
 from tests.store.conftest import postgres as postgres
 from tests.store.conftest import postgres_url as postgres_url
 

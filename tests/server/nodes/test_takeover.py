@@ -174,7 +174,7 @@ async def test_nothing_that_was_told_is_lost(postgres_url: str, nats_url: str, m
     monkeypatch.setattr(link, "SILENCE", PATIENCE)
     async with playing(postgres_url, nats_url, "ant", "bee", "cat", cluster_hold_news="memory") as nodes:
         ant, *others = nodes
-        monkeypatch.setattr(ant.kept._rows, "write", lambda *_: asyncio.Event().wait())
+        monkeypatch.setattr(ant.kept.rows, "write", lambda *_: asyncio.Event().wait())
         tables = [ant.play([]) for _ in range(8)]
         for table in tables:
             ada = Hearer()

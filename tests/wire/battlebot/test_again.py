@@ -1,5 +1,6 @@
 """Several matches on one connection: transcripts of clients with the feature `again`."""
 
+import json
 from typing import Any
 
 import pytest
@@ -121,3 +122,12 @@ def test_a_client_with_frames_plays_match_after_match() -> None:
     assert ada.say({"ping": 7}) == ([{"pong": 7}], [])
     _, (seek,) = ada.say(AGAIN)
     assert isinstance(seek, Seek)
+
+
+def test_a_client_that_moves_with_its_match_is_told_nothing() -> None:
+    _, table = seated(LOGIN)
+    conversation = BattlebotConversation(10.0, 1.0, 1000, 0.0)
+    assert conversation.resume(json.dumps(LOGIN).encode()).name == "ada" and conversation.deadline is None
+    ada = Talk(conversation)
+    assert ada.hear(Seated(0, table.writers, moved=True)) == ([], [])
+    assert ada.say({"resign": True}) == ([], [Resign(b'{"resign": true}')])

@@ -7,9 +7,10 @@ from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.server.lobby.desk import Desk, seat_key
 from botdrome.server.lobby.owners import is_of_guest
 from botdrome.server.network.connection import Connection
-from botdrome.server.nodes.errand import Errand
+from botdrome.server.nodes.errand import Errand, MovedSeat
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
+from botdrome.server.tables.resumed_table import ResumedTable
 from botdrome.wire.battlebot.conversation import BattlebotConversation
 from botdrome.wire.battlebot.login import Login, Seek
 from botdrome.wire.conversation import Command
@@ -26,23 +27,43 @@ class BattlebotHost:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
-    def connect(self, connection: Connection) -> Session:
+    def connect(self, connection: Connection, errand: Errand | None = None) -> Session:
         settings = self._desk.settings
         now = asyncio.get_running_loop().time()
         conversation = BattlebotConversation(settings.limits.login, settings.message.rate, settings.message.burst, now)
+        if errand is not None and errand.seat is not None:
+            return self._go_on(connection, conversation, errand.seat)
         return Session(connection, conversation, self, self._desk)
+
+    def _go_on(self, connection: Connection, conversation: BattlebotConversation, seat: MovedSeat) -> Session:
+        """Go on with a client that moves here with its match. If that waits for it no longer, the client returns to it."""
+        login = conversation.resume(seat.login)
+        session = Session(connection, conversation, self, self._desk)
+        session.name, session.owner, session.version, session.registered = seat.name, seat.owner, seat.version, seat.registered
+        session.enlist(login.format.name)
+        self._prepare(session, login, seat.login)
+        table = self._desk.tables[seat.match]
+        if isinstance(table, ResumedTable) and table.take_again(seat.player, session):
+            session.go_on(table, seat.player)
+        else:
+            self._desk.come_back(session, seat.match, login.password if login.guest else "")
+        return session
+
+    def _prepare(self, session: Session, login: Login, message: bytes) -> None:
+        session.luggage = Errand(self.protocol, told=1), (message,)
+        if login.guest:
+            session.on_seat = partial(self._keep_seat, session)
 
     def act(self, session: Session, command: Command) -> None:
         assert isinstance(command, Seek)
         login, wish, desk = command.login, _wish(command.login), self._desk
-        session.luggage = Errand(self.protocol, told=1), (command.message,)
+        self._prepare(session, login, command.message)
         if login.guest:
-            session.on_seat = partial(self._keep_seat, session)
             self._replace(session, f"{login.password} {wish}")
         errand, session.errand = session.errand, None
         if desk.shared is not None and errand is not None and errand.ticket and desk.shared.arrive(errand.ticket, session):
             return
-        if login.match is not None:
+        if login.match is not None and not (errand is not None and errand.seeks):
             desk.come_back(session, login.match, login.password if login.guest else "")
         else:
             desk.seek(session, login.name, wish, login.opponent)

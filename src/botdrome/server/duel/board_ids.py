@@ -1,5 +1,9 @@
-"""Board ids, which are reserved in the store before they are used."""
+"""Board ids, which are reserved in the store before they are used, and the ids of questions."""
 
+from collections.abc import Callable
+from itertools import count
+from random import randrange
+from time import time
 from typing import Any
 
 from botdrome.store.store import Note, Store
@@ -7,6 +11,8 @@ from botdrome.store.store import Note, Store
 BOOK = "duel boards"
 BLOCK = 1000
 """Ids reserved at once. After a crash, unused ones are skipped."""
+NUMBERS = 100_001
+"""The number in a question's id is below this."""
 
 
 class NoBoardIds(Exception):
@@ -77,3 +83,12 @@ async def open_board_ids(store: Store) -> BoardIds:
     ids = BoardIds(store)
     await ids.open()
     return ids
+
+
+def question_ids() -> Callable[[], str]:
+    """Return ids like the original's: a time without trailing zeros, and a number up to 100,000.
+
+    The time is that of the match. The number counts up from a random one.
+    """
+    began, numbers = repr(round(time(), 6)), count(randrange(NUMBERS))
+    return lambda: f"{began}-{next(numbers) % NUMBERS}"

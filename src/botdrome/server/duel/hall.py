@@ -1,10 +1,9 @@
 """Duel hall: the clients on duel arena's protocol, and their pairing."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from functools import partial
-from itertools import count
-from random import Random, randrange
+from random import Random
 from time import time
 from typing import Any
 
@@ -14,7 +13,7 @@ from botdrome.contest.lobby import Wish
 from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
 from botdrome.match.events import rotated
-from botdrome.server.duel.board_ids import BoardIds
+from botdrome.server.duel.board_ids import BoardIds, question_ids
 from botdrome.server.duel.leaderboard import DuelLeaderboard
 from botdrome.server.duel.player_records import Counted, PlayedBoard
 from botdrome.server.duel.settings import DuelSection
@@ -43,8 +42,6 @@ REMATCH = 0.5
 """Seconds for which two players that have just met wait for others, when there are others."""
 SPARE_IDS = 100
 """Board ids kept for players that the desk seats. The hall pairs players only while there are more."""
-NUMBERS = 100_001
-"""The number in a question's id is below this."""
 
 
 class DuelHall:
@@ -65,6 +62,8 @@ class DuelHall:
         self._random = Random()
         if desk.contest_queue is not None:
             desk.contest_queue.on_change.append(self._contests_changed)
+        if desk.cluster is not None:
+            desk.cluster.members.on_change.append(self._leave_drained_node)
 
     def connect(self, connection: Connection) -> Session:
         settings, now = self.desk.settings, asyncio.get_running_loop().time()
@@ -124,8 +123,20 @@ class DuelHall:
 
     # Who plays whom.
 
+    def _leave_drained_node(self) -> None:
+        """Have clients that wait connect again, so that they come to the new home of the hall. Others do so after their match."""
+        for session in tuple(self._present.values()):
+            if self._drained and (session in self._gathered or session.seeker is not None):
+                session.close()
+
+    @property
+    def _drained(self) -> bool:
+        return self.desk.cluster is not None and self.desk.cluster.drained
+
     def _gather(self, session: Session) -> None:
         """Find an opponent at once or, if there is a window, when that has passed."""
+        if self._drained:
+            return session.close()
         contest = self._contest_of(session)
         if contest is not None:
             return self.desk.seek(session, session.name, replace(WISH, contest=contest), all_contests=True)
@@ -216,7 +227,7 @@ class DuelHall:
         if writer is None:
             boards, called = FORMATS[header.game].terms.boards, self._called
             names = tuple(called.get(name, name) for name in header.players)
-            writer = self._writers[header.match] = Duel(names, self._ids.take(boards), _question_ids())
+            writer = self._writers[header.match] = Duel(names, self._ids.take(boards), question_ids())
         return writer
 
     def notes(self, table: Table) -> tuple[Note, ...]:
@@ -285,12 +296,3 @@ def _boards(table: Table, counted: Counted) -> list[PlayedBoard]:
 
 def _now() -> Epoch:
     return int(time() * 1000)
-
-
-def _question_ids() -> Callable[[], str]:
-    """Return ids like the original's: a time without trailing zeros, and a number up to 100,000.
-
-    The time is that of the match. The number counts up from a random one.
-    """
-    began, numbers = repr(round(time(), 6)), count(randrange(NUMBERS))
-    return lambda: f"{began}-{next(numbers) % NUMBERS}"

@@ -51,16 +51,14 @@ class Desk:
         self.workers = self.tables.workers
         self.guest_sessions = Logins()
         """The sessions of guests, by wish or match. Of several, the newest stays."""
-        self.closing = False
+        self.closing, self.asking = False, Asking()
         self.on_closing: list[Callable[[], None]] = []
         self.contest_queue: ContestQueue | None = None
         self.cluster: Cluster | None = None
         self.shared: SharedDesk | None = None
         """The desks of all nodes as one; None: this server is alone."""
-        self.asking = Asking()
-        self._lobby = Lobby()
+        self._lobby, self.tickets = Lobby(), count()
         self._matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
-        self.tickets = count()
         self._clients: dict[int, WaitingClient] = {}
         self._watchers: set[Callable[[Seeker], None]] = set()
         self.fillers: list[Callable[[Seeker], bool]] = []
@@ -81,6 +79,8 @@ class Desk:
         self, client: WaitingClient, name: str, wish: Wish, opponent: str | None = None, by_lot: bool = False, **how: bool
     ) -> None:
         """Give a client a table, or let it wait. `how` are further fields of a Seeker."""
+        if self.shared is not None and self.shared.send_away(client):
+            return None
         if refusal := self.refusal:
             return client.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
         seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot, **how)
@@ -159,7 +159,7 @@ class Desk:
 
     def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
         """Give a client the seat back that it left: the owner of a seat gets it, or a guest that knows its secret."""
-        if (table := self.tables[match_id]) is None:
+        if (table := self.tables[match_id]) is None or self.tables.leaving(match_id):
             return self.tasks.start(come_back_elsewhere(self, client, match_id, secret))
         if (player := seat_of(table.entry, client.owner, secret) if table.open else None) is None:
             return client.turn_away({"error": f"you have no seat in a running match {match_id}"})

@@ -46,7 +46,7 @@ async def come_back_elsewhere(desk: "Desk", client: WaitingClient, match_id: str
                 break
             if entry.status != "running":
                 return await _tell_result(desk.store, client, entry, player)
-            if desk.tables[match_id] is not None:
+            if desk.tables[match_id] is not None and not desk.tables.leaving(match_id):
                 return desk.come_back(client, match_id, secret)
             if desk.cluster is None or desk.shared is None or loop.time() > until:
                 break

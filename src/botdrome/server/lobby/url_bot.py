@@ -19,6 +19,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import bot_owner
 from botdrome.server.network.connection import NORMAL
 from botdrome.server.network.traffic import Traffic
+from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
@@ -97,6 +98,11 @@ class UrlBot:
 
     def _plays(self) -> str | None:
         return None if self._table is None else self._table.entry.id
+
+    @property
+    def call(self) -> asyncio.Task[None] | None:
+        """The call that the bot has not answered yet."""
+        return self._call
 
     # At the desk.
 
@@ -193,6 +199,8 @@ class UrlBot:
             self._stop_call()
         if self._news is None or self._call is not None or self._player not in match.awaited or not self.present:
             return
+        if isinstance(self._table, KeptTable) and not self._table.asks:
+            return  # another node asks
         if match.steps != self._step:
             self._step, self._asked = match.steps, 0
         self._asked += 1

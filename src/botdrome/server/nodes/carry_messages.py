@@ -56,6 +56,10 @@ class LostClient(CarryMessage, frozen=True, tag="l"):
     pass
 
 
+class FrontStops(CarryMessage, frozen=True, tag="f"):
+    """The node of the client's socket stops. The client can connect to another one."""
+
+
 class InputHeld(CarryMessage, frozen=True, tag="d"):
     """The front holds the client's input from now on."""
 
@@ -86,7 +90,7 @@ class MoveOn(CarryMessage, frozen=True, tag="n"):
     messages: list[bytes]
 
 
-FromFront = OpenChannel | Heard | Measured | InvalidInput | TooSlow | HeardAll | LostClient | InputHeld
+FromFront = OpenChannel | Heard | Measured | InvalidInput | TooSlow | HeardAll | LostClient | FrontStops | InputHeld
 FromSession = Write | ShutChannel | HoldInput | MoveOn
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(FromFront | FromSession).decode

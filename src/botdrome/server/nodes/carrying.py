@@ -9,7 +9,7 @@ from typing import Protocol
 import structlog
 
 from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
-from botdrome.server.network.connection import INTERNAL, NORMAL, Connection
+from botdrome.server.network.connection import INTERNAL, NORMAL, TRY_LATER, Connection
 from botdrome.server.network.luggage import Luggage
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.tcp import StreamReceiver
@@ -23,6 +23,7 @@ log = structlog.get_logger()
 
 LOOK = 1.0
 """Seconds between two looks at a client's network time."""
+NODE_STOPS = "this node stops; connect again, and log in with the id of your match"
 WINDOW = 30.0
 """Seconds. The shortest way of a message in this and in the previous window counts as no delay."""
 
@@ -142,6 +143,12 @@ class Carrier:
         if self.forget():
             self._send(carry.LostClient(self.number))
 
+    def stop(self) -> None:
+        """This node stops: the client connects again, to another one."""
+        if self.forget():
+            self._send(carry.FrontStops(self.number))
+        self.close(TRY_LATER, NODE_STOPS)
+
     def close(self, code: int, reason: str) -> None:
         self._closed = True
         self.forget()
@@ -171,6 +178,10 @@ class LinkDelay:
         return took - self._least
 
 
+def do_nothing(_: StreamReceiver) -> None:
+    return None
+
+
 class CarriedConnection:
     """The session's end of a channel. It takes the place of a client's connection."""
 
@@ -179,6 +190,8 @@ class CarriedConnection:
         self._number, self._network, self._delay, self._late = opened.channel, opened.network, delay, 0.0
         self._send, self.forget = send, forget
         self._receiver: StreamReceiver | None = None
+        self.before_loss: Callable[[StreamReceiver], None] = do_nothing
+        """Called with the session when the front stops."""
         self._open = True
         self._going: tuple[NodeId, Errand, HeldInput] | None = None
         self._context = copy_context()
@@ -253,6 +266,9 @@ class CarriedConnection:
                 receiver.cut_off()
             case carry.HeardAll():
                 self._conclude(receiver.heard_all())
+            case carry.FrontStops():
+                self.before_loss(receiver)
+                self.lose()
             case carry.LostClient():
                 self.lose()
             case carry.InputHeld() if self._going is not None:

@@ -47,6 +47,12 @@ class Cluster:
         """Whether the rooms and contests of a game are on this node."""
         return self.members.room_home(rooms_of(game)) == self.here
 
+    @property
+    def drained(self) -> bool:
+        """Whether this node is drained and another one takes its place."""
+        members = self.members
+        return members.here.draining and not all(node.draining for node in members.nodes.values())
+
     def key_of(self, wish: Wish) -> Key:
         """Return the group of a wish. Wishes that differ in pace alone may meet (see `Seeker.accepts`)."""
         if wish.contest is not None or wish.game in self.room_games:

@@ -3,6 +3,19 @@
 from msgspec import Struct
 
 
+class MovedSeat(Struct, frozen=True, array_like=True):
+    """The seat of a client whose match goes on at another node, and what the nodes know of the client."""
+
+    match: str
+    player: int
+    login: bytes
+    """The message with which it logged in."""
+    name: str
+    owner: str
+    version: str
+    registered: bool
+
+
 class Errand(Struct, frozen=True, array_like=True):
     """Plain data that travels with the connection."""
 
@@ -16,3 +29,7 @@ class Errand(Struct, frozen=True, array_like=True):
     """The number of messages that the client has already, and that its new session writes again at first."""
     key: str = ""
     """What the client of a port needs from that node."""
+    seeks: bool = False
+    """The client seeks a new match, even if its login names one."""
+    seat: MovedSeat | None = None
+    """The seat that the client has; None: it is not at a table."""

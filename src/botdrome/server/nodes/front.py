@@ -56,7 +56,13 @@ class NodeOpen(msgspec.Struct, tag="open"):
     """A node has started."""
 
 
-NodeWords = ListenRequest | PortClosed | SocketsTaken | NodeOpen
+class NodeDraining(msgspec.Struct, tag="draining"):
+    """A node gets connections only if no other node takes them."""
+
+    draining: bool
+
+
+NodeWords = ListenRequest | PortClosed | SocketsTaken | NodeOpen | NodeDraining
 _decoder = msgspec.json.Decoder(NodeWords)
 
 
@@ -66,6 +72,7 @@ class FrontNode:
     def __init__(self, writer: asyncio.StreamWriter, sockets: socket.socket, opened: asyncio.Event) -> None:
         self._writer, self._sockets, self.opened = writer, sockets, opened
         self.untaken = 0
+        self.draining = False
 
     def say(self, words: msgspec.Struct) -> None:
         self._writer.write(msgspec.json.encode(words) + b"\n")
@@ -93,7 +100,7 @@ class SharedPort:
 
     def hand(self, connection: socket.socket) -> bool:
         """Hand a connection to the node that has the fewest on their way; of several, to the one whose turn it is."""
-        for node in sorted(self.nodes, key=lambda node: node.untaken):
+        for node in sorted(self.nodes, key=lambda node: (node.draining, node.untaken)):
             if node.untaken < MOST_UNTAKEN and node.hand(self.name, connection):
                 self.nodes.remove(node)
                 self.nodes.append(node)
@@ -131,6 +138,8 @@ class Front:
                 node.untaken -= count
                 for port in self._ports.values():
                     self._accept_from(port)
+            case NodeDraining(draining):
+                node.draining = draining
             case NodeOpen():
                 node.opened.set()
 

@@ -11,7 +11,7 @@ from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.desk_messages import ENCODER, AnyMessage, GiveUp, NotComing, SeekHere
 from botdrome.server.nodes.home_desk import TOPIC
 from botdrome.server.nodes.moving import Mover
-from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.node import NodeId, choose
 from botdrome.server.session import Session
 
 
@@ -40,11 +40,25 @@ class FrontDesk:
         self._go(seeker, client, self._home_of(seeker))
         return True
 
+    def send_away(self, client: WaitingClient) -> bool:
+        """Move a client of a drained node to another node of this machine, where it seeks again; False: it stays."""
+        if not self._cluster.members.here.draining or not can_move(client) or client.luggage is None:
+            return False
+        nodes = [node for node in self._cluster.members.nodes.values() if not node.draining]
+        able = [node for node in nodes if self._mover.can_hand_over(client, node.id)]
+        if able:
+            self._desk.give_up(client)
+            errand, messages = client.luggage
+            self._mover.move(client, choose(client.name, able).id, replace(errand, seeks=True), messages)
+        return bool(able)
+
     def _home_of(self, seeker: Seeker) -> NodeId | None:
         return self._cluster.home(self._cluster.key_of(seeker.wish))
 
     def _is_elsewhere(self, seeker: Seeker) -> bool:
-        return not (seeker.opponent or "").startswith("house:") and self._home_of(seeker) != self._cluster.here
+        """Matches against house bots are played here, unless this node is drained."""
+        of_house = (seeker.opponent or "").startswith("house:") and not self._cluster.members.here.draining
+        return not of_house and self._home_of(seeker) != self._cluster.here
 
     def _go(self, seeker: Seeker, client: Session, home: NodeId | None) -> None:
         self._homes[seeker] = home

@@ -75,9 +75,10 @@ class HomeDesk:
     # Tables.
 
     def open_elsewhere(self, wish: Wish, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]) -> bool:
-        """Have a table set at the front of the first player, if nobody's connection is here."""
+        """Have a table set at the front of the first player, if nobody's connection is here. A drained node gets no table."""
         remote = [client for client in clients if isinstance(client, RemoteClient)]
-        if len(remote) < len(clients):
+        fronts = [client.front for client in remote if not self.draws(client.front)]
+        if len(remote) < len(clients) or not fronts:
             return False
         for client in remote:
             self._waiting.pop((client.front, client.ticket), None)
@@ -85,8 +86,13 @@ class HomeDesk:
             TableSeat(client.front, client.ticket, seeker.name, client.owner, client.version)
             for client, seeker in zip(remote, seekers, strict=True)
         ]
-        self.tell(remote[0].front, OpenTable(wish, tuple(seats)))
+        self.tell(fronts[0], OpenTable(wish, tuple(seats)))
         return True
+
+    def draws(self, front: NodeId) -> bool:
+        """Whether a table is set here in place of a front that is drained."""
+        nodes, here = self._cluster.members.nodes, self._cluster.members.here
+        return front in nodes and nodes[front].draining and not here.draining
 
     def fetch(self, client: RemoteClient, table: Table, player: Player) -> None:
         """Call for the connection of a player. The match starts when it is here."""

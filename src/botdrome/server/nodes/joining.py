@@ -1,7 +1,8 @@
 """JoinedNode: a server as a node of a cluster, from joining to leaving."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from time import monotonic, process_time, time
 
 import structlog
@@ -12,14 +13,15 @@ from botdrome.server.arena import Arena
 from botdrome.server.battlebot.host import NATIVE
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import Invitations
-from botdrome.server.network.connection import Connection
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
+from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.asking import NodeAsking
 from botdrome.server.nodes.cluster import Cluster, rooms_of
 from botdrome.server.nodes.links import NatsLinks
-from botdrome.server.nodes.moving import Arrival, Mover
+from botdrome.server.nodes.migration import Migration
+from botdrome.server.nodes.moving import Arrival, MakeArrival, Mover
 from botdrome.server.nodes.node_clients import NodeClients
 from botdrome.server.nodes.rooms import Rooms
 from botdrome.server.nodes.shared_desk import SharedDesk
@@ -30,6 +32,7 @@ from botdrome.server.operator.operator import Operator
 from botdrome.server.protocol import Ports, ServedProtocol
 from botdrome.server.session import Session
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.tables.kept_table import KeptTable
 from botdrome.store.nodes import CannotJoin
 from botdrome.store.store import Store, StoreUnavailable
 
@@ -37,6 +40,10 @@ log = structlog.get_logger()
 
 NOT_ALONE = "another server is using this store: contests and ratings that both count will be wrong; --db takes another"
 NO_POSTGRESQL = "nodes need a PostgreSQL that all of them use; db is {db}, but should be postgresql://USER:PASSWORD@HOST/DATABASE"
+
+
+ANNOUNCING = 2.0
+"""Seconds for telling the other nodes that this one stops."""
 
 
 class SingleServer:
@@ -53,7 +60,7 @@ class SingleServer:
     def show(self, arena: Arena, operator: Operator) -> None:
         """Do nothing: there are no nodes to show."""
 
-    def bring(self, connect: Callable[[Connection], Session]) -> None:
+    def bring(self, connect: MakeArrival) -> None:
         """Do nothing: no client comes from another node."""
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
@@ -81,6 +88,9 @@ class SingleServer:
     async def drain(self) -> None:
         """Do nothing: the desk is closed next."""
 
+    def let_clients_go(self) -> None:
+        """Do nothing: no client is carried to another node."""
+
     async def leave(self) -> None:
         """Do nothing: the store has released its claim."""
 
@@ -92,6 +102,7 @@ class JoinedNode:
         self.members, self.links, self.mover = members, links, Mover(members, links)
         self._kept: KeptMatches | None = None
         self._clients: NodeClients | None = None
+        self._migration: Migration | None = None
         self._began = self._looked = monotonic()
         self._spent = process_time()
 
@@ -101,6 +112,7 @@ class JoinedNode:
         cluster = desk.cluster = Cluster(self.members, self.links, desk.tasks.start)
         shared = desk.shared = SharedDesk(desk, cluster, self.mover)
         desk.asking = NodeAsking(self.members, self.links, desk.tasks.start)
+        self.mover.before_loss = partial(_await_return, grace=desk.settings.cluster.grace)
         SharedRegistry(desk, self.links)
 
         def load() -> dict[str, float]:
@@ -123,9 +135,9 @@ class JoinedNode:
         here = self.members.here
         metrics.NODE.labels(here.name, str(here.epoch), here.version).set(1)
 
-    def bring(self, connect: Callable[[Connection], Session]) -> None:
+    def bring(self, connect: MakeArrival) -> None:
         """`connect` makes the session of a native client that comes from another node."""
-        self.mover.arrivals[NATIVE] = Arrival(lambda connection, _: connect(connection))
+        self.mover.arrivals[NATIVE] = Arrival(connect)
 
     def _cpu(self) -> float:
         """Return the share of a core since the last call."""
@@ -146,11 +158,14 @@ class JoinedNode:
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
         """Store the inputs of all matches from now on, and take over those of dead nodes."""
         self._kept = await keep_matches(desk, self.members, self.links, invitations)
+        assert desk.cluster is not None
+        self._migration = Migration(desk, desk.cluster, self.mover, self._kept, self._tables)
         await self.members.recover()
 
     async def announce(self, url: str, ports: Ports) -> None:
         """Take matches from now on."""
         longest = self._desk.settings.message.longest
+        self.members.on_change.append(lambda: ports.set_draining(self.members.here.draining))
         await self.members.announce(url, self.mover.open_handover(self._connections, longest, ports.arriving))
 
     async def serve_until(self, wanted: asyncio.Event) -> None:
@@ -161,23 +176,38 @@ class JoinedNode:
             raise self.members.fenced
 
     async def drain(self) -> None:
-        """Take no new matches, and give up the rooms."""
+        """Take no new matches, give up the rooms, and let the matches move to other nodes."""
         if self._clients is not None:
             self._clients.stop()
         try:
-            async with asyncio.timeout(membership.RELOCK):
+            async with asyncio.timeout(ANNOUNCING):
                 await self.members.announce(self.members.here.url, draining=True)
         except (StoreUnavailable, TimeoutError):
-            pass  # the others notice when it leaves
+            return  # the others notice when it leaves
+        if self._migration is not None:
+            await self._migration.finish()
+
+    def let_clients_go(self) -> None:
+        """Let the clients that this node carries connect again. Their matches wait for them."""
+        self.mover.stop_carrying()
 
     async def leave(self) -> None:
         """Leave, after everything is stored."""
+        if self._migration is not None:
+            await self._migration.close()
         if self._kept is not None:
             await self._kept.close()
         self.mover.close()
         self._tables.close()
         await self.links.close()
         await self.members.leave()
+
+
+def _await_return(receiver: StreamReceiver, grace: float) -> None:
+    """Let the match wait for a player that is about to be lost because the node of its socket stops."""
+    table = receiver.table if isinstance(receiver, Session) else None
+    if isinstance(receiver, Session) and isinstance(table, KeptTable) and table.wait_for(receiver.player, grace):
+        receiver.table = None
 
 
 async def join_cluster(store: Store, settings: Settings) -> JoinedNode:

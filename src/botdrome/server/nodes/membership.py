@@ -8,7 +8,7 @@ can store nothing more, and its matches are orphans. Their homes adopt them.
 import asyncio
 import secrets
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -221,6 +221,11 @@ class Membership:
             await self.take_over(self._adopted)
             self._adopted = []
         return len(orphans) > len(mine)
+
+    def retry(self, matches: Sequence[MatchEntry]) -> None:
+        """Have matches taken over that this node owns and does not play."""
+        self._adopted += matches
+        self._orphaned.set()
 
     async def _abort(self, matches: list[MatchEntry]) -> None:
         await self._store.abort([match.id for match in matches], NO_NOTICE, int(time() * 1000))

@@ -25,11 +25,19 @@ from botdrome.server.network.peer import Origin
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import carry_messages as carry
 from botdrome.server.nodes.arriving import Arriving
-from botdrome.server.nodes.carrying import CarriedConnection, Carrier, FrontConnection, HeldInput, LinkDelay, MovingConnection
+from botdrome.server.nodes.carrying import (
+    CarriedConnection,
+    Carrier,
+    FrontConnection,
+    HeldInput,
+    LinkDelay,
+    MovingConnection,
+    do_nothing,
+)
 from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
 from botdrome.server.nodes.node import Key, Links, Members, NodeId
-from botdrome.server.nodes.resumed import Resumed
+from botdrome.server.nodes.resumed import Resumed, connection_of
 from botdrome.server.session import Session
 from botdrome.wire.framing.streams import Framing
 
@@ -67,6 +75,8 @@ class Mover:
         """By protocol."""
         self.behind: Callable[[], bool] = never
         """Whether this node is late with reading."""
+        self.before_loss: Callable[[StreamReceiver], None] = do_nothing
+        """Called with a session here whose client is about to be lost, because the node of its socket stops."""
         self._numbers = count(1)
         self._carriers: dict[int, Carrier] = {}
         self._carried: dict[tuple[NodeId, int], CarriedConnection] = {}
@@ -83,20 +93,31 @@ class Mover:
         """The number of connections that are carried, from here or to here."""
         return len(self._carriers) + len(self._carried)
 
-    def move(self, session: Session, to: NodeId, errand: Errand, messages: Sequence[bytes]) -> None:
-        """End the session without closing its connection. The node `to` makes a new session on it and gives it the messages."""
+    def move(
+        self, session: Session, to: NodeId, errand: Errand, messages: Sequence[bytes], held: HeldInput | None = None
+    ) -> None:
+        """End the session without closing its connection. The node `to` makes a new session on it and gives it the messages,
+        then those that were held."""
         if session.closed:
-            return
-        shown = session.connection
-        connection = cast(MovingConnection, shown.connection if isinstance(shown, Resumed) else shown)
-        held = HeldInput(messages)
-        connection.redirect(held)
+            return None
+        connection = connection_of(session)
+        if held is None:
+            held = HeldInput(messages)
+            connection.redirect(held)
+        else:
+            held.messages[:0] = messages
         session.let_go(held.received)
         if isinstance(connection, CarriedConnection) and to != self._members.here.id:
             held.on_lost = partial(self._report_lost, connection.address, held, to, errand)
-            connection.move_on(held, to, errand)
-        else:
-            self._depart(cast(FrontConnection, connection), held, to, errand)
+            return held.on_lost() if held.gone else connection.move_on(held, to, errand)
+        return self._depart(cast(FrontConnection, connection), held, to, errand)
+
+    def can_hand_over(self, session: Session, to: NodeId) -> bool:
+        """Whether a node can have the client's socket."""
+        connection = connection_of(session)
+        if isinstance(connection, CarriedConnection):
+            return connection.front == to
+        return not cast(FrontConnection, connection).secure and self._handover_of(to) != ""
 
     def _depart(self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand) -> None:
         if to == self._members.here.id:
@@ -177,6 +198,11 @@ class Mover:
         self._handover = Handover(self._take)
         return self._handover.open()
 
+    def stop_carrying(self) -> None:
+        """This node stops: let the clients whose sessions are at other nodes connect again."""
+        for carrier in list(self._carriers.values()):
+            carrier.stop()
+
     def close(self) -> None:
         if self._handover is not None:
             self._handover.close()
@@ -245,6 +271,7 @@ class Mover:
     def _open(self, front: NodeId, message: carry.OpenChannel) -> None:
         forget = partial(_drop, self._carried, (front, message.channel))
         carried = CarriedConnection(front, message, partial(self._send, front), self._delays[front], forget)
+        carried.before_loss = self.before_loss
         self._carried[front, message.channel] = carried
         carried.run(partial(self._arrive, carried, message.errand, message.messages))
 

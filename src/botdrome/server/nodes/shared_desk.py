@@ -62,6 +62,10 @@ class SharedDesk:
             how = {"all_contests": seeker.all_contests}
             self._desk.seek(client, seeker.name, seeker.wish, seeker.opponent, seeker.by_lot, **how)
 
+    def send_away(self, client: WaitingClient) -> bool:
+        """Move a client of a drained node, which seeks, to another node of this machine; False: it stays."""
+        return self._front.send_away(client)
+
     def arrive(self, number: int, client: WaitingClient) -> bool:
         """Give a connection that came from another node the seat for which it came; False: that waits no longer."""
         return self._home.arrive(number, client)
@@ -78,10 +82,11 @@ class SharedDesk:
         return self._home.open_elsewhere(wish, seekers, clients)
 
     def play_house(self, client: WaitingClient, opponent: str) -> bool:
-        """Have a client of another node play against house bots there; False: it is here."""
-        if isinstance(client, RemoteClient):
-            self._home.play_house(client, opponent)
-        return isinstance(client, RemoteClient)
+        """Have a client of another node play against house bots there; False: it plays here."""
+        if not isinstance(client, RemoteClient) or self._home.draws(client.front):
+            return False
+        self._home.play_house(client, opponent)
+        return True
 
     # What other desks tell.
 
@@ -148,3 +153,5 @@ class SharedDesk:
 
     def _follow(self) -> None:
         self._front.follow()
+        for client in self._desk.waiting_clients:
+            self._front.send_away(client)

@@ -5,7 +5,7 @@ Each message of a match goes to a node once, however many people watch there. Li
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from botdrome.server.arena import LiveTable, Tables
 from botdrome.server.nodes import watching_messages as watching
 from botdrome.server.nodes.node import Links, NodeId
 from botdrome.server.tables.audience import Spectator
+from botdrome.server.tables.table import Table
 
 INTERVAL = 1.0
 """Seconds between two lists of matches."""
@@ -107,6 +108,48 @@ class SharedTables:
 
         return forget_both
 
+    # Matches that move.
+
+    def watchers(self, table: Table, here: NodeId) -> tuple[NodeId, ...]:
+        """Return the nodes at which people watch a match of this node."""
+        own = (here,) if len(table.audience) > len(self._shown_of(table)) else ()
+        return *own, *self._shown_of(table)
+
+    def _shown_of(self, table: Table) -> list[NodeId]:
+        return [node for node, match in self._shown if match == table.entry.id]
+
+    def depart(self, table: Table, to: NodeId, told: Collection[NodeId], here: NodeId) -> None:
+        """A match goes on at another node, which was told these nodes: it shows them the match. The others have to ask."""
+        match = table.entry.id
+        for node in self._shown_of(table):
+            del self._shown[node, match]
+            if node not in told:
+                self._send(node, watching.WatchThere(match, to))
+        own = {one: None for one in table.audience.hand_over() if not isinstance(one, RemoteSpectators)}
+        if own:
+            self._watched[match] = WatchedMatch(to, {}, own)
+            if here not in told:
+                self._watch_there(match, to)
+        elif here in told:
+            self._send(to, watching.Unwatch(match))
+
+    def _watch_there(self, match: str, node: NodeId) -> None:
+        if (watched := self._watched.get(match)) is not None:
+            watched.node, watched.arriving, watched.watching = node, watched.watching | watched.arriving, {}
+            self._send(node, watching.Watch(match))
+
+    def arrive(self, table: Table, told: Collection[NodeId], here: NodeId) -> None:
+        """A match that was at another node goes on here. Show it to the nodes at which people watch it."""
+        match = table.entry.id
+        watched = self._watched.pop(match, None)
+        if watched is not None:
+            table.audience.take(watched.watching)
+            for spectator in watched.arriving:
+                table.watch(spectator)
+        for node in told:
+            if node != here:
+                self._show(node, match)
+
     # Messages between nodes.
 
     def _send(self, node: NodeId, message: watching.WatchMessage) -> None:
@@ -135,14 +178,17 @@ class SharedTables:
                 if (spectators := self._shown.pop((node, message.match), None)) is not None:
                     self._own.unwatch(message.match, spectators)
             case watching.Snapshot() | watching.Show():
-                self._pass_on(message)
+                self._pass_on(node, message)
+            case watching.WatchThere():
+                self._watch_there(message.match, message.node)
             case watching.EndOfMatch():
                 self._end(message.match)
 
     def _list(self, node: NodeId, tables: watching.LiveTables | None) -> None:
         before = self._lists.pop(node, None)
         for table in before.tables if before is not None else ():
-            self._nodes.pop(table.id, None)
+            if self._nodes.get(table.id) == node:  # it may have moved
+                del self._nodes[table.id]
         if tables is not None:
             self._lists[node] = tables
             self._nodes |= {table.id: node for table in tables.tables}
@@ -162,11 +208,12 @@ class SharedTables:
         else:
             spectators.end()
 
-    def _pass_on(self, message: watching.Snapshot | watching.Show) -> None:
+    def _pass_on(self, node: NodeId, message: watching.Snapshot | watching.Show) -> None:
         watched = self._watched.get(message.match)
         if watched is None:
             return
         if isinstance(message, watching.Snapshot):
+            watched.node = node  # the match may have moved there
             arriving, watched.arriving = watched.arriving, {}
             watched.watching |= arriving
         for spectator in tuple(arriving if isinstance(message, watching.Snapshot) else watched.watching):

@@ -4,7 +4,7 @@ Matches of contests are aborted, and played again by their contests. So are game
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from operator import itemgetter
 from time import perf_counter, time
@@ -16,12 +16,14 @@ from botdrome.match.events import Player
 from botdrome.match.input_log import DECODE
 from botdrome.match.record import UNPLAYABLE, BadRecord
 from botdrome.match.resuming import Resumption
+from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.invitations import BotUnavailable, Invitations
 from botdrome.server.lobby.owners import BOT, NOBODY, bot_owner
 from botdrome.server.nodes.held_inputs import HeldInputs
 from botdrome.server.nodes.membership import Membership
+from botdrome.server.nodes.migration_messages import MovingMatch
 from botdrome.server.nodes.node import Links, NodeId
 from botdrome.server.nodes.second_memory import SecondMemory
 from botdrome.server.tables.input_keeper import InputKeeper
@@ -66,9 +68,18 @@ class Pacer:
 
 
 class Takeover:
-    def __init__(self, desk: Desk, rows: InputRows, held: HeldInputs, invitations: Invitations, grace: float) -> None:
-        """`grace`: the seconds in which players may return before the terms apply."""
+    def __init__(
+        self,
+        desk: Desk,
+        rows: InputRows,
+        held: HeldInputs,
+        invitations: Invitations,
+        grace: float,
+        retry: Callable[[Sequence[MatchEntry]], None],
+    ) -> None:
+        """`grace`: the seconds in which players may return before the terms apply. `retry` has `take_over` called again."""
         self._desk, self._rows, self._held, self._invitations, self._grace = desk, rows, held, invitations, grace
+        self._retry = retry
         self._resumed: set[str] = set()
         """The matches from dead nodes that run here."""
 
@@ -96,6 +107,26 @@ class Takeover:
             longest_pause=round(pacer.longest, 4),
         )
 
+    async def take_moved(self, moving: Sequence[MovingMatch]) -> list[str]:
+        """Adopt matches that a live node has released, and go on with them. Return the ids of those that run here now."""
+        wanted, pacer = {one.match: one for one in moving}, Pacer()
+        entries = await self._desk.store.adopt(list(wanted))
+        try:
+            stored = await self._kept([entry for entry in entries if wanted[entry.id].inputs is None], pacer)
+            for entry in entries:
+                one = wanted[entry.id]
+                kept = stored.get(entry.id) or KeptMatch()
+                if one.inputs is not None:
+                    kept.add(one.inputs)
+                await self._resume(entry, kept, pacer, one)
+        except Exception:
+            log_failure("matches that move here could not be resumed")
+            self._retry(entries)
+        tables = [table for entry in entries if isinstance(table := self._desk.tables[entry.id], ResumedTable)]
+        if self._desk.tables.keeper is not None:
+            await self._desk.tables.keeper.flush(tables)  # the former node deletes its own rows
+        return [table.entry.id for table in tables]
+
     async def _kept(self, entries: Sequence[MatchEntry], pacer: Pacer) -> dict[str, KeptMatch]:
         """Return each match as its last former node has kept it; if that one had stored nothing yet, as the one before."""
         kept: dict[tuple[NodeId, str], KeptMatch] = {(node, entry.id): KeptMatch() for entry in entries for node in entry.former}
@@ -116,7 +147,7 @@ class Takeover:
         rows, held = await asyncio.gather(self._rows.read(name, int(epoch)), self._held.of(node))
         return [data for _, data in sorted([*held, *rows], key=itemgetter(0))]
 
-    async def _resume(self, entry: MatchEntry, kept: KeptMatch, pacer: Pacer) -> None:
+    async def _resume(self, entry: MatchEntry, kept: KeptMatch, pacer: Pacer, moving: MovingMatch | None = None) -> None:
         head = unpack_head(kept.head)
         try:
             resumption = Resumption(head.setup, restored_game(head.setup), (DECODE(line).input for line in kept.lines))
@@ -129,7 +160,14 @@ class Takeover:
         table = self._desk.tables.resume(entry, resumption, head.resumes)
         self._resumed.add(entry.id)
         table.subscribe(Subscriber(over=self._over))
-        return self._go_on(table, head)
+        return self._go_on(table, head) if moving is None else self._move_in(table, moving)
+
+    def _move_in(self, table: ResumedTable, moving: MovingMatch) -> None:
+        for player in range(table.match.players):
+            self._seat_house(table, player)
+        table.move_in({*moving.seated, *moving.called}, moving.now, self._grace)
+        for player in moving.called:
+            self._desk.tasks.start(self._call(table, player))
 
     def _go_on(self, table: ResumedTable, head: MatchHead) -> None:
         match, entry = table.match, table.entry
@@ -181,17 +219,17 @@ class Takeover:
 class KeptMatches:
     """The inputs of this node's matches, which other nodes can resume."""
 
-    def __init__(self, rows: InputRows, keeper: InputKeeper, memory: SecondMemory | None) -> None:
-        self._rows, self._keeper, self._memory = rows, keeper, memory
+    def __init__(self, rows: InputRows, keeper: InputKeeper, takeover: Takeover, memory: SecondMemory | None) -> None:
+        self.rows, self.keeper, self.takeover, self._memory = rows, keeper, takeover, memory
 
     async def close(self) -> None:
         """All matches are over: delete their inputs."""
-        await self._keeper.close()
+        await self.keeper.close()
         if self._memory is not None:
             self._memory.close()
         with suppress(StoreUnavailable):
-            await self._rows.delete_before(EVERYTHING)
-        await self._rows.close()
+            await self.rows.delete_before(EVERYTHING)
+        await self.rows.close()
 
 
 async def keep_matches(desk: Desk, members: Membership, links: Links, invitations: Invitations) -> KeptMatches:
@@ -202,8 +240,9 @@ async def keep_matches(desk: Desk, members: Membership, links: Links, invitation
     await rows.open()
     memory = SecondMemory(members, links) if hold == "memory" else None
     keeper = desk.tables.keeper = InputKeeper(rows, hold != "no", memory)
-    members.take_over = Takeover(desk, rows, HeldInputs(members, links), invitations, settings.grace).take_over
-    return KeptMatches(rows, keeper, memory)
+    takeover = Takeover(desk, rows, HeldInputs(members, links), invitations, settings.grace, members.retry)
+    members.take_over = takeover.take_over
+    return KeptMatches(rows, keeper, takeover, memory)
 
 
 async def owner_of(store: Store, match_id: str) -> NodeId | None:

@@ -4,6 +4,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.server.arena import LiveTable
+from botdrome.server.nodes.node import NodeId
 
 TOPIC = "watching"
 
@@ -41,5 +42,11 @@ class EndOfMatch(WatchMessage, frozen=True, tag="e"):
     """The match is over and everything was shown; or it does not run here."""
 
 
+class WatchThere(WatchMessage, frozen=True, tag="m"):
+    """The match goes on at another node, which does not know that people watch it here."""
+
+    node: NodeId
+
+
 encode = msgspec.msgpack.Encoder().encode
-decode = msgspec.msgpack.Decoder(LiveTables | Watch | Unwatch | Snapshot | Show | EndOfMatch).decode
+decode = msgspec.msgpack.Decoder(LiveTables | Watch | Unwatch | Snapshot | Show | EndOfMatch | WatchThere).decode

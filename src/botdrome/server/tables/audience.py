@@ -1,5 +1,6 @@
 """Audience: the spectators of a match. Each message is encoded once for all of them."""
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import msgspec
@@ -45,6 +46,15 @@ class Audience:
 
     def leave(self, spectator: Spectator) -> None:
         self._spectators.pop(spectator, None)
+
+    def hand_over(self) -> list[Spectator]:
+        """Forget the spectators, and return them: the match goes on at another node."""
+        spectators, self._spectators = list(self._spectators), {}
+        return spectators
+
+    def take(self, spectators: Iterable[Spectator]) -> None:
+        """Go on showing the match to those that watched it at another node."""
+        self._spectators |= dict.fromkeys(spectators)
 
     def see(self, now: Milliseconds, shown: list[tuple[Event, View]]) -> None:
         """Show public events, each with the public view of the position after it."""

@@ -10,6 +10,7 @@ turn of the loop, and a row has several. A row has the number of its last batch.
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import structlog
@@ -78,6 +79,8 @@ class InputKeeper:
         """Tables whose inputs are being written again, from an index to another."""
         self._cut = 0
         """The first row that is kept then; 0: nothing is being written again."""
+        self._flushes: list[tuple[int, asyncio.Future[bool]]] = []
+        """Done when the batches up to that number are stored, or cannot be."""
         self.lost = False
         """The node was declared dead: it may not write any more."""
 
@@ -99,6 +102,28 @@ class InputKeeper:
         if self._waiting is None and self._writing is None:
             self._wait()
 
+    async def flush(self, tables: "Sequence[KeptTable]") -> bool:
+        """Store all inputs of these tables. False: the store is away."""
+        if self.lost:
+            return False
+        self._touched += tables
+        while self._touched:
+            self._share()
+            if self._touched:
+                self._collect()
+        flushed: asyncio.Future[bool] = self._loop.create_future()
+        self._flushes.append((self._number, flushed))
+        if self._waiting is None and self._writing is None:
+            self._wait()
+        return await flushed
+
+    def _end_flushes(self, stored: bool, until: int) -> None:
+        """The batches up to this number are stored, or none can be."""
+        for number, flushed in self._flushes:
+            if number <= until and not flushed.done():
+                flushed.set_result(stored)
+        self._flushes = [one for one in self._flushes if one[0] > until]
+
     async def close(self) -> None:
         """Write nothing more. All matches must be over."""
         if self._waiting is not None:
@@ -107,6 +132,7 @@ class InputKeeper:
             self._writing.cancel()
             await asyncio.wait([self._writing])
         self.lost = True
+        self._end_flushes(False, self._number)
 
     def _share_soon(self) -> None:
         self._sharing = True
@@ -179,6 +205,7 @@ class InputKeeper:
     async def _write(self, data: bytes) -> None:
         pause = SHORTEST_PAUSE
         while not await self._written(data):
+            self._end_flushes(False, self._number)
             if self.lost:
                 return
             await asyncio.sleep(pause)
@@ -187,6 +214,7 @@ class InputKeeper:
             self._memory.stored(self._row)
         if self._hold:
             self._acknowledge(self._row)
+        self._end_flushes(True, self._row)
         if self._cut and not self._again:
             await self._delete()
         elif not self._cut:

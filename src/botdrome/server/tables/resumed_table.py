@@ -2,11 +2,14 @@
 
 That takes at most the grace period. Players that return may move meanwhile; nobody loses time. Afterwards the terms decide about
 those that have not returned, as about players that left.
+
+If the former node lives, the connections of the players move here with the match. Then they notice nothing.
 """
 
 from botdrome.match.events import Player, Returned
 from botdrome.match.resuming import Resumption
 from botdrome.match.terms import Milliseconds
+from botdrome.server.tables.board_break import BoardBreak
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.wire.vocabulary import standing
@@ -42,6 +45,26 @@ class ResumedTable(KeptTable):
         self._loop.call_later(grace, self._end_grace)
         self._look()
         return self._end_grace_if_complete()
+
+    def move_in(self, expected: set[Player], now: Milliseconds, grace: float) -> None:
+        """Go on as if nothing had happened: the clock stands at `now`, and all events wait until everybody is here."""
+        self._stopped, self._frozen = now, True
+        self._break = BoardBreak([], now, self._since)
+        self.go_on(expected, grace)
+
+    def take_again(self, player: Player, seated: SeatedPlayer) -> bool:
+        """Give a player whose connection moved with the match its seat, and tell it nothing. False: it is not expected."""
+        if not self._frozen or self._stopped is None or player not in self.expected:
+            return False
+        self.expected.remove(player)
+        self._seated[player] = seated
+        self._flights[player].came(self._stopped, b"", BACK, self.match.steps)
+        self._end_grace_if_complete()
+        return True
+
+    @property
+    def can_leave(self) -> bool:
+        return self._stopped is None and super().can_leave
 
     def now(self) -> Milliseconds:
         return super().now() if self._stopped is None else self._stopped
@@ -83,19 +106,16 @@ class ResumedTable(KeptTable):
         """Let the clock run."""
         if self._stopped is None or self.match.result is not None:
             return None
-        if self._break is not None:
+        if self._break is not None and not self._frozen:
             return self._break.waiting.append(self._end_grace)
         now, self._stopped = self._stopped, None
         passed = self._loop.time() - self._since
         self._began = self._loop.time() - now / 1000
         self.match.stall(round(passed * 1000), now)
+        if self._frozen:
+            self._end_pause()
         if self.expected and not self._seated and not self.match.terms.reunion:
             return self.abort(NOBODY_BACK)
         for player in sorted(self.expected):
             self.leave(player)
         return self._let_look_unless_over(now)
-
-    def _let_look_unless_over(self, now: Milliseconds) -> None:
-        """In a function of its own, since the compiler takes the result to be None still where it was None before."""
-        if self.match.result is None:
-            self._let_look(now)

@@ -85,6 +85,11 @@ class RunningTables:
         tables = (table for table in self._tables.values() if table.entry.game == game)
         return any(table.entry.contest is not None or not table.resumes for table in tables)
 
+    def leaving(self, match_id: str) -> bool:
+        """Whether a match is about to go on at another node."""
+        table = self._tables.get(match_id)
+        return isinstance(table, KeptTable) and table.leaving
+
     # New tables.
 
     def set_table(
@@ -186,7 +191,8 @@ class RunningTables:
         if self.keeper is not None:
             self.keeper.forget(table.entry.id)
         result = table.match.result
-        _over(table.entry.game, "aborted" if result is not None and result.aborted else "ended").inc()
+        if result is not None:  # otherwise it goes on at another node
+            _over(table.entry.game, "aborted" if result.aborted else "ended").inc()
         self._tell_watchers()
 
     # Spectators.

@@ -29,7 +29,8 @@ class Subscriber:
         `changed` is called after each change that does not end the match: a subscriber may look at the match then.
         `notes` returns statistics that are stored together with a board or the result. They are told to nobody before
         `stored` is called, which is never called for notes that could not be stored.
-        `over` is called last. `Table.stored` says whether the result was stored.
+        `over` is called last. `Table.stored` says whether the result was stored. A match without a result then goes on at
+        another node.
         """
         self.notify, self.changed, self.notes, self.stored, self.over = notify, changed, notes, stored, over
 

@@ -51,13 +51,11 @@ class Table:
         self._seated: dict[Player, SeatedPlayer] = {}
         self._records = FlightRecords(len(entry.players), flight_bytes)
         self._flights = self._records.flights
-        self._loop = asyncio.get_running_loop()
-        self._began = 0.0
+        self._loop, self._began = asyncio.get_running_loop(), 0.0
         self._metronome = metronome if match.terms.pace.beat else None
         self._timers: Timers = self._metronome or self._loop
         self._timer: Timer | None = None
-        self._timer_due: Milliseconds = 0
-        self._reason = ""
+        self._timer_due, self._reason = 0, ""
         self._last: tuple[News, Milliseconds, float]
         self._last_words: list[tuple[Player, list[bytes]]] = []
         self._ending: asyncio.Future[None]
@@ -89,8 +87,7 @@ class Table:
         if self._metronome is not None:
             self._metronome.catch_up()
         if self._break is not None:
-            self.note(player, message, BETWEEN_BOARDS)
-            return BETWEEN_BOARDS
+            return self._submit_in_break(player, raw, message)
         now = self.now()
         uncharged = self._times.before_move(player, self._seated.get(player), now)
         step = self.match.steps
@@ -98,6 +95,10 @@ class Table:
         verdict = self._records.move(player, now, message, news, step, uncharged)
         self._publish(news, now)
         return verdict
+
+    def _submit_in_break(self, player: Player, raw: Raw, message: bytes) -> str:
+        self.note(player, message, BETWEEN_BOARDS)
+        return BETWEEN_BOARDS
 
     def leave(self, player: Player) -> None:
         self._seated.pop(player, None)
@@ -150,8 +151,7 @@ class Table:
         self.audience.join(spectator, self.now(), order, self.shown.view(None))
 
     def live(self) -> LiveTable:
-        entry = self.entry
-        steps, spectators = self.match.steps, len(self.audience)
+        entry, steps, spectators = self.entry, self.match.steps, len(self.audience)
         return LiveTable(entry.id, entry.game, entry.players, entry.contest, entry.started, steps, spectators, entry.pace)
 
     # News.

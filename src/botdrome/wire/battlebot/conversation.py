@@ -84,6 +84,12 @@ class BattlebotConversation:
     def begin(self, now: Seconds) -> Outs:
         return ()
 
+    def resume(self, login_message: bytes) -> Login:
+        """Go on with a client that another node has admitted."""
+        login = self._login = read_login(value_of(login_message))
+        self._login_message, self._admitted, self.deadline = login_message, True, None
+        return login
+
     # What the client sends.
 
     def receive(self, message: bytes, now: Seconds) -> Outs:
@@ -149,7 +155,7 @@ class BattlebotConversation:
             case Seated():
                 self.deadline, self._player = None, reply.player
                 self._writer = reply.writers.join(reply.player, self._make_writer())
-                return self._name_match(reply.writers.header)
+                return () if reply.moved else self._name_match(reply.writers.header)
             case Dismissed():
                 return self._dismissed(reply, now)
             case WaitLimit() if self._explains:

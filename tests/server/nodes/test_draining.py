@@ -1,0 +1,121 @@
+"""What a drained node has goes to other nodes, or stays until it stops."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from botdrome.app import RunningServer
+from botdrome.server.network.connection import TRY_LATER
+from botdrome.server.nodes.carrying import NODE_STOPS
+from botdrome.server.nodes.moving import Mover
+from tests.server.clients import bot, client, registered, server, unhurried
+from tests.server.duel.clients import FIND, free
+from tests.server.lobby.url_hosts import url_bot, with_address
+from tests.server.nodes.draining import GAME, SPACES, Chatter, chatting, drain, home, move_match, of, until
+from tests.server.nodes.serving import home_of, nodes, spread_out
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_matches_of_house_bots_and_called_bots_move(two: list[RunningServer]) -> None:
+    """A called bot is asked once for each move."""
+    async with url_bot() as called:
+        await with_address(two[0], "called", called)
+        for opponent in ("house:random", "called"):
+            login = await registered(two[0], f"against {opponent[0]}") | {"opponent": opponent}
+            async with bot(two[0], login) as one:
+                state, turns = (await one.receive())["state"], 0
+                while state["result"] is None:
+                    if login["name"] in state["waitingFor"]:
+                        turns += 1
+                        await move_match(two)
+                        free_spaces = [[r, c] for r in range(3) for c in range(3) if not state["board"][r][c]]
+                        mark = next(mark for mark, name in state["marks"].items() if name == login["name"])
+                        await one.send({"mark": mark, "space": free_spaces[0]})
+                    state = (await one.receive())["state"]
+                assert state["result"]["reason"] == "complete"
+                assert opponent != "called" or turns - 1 <= len(called.messages) <= turns
+
+
+async def test_spectators_go_on_watching(three: list[RunningServer]) -> None:
+    async with chatting(three) as chatter, AsyncExitStack() as stack:
+        for one in three:
+            await until(one.arena.tables.count)
+        watching = [await stack.enter_async_context(client(one, f"/watch/{chatter.id}")) for one in three]
+        for each in watching:
+            assert (await each.receive())["snapshot"]
+        await move_match(three)
+        await chatter.finish()
+        for each in watching:
+            messages, _, _ = await each.until_closed()
+            assert sum("moves" in message["event"] for message in messages) == len(SPACES), messages
+            assert not any("snapshot" in message for message in messages)
+
+
+async def test_waiting_clients_stay_connected_when_their_node_stops(two: list[RunningServer]) -> None:
+    ada, bob = [await registered(two[0], name) for name in ("ada", "bob")]
+    async with bot(two[0], ada) as one:
+        await until(lambda: any(node.desk.waiting_clients for node in two))
+        await drain(two[0])
+        async with httpx.AsyncClient(base_url=two[0].url) as http:
+            assert (await http.get("/readyz")).text == "drained\n"
+            async with bot(two[0], bob) as other:
+                for each in (one, other):
+                    assert (await each.receive())["state"]["result"] is None
+                assert home(two) is two[1]
+                await drain(two[0], False)
+                assert (await http.get("/readyz")).status_code == 200
+
+
+@asynccontextmanager
+async def stopping(db: str, nats: str) -> AsyncIterator[tuple[RunningServer, RunningServer, AsyncExitStack]]:
+    """A node that stays, one that stops when the stack is closed, and the stack."""
+    with unhurried(GAME):
+        async with nodes(db, nats, 1) as (bee,), AsyncExitStack() as stack:
+            settings = {"db": db, "nats": nats, "cluster_beat": 0.05, "cluster_death": 1.0}
+            eel = await stack.enter_async_context(server(Path(), cluster_name="eel", **settings))
+            await of(bee).members._beat()
+            yield bee, eel, stack
+
+
+async def test_a_node_that_stops_disconnects_no_player(postgres_url: str, nats_url: str) -> None:
+    async with stopping(postgres_url, nats_url) as (bee, eel, stack):
+        ada, bob = [await registered(eel, name) for name in ("ada", "bob")]
+        async with bot(eel, ada) as one, bot(eel, bob) as two:
+            for each in (one, two):
+                await each.receive()
+            await stack.aclose()
+            await Chatter([bee], {"ada": one, "bob": two}).finish()
+
+
+async def test_a_match_waits_for_a_player_whose_node_stops(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its socket could not move. It connects again, as after a death, and nobody loses time."""
+    monkeypatch.setattr(Mover, "_handover_of", lambda *_: "")
+    async with stopping(postgres_url, nats_url) as (bee, eel, stack):
+        ada, bob = [await registered(eel, name) for name in ("ada", "bob")]
+        async with bot(eel, ada) as one, bot(bee, bob) as two:
+            for each in (one, two):
+                await each.receive()
+            await stack.aclose()
+            _, code, reason = await one.until_closed()
+            assert (code, reason) == (TRY_LATER, NODE_STOPS)
+            match = bee.desk.tables.live()[0].id
+            async with bot(bee, ada | {"match": match}) as again:
+                assert (await again.receive())["state"]["result"] is None
+                await Chatter([bee], {"ada": again, "bob": two}).finish()
+
+
+async def test_duel_clients_leave_a_drained_node(postgres_url: str, nats_url: str) -> None:
+    async with nodes(postgres_url, nats_url, 2, duel_port=-1) as two:
+        await spread_out(two)
+        rooms = home_of(two, "gomoku")
+        async with free(rooms, "ada") as ada:
+            await ada.send(FIND)
+            await until(lambda: rooms.desk.waiting_clients)
+            await drain(rooms)
+            assert await ada.receive() is None

@@ -1,0 +1,173 @@
+"""Matches of a drained node go on at another one, and their players notice nothing."""
+
+import asyncio
+from contextlib import AsyncExitStack, suppress
+from typing import Any
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from botdrome.app import RunningServer
+from botdrome.formats import restored
+from botdrome.match.record import verify
+from botdrome.server.nodes import migration
+from botdrome.server.nodes.migration import Migration
+from botdrome.server.nodes.takeover import Takeover
+from botdrome.server.tables.flight_lines import written
+from botdrome.server.tables.resumed_table import MOVED
+from botdrome.store.input_rows import InputRows
+from botdrome.store.store import MatchEntry, StoreUnavailable, Wanted
+from tests.server.clients import Client, bot, registered
+from tests.server.nodes.draining import SPACES, chatting, drain, home, move_match, until
+
+pytestmark = pytest.mark.anyio
+CHANGING = {"time", "t", "started", "match", "timeLeft"}
+
+
+def plain(message: Any) -> Any:
+    """A message without times and ids, which differ from match to match."""
+    if isinstance(message, dict):
+        return {key: plain(value) for key, value in message.items() if key not in CHANGING}
+    return [plain(one) for one in message] if isinstance(message, list) else message
+
+
+async def collect(one: Client, told: list[Any]) -> None:
+    with suppress(ConnectionClosed):
+        while True:
+            told.append(await one.receive())
+
+
+def is_last(message: Any) -> bool:
+    return bool(message.get("state", {}).get("result") or message.get("event", {}).get("event") == "ended")
+
+
+async def played(
+    house: list[RunningServer], logins: list[dict[str, Any]], moves: int, after_move: bool
+) -> tuple[list[list[Any]], MatchEntry]:
+    """Play a match that moves so many times, and return what each player was told. Moves are sent before it moves, or then."""
+    told: list[list[Any]] = [[], []]
+    frames = "frames" in logins[0].get("features", ())
+    async with AsyncExitStack() as stack:
+        bots = [await stack.enter_async_context(bot(house[0], logins[0]))]
+        await until(lambda: any(one.desk.seekers(1) for one in house))  # so that it is the first player
+        bots.append(await stack.enter_async_context(bot(house[1], logins[1])))
+        readers = [asyncio.ensure_future(collect(one, messages)) for one, messages in zip(bots, told, strict=True)]
+        await until(lambda: all(told))
+        order = next(one.desk.tables[live.id].entry.players for one in house for live in one.desk.tables.live())  # type: ignore[union-attr]
+        players = [bots[[login["name"] for login in logins].index(name)] for name in order]
+        for number, space in enumerate(SPACES):
+            heard = [len(messages) for messages in told]
+            if number < moves and after_move:
+                await move_match(house)
+            turn = {"mark": "XO"[number % 2], "space": space}
+            sending = players[number % 2].send({"move": turn} if frames else turn)
+            if number < moves and not after_move:
+                await asyncio.gather(move_match(house), sending)
+            else:
+                await sending
+            await until(lambda: all(len(messages) > before for messages, before in zip(told, heard, strict=True)))  # noqa: B023
+        await until(lambda: all(map(is_last, [messages[-1] for messages in told])))
+        await asyncio.gather(*[one.socket.close() for one in bots] if "features" in logins[0] else [])
+        await asyncio.gather(*readers)
+    (entry,) = await house[0].arena.store.matches(Wanted(status="ended", limit=1))
+    return [[plain(message) for message in messages] for messages in told], entry
+
+
+@pytest.mark.parametrize("features", [[], ["again"], ["frames", "again"]], ids=str)
+async def test_players_notice_nothing(three: list[RunningServer], features: list[str]) -> None:
+    extra = {"features": features} if features else {}
+    logins = [await registered(three[0], name) | extra for name in ("ada", "bob")]
+    expected, _ = await played(three, logins, 0, False)
+    assert expected[0] and len(expected[0]) == len(expected[1])
+    for after_move in (True, False):
+        found, entry = await played(three, logins, 4, after_move)
+        assert found == expected
+        assert entry.result is not None and entry.result.causes == ("complete", "complete") and len(entry.former) == 4
+        record, flight = await three[0].arena.store.record(entry.id), await three[0].arena.store.flight(entry.id, 0)
+        assert record is not None and flight is not None
+        verify(*restored(record))
+        assert MOVED in written(flight).decode()
+
+
+async def test_the_match_stays_while_its_inputs_cannot_be_stored(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        failed.set()
+        raise StoreUnavailable("it is away")
+
+    failed = asyncio.Event()
+    async with chatting(two) as chatter:
+        before = home(two)
+        with monkeypatch.context() as patch:
+            patch.setattr(InputRows, "write", fail)
+            await drain(before)
+            await failed.wait()
+            await until(lambda: not before.desk.tables.leaving(chatter.id))
+            await drain(before, False)
+        assert home(two) is before
+        await chatter.finish()
+
+
+@pytest.mark.parametrize("happens", [False, True])
+async def test_nobody_knows_whether_the_match_was_released(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch, happens: bool
+) -> None:
+    release, failed = InputRows.release, asyncio.Event()
+
+    async def fail(rows: InputRows, ids: list[str]) -> set[str]:
+        if happens:
+            await release(rows, ids)
+        failed.set()
+        raise StoreUnavailable("it went away")
+
+    async with chatting(two) as chatter:
+        before = home(two)
+        with monkeypatch.context() as patch:
+            patch.setattr(InputRows, "release", fail)
+            await drain(before)
+            await failed.wait()
+            await drain(before, False)
+            await until(lambda: not before.desk.tables.leaving(chatter.id))
+        assert home(two) is before
+        await chatter.finish()
+
+
+async def test_a_node_that_does_not_answer_gets_no_match(two: list[RunningServer], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migration, "ANSWER", 0.05)
+    asked = asyncio.Event()
+
+    async def ignore(*_: object) -> None:
+        asked.set()
+
+    async with chatting(two) as chatter:
+        before = home(two)
+        with monkeypatch.context() as patch:
+            patch.setattr(Migration, "_take", ignore)
+            await drain(before)
+            await asked.wait()
+            await drain(before, False)
+            await until(lambda: not before.desk.tables.leaving(chatter.id))
+        assert home(two) is before
+        await chatter.finish()
+
+
+async def test_players_follow_a_match_that_its_new_node_resumes_late(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are told how it stands, as after the death of a node."""
+    resume = Takeover._resume
+
+    async def fail(takeover: Takeover, *given: Any) -> None:
+        if len(given) == 4:
+            raise RuntimeError("a fault")
+        await resume(takeover, *given)
+
+    monkeypatch.setattr(Takeover, "_resume", fail)
+    async with chatting(two) as chatter:
+        before = home(two)
+        await drain(before)
+        for one in chatter.players.values():
+            assert (await one.receive())["state"]["result"] is None
+        assert home(two) is not before
+        await chatter.finish()
