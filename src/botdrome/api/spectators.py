@@ -31,8 +31,8 @@ LONGEST_MESSAGE = 64 << 10
 """Bytes of a message from a spectator."""
 BACKLOG_BYTES = 1 << 20
 BACKLOG_MESSAGES = 256
-CHANGEOVER = 1.0
-"""Seconds within which a match that is over gets from its table into the store."""
+CHANGEOVER = 1.5
+"""Seconds within which a match that is over gets from its table into the store, and other nodes know a new one."""
 TOO_SLOW = "too slow: more than 1 MiB or 256 messages were waiting"
 NOTHING_TO_SEE = 4404
 HEARTBEAT = 15.0
@@ -112,22 +112,25 @@ class Viewing:
         if self._live:
             return True
         try:
-            self._replay = await self._arena.workers.read(self._arena.store, REPLAY, self._match_id)
+            replay = await self._arena.workers.read(self._arena.store, REPLAY, self._match_id)
         except JobFailed as failed:
             raise Problem(str(failed), 503) from None
-        return bool(self._replay.value)
+        self._replay = replay if replay.value else None  # an answer without pieces need not be dropped
+        return bool(replay.value)
 
     async def _found_after_a_change(self) -> bool:
+        """Look again whenever matches begin or end, here or at another node."""
         changed = asyncio.Event()
         forget = self._arena.tables.on_change(changed.set)
         try:
             async with asyncio.timeout(CHANGEOVER):
-                await changed.wait()
+                while await changed.wait() and not await self._found():
+                    changed.clear()
+                return True
         except TimeoutError:
-            pass
+            return await self._found()
         finally:
             forget()
-        return await self._found()
 
     async def messages(self) -> AsyncGenerator[bytes, None]:
         """Yield JSON messages: a snapshot, then all events. Raise TooSlow if the spectator does not keep up."""

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.joining import JoinedNode
 from botdrome.server.nodes.moving import Mover
 from botdrome.server.nodes.relay import Relay
@@ -144,16 +143,6 @@ async def test_one_connection_asks_for_things_at_different_nodes(three: list[Run
         await asyncio.sleep(0.01)
 
 
-async def test_a_client_that_was_sent_to_a_wrong_node_goes_on_to_the_home(three: list[RunningServer]) -> None:
-    home = home_of(three, "gomoku")
-    front, wrong = [one for one in three if one is not home]
-    assert isinstance(front.node, JoinedNode) and isinstance(wrong.node, JoinedNode)
-    front.node.members._homes[rooms_of("gomoku")] = wrong.node.members.here.id
-    assert front.node.members.room_home(rooms_of("gomoku")) == wrong.node.members.here.id
-    async with free(front, "ada"):
-        assert [one.name for one in home.desk.registry.clients.all] == ["ada"]
-
-
 def relay_of(node: RunningServer) -> Relay:
     assert isinstance(node.node, JoinedNode) and node.node._clients is not None
     return node.node._clients.relay
@@ -170,3 +159,14 @@ async def test_people_watch_from_any_node(three: list[RunningServer]) -> None:
                     await asyncio.sleep(0.01)
                 async with client(node, f"/watch/{match}") as first, client(node, f"/watch/{match}") as second:
                     assert (await first.receive())["snapshot"] and (await second.receive())["snapshot"]
+
+
+async def test_people_watch_a_match_that_another_node_has_just_begun(three: list[RunningServer]) -> None:
+    ada, bob = [await registered(three[0], name) for name in ("ada", "bob")]
+    with unhurried("noughts-and-crosses"):
+        async with bot(three[0], ada) as one, bot(three[0], bob):
+            await one.receive()
+            (match,) = [table.id for node in three for table in node.desk.tables.live()]
+            await three[0].arena.store.settled()
+            async with client(three[1], f"/watch/{match}") as spectator:
+                assert (await spectator.receive())["snapshot"]
