@@ -32,6 +32,7 @@ class NativeBot:
         """All matches of which it was told."""
         self.port = 0
         """That of its connection; 0: it has none."""
+        self._socket: ClientConnection
         self.lost: list[tuple[float, str]] = []
         """When it lost its connection, and in which match."""
         self.returns = 0
@@ -41,14 +42,19 @@ class NativeBot:
     async def play(self, stop: asyncio.Event) -> None:
         while not stop.is_set() and not self.over:
             try:
-                async with connect(self._url(), open_timeout=10, ping_interval=None, proxy=None) as socket:
-                    self.port = int(socket.local_address[1])
+                async with connect(self._url(), open_timeout=5, ping_interval=None, proxy=None) as socket:
+                    self.port, self._socket = int(socket.local_address[1]), socket
                     await self._play_on(socket, stop)
             except TROUBLE:
                 self.lost.append((monotonic(), self.match))
                 await self.wait_to_return()
             finally:
                 self.port = 0
+
+    def cut_off(self) -> None:
+        """Take the connection for dead, as a client does whose node does not answer."""
+        if self.port:
+            self._socket.transport.abort()
 
     def _url(self) -> str:
         return self._address.url.replace("http", "ws", 1)

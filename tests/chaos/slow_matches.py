@@ -23,9 +23,8 @@ class SlowBot(NativeBot):
         super().__init__(arena, diary, "slow", login, 0.0)
         self._node, self._go = node, go
         self._moves = 0
-        self._socket: ClientConnection
-        self.greeted = self.asked = 0.0
-        """When it was last told where the match stands, and when it was last asked for a move."""
+        self.greeted = 0.0
+        """When it was last told where the match stands."""
 
     def _url(self) -> str:
         """Begin at one node, and come back to any."""
@@ -33,10 +32,6 @@ class SlowBot(NativeBot):
 
     async def wait_to_return(self) -> None:
         """Return at once."""
-
-    def cut_off(self) -> None:
-        """Take the connection for dead, as a client does whose requests are not answered."""
-        self._socket.transport.abort()
 
     def _greet(self, match: str, back: bool) -> None:
         super()._greet(match, back)
@@ -47,7 +42,6 @@ class SlowBot(NativeBot):
         return self.over
 
     async def choose(self, socket: ClientConnection, legal: list[Any]) -> None:
-        self._socket, self.asked = socket, monotonic()
         if self._moves >= MOVES and not self._go.is_set():
             waiting = asyncio.ensure_future(self._go.wait())
             closed = asyncio.ensure_future(socket.wait_closed())
@@ -81,13 +75,12 @@ class SlowMatches:
                 while sum(bot._moves >= MOVES for bot in some) < len(some):
                     await asyncio.sleep(0.02)
 
-    async def returned(self, since: float, patience: float) -> float:
-        """Wait until all bots have been told again where their matches stand, and return how long that took."""
+    async def returned(self, since: float, patience: float) -> list[float]:
+        """Wait until all bots have been told again where their matches stand. Return how long each of them waited, sorted."""
         until = monotonic() + patience
         while any(bot.greeted < since for bot in self.bots) and monotonic() < until:
-            await asyncio.sleep(0.01)
-        times = [bot.greeted - since for bot in self.bots]
-        return max(times) if min(times) > 0 else float("inf")
+            await asyncio.sleep(0.05)
+        return sorted(bot.greeted - since if bot.greeted >= since else float("inf") for bot in self.bots)
 
     async def finish(self) -> None:
         """Play all matches to their end."""
