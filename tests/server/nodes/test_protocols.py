@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode
-from botdrome.server.nodes.moving import Mover
 from botdrome.server.nodes.relay import Relay
 from tests.server.boats.clients import FLEET, sailor
 from tests.server.bomber.clients import STEPS, api
@@ -30,7 +30,7 @@ async def three(
 ) -> AsyncIterator[list[RunningServer]]:
     """Three nodes, on one machine or, as far as they know, on three."""
     if request.param == "carried":
-        monkeypatch.setattr(Mover, "_handover_of", lambda *_: "")
+        monkeypatch.setattr(Handover, "open", lambda _: "")
     settings: dict[str, Any] = {"duel_port": -1, "boats_port": -1, "bomber_rooms": STEPS}
     async with nodes(postgres_url, nats_url, 3, **settings) as opened:
         await spread_out(opened)
