@@ -46,6 +46,22 @@ async def test_a_contest_goes_on_after_a_restart(tmp_path: Path) -> None:
         assert sorted(statuses) == ["aborted", "ended", "ended"]
 
 
+async def test_contests_leave_and_come_back(tmp_path: Path) -> None:
+    """As on a node of a cluster, while another one attends to them."""
+    async with server(tmp_path) as house:
+        await open_contest(house, end="2126-01-01T12:00:00Z")
+        logins = await entered(house, "ada", "bob")
+        await house.contests.act("cup", "start", "operator")
+        assert house.contests.are_running("noughts-and-crosses") and not house.contests.are_running("gomoku")
+        house.contests.leave("gomoku")
+        assert house.contests.running("cup") is not None
+        house.contests.leave("noughts-and-crosses")
+        assert house.contests.running("cup") is None and not house.contests.are_running("noughts-and-crosses")
+        assert not house.contests._moments._timers
+        await house.contests.open("noughts-and-crosses")
+        assert len((await play_all(house, logins)).results) == 2
+
+
 async def test_house_bots_play_by_themselves(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         house.desk.workers.start()

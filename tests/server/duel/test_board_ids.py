@@ -42,6 +42,15 @@ async def test_after_a_good_end_they_go_on_from_the_last_one(store: Store) -> No
     assert (await open_board_ids(store)).take(2) == 3
 
 
+async def test_a_node_without_the_hall_stores_none(store: Store) -> None:
+    before = await open_board_ids(store)
+    before.leave()
+    now = await open_board_ids(store)
+    await before.reserve()
+    await before.close()
+    assert (await open_board_ids(store)).take(2) > now.take(2) > before.left
+
+
 async def test_the_counter_of_an_older_version_goes_on(store: Store) -> None:
     await store.keep([Note("duel boards", "", {"last": 14})])
     assert (await open_board_ids(store)).take(2) == 15

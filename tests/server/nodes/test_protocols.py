@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode
 from botdrome.server.nodes.relay import Relay
@@ -141,6 +142,16 @@ async def test_one_connection_asks_for_things_at_different_nodes(three: list[Run
             line[1].close()
     while any(relay_of(one)._fronts or relay_of(one)._homes for one in three):
         await asyncio.sleep(0.01)
+
+
+async def test_a_client_that_was_sent_to_a_wrong_node_goes_on_to_the_home(three: list[RunningServer]) -> None:
+    home = home_of(three, "gomoku")
+    front, wrong = [one for one in three if one is not home]
+    assert isinstance(front.node, JoinedNode) and isinstance(wrong.node, JoinedNode)
+    front.node.members._homes[rooms_of("gomoku")] = wrong.node.members.here.id
+    assert front.node.members.room_home(rooms_of("gomoku")) == wrong.node.members.here.id
+    async with free(front, "ada"):
+        assert [one.name for one in home.desk.registry.clients.all] == ["ada"]
 
 
 def relay_of(node: RunningServer) -> Relay:

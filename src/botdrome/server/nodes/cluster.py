@@ -69,9 +69,9 @@ class Cluster:
         """Return the node that should be the home of one of the places."""
         return spread(PLACES, nodes or list(self.members.nodes.values()))[key]
 
-    def with_home(self, key: Key, act: Callable[[NodeId], None]) -> None:
-        """Call with the home of a place: now, or once it is claimed."""
-        home = self.members.room_home(key)
+    def with_home(self, key: Key, act: Callable[[NodeId], None], anew: bool = False) -> None:
+        """Call with the home of a place: now, or once it is claimed, or `anew`, once it is read from the store."""
+        home = None if anew else self.members.room_home(key)
         if home is not None:
             act(home)
         else:

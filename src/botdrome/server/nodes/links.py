@@ -20,6 +20,8 @@ TICK = 1.0
 """Seconds between two greetings to each node, and between two pings to the NATS server."""
 SOONEST, LATEST = 0.05, 1.0
 """Seconds before the first and between the last attempts to connect again."""
+BUSY = 0.001
+"""Seconds. A message that follows the last flush sooner waits for the end of the turn of the loop, and for others."""
 EARLY = 1 << 20
 """Bytes kept from nodes that are not known yet. A node may speak before it is seen in the store."""
 
@@ -37,6 +39,8 @@ class NatsLinks:
         self._connecting: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._flushing = False
+        """Whether a flush follows in this turn of the loop."""
+        self._flushed = 0.0
         self._pause = SOONEST
         self._links: dict[NodeId, NodeLink] = {}
         self._subjects: dict[NodeId, bytes] = {}
@@ -88,9 +92,13 @@ class NatsLinks:
         link = self._links.get(to)
         if link is None:
             self._unsent.add(to)
-        else:
-            link.add(topic, payload)
-            self._flush_soon()
+            return
+        link.add(topic, payload)
+        if not self._flushing:
+            if self._loop.time() - self._flushed < BUSY:
+                self._flush_soon()
+            else:
+                self._write()
 
     def broadcast(self, topic: str, payload: bytes) -> None:
         for link in self._links.values():
@@ -110,6 +118,10 @@ class NatsLinks:
         for node, link in list(self._links.items()):
             if link.overfull:
                 self._lose(node, link.lose("too much waited for it"))
+        self._write()
+
+    def _write(self) -> None:
+        self._flushed = self._loop.time()
         if (connection := self._connection) is None:
             return
         largest = connection.largest
@@ -117,11 +129,17 @@ class NatsLinks:
         if frames:
             connection.write(b"".join(frames))
 
-    def _receive(self, subject: bytes, frame: bytes) -> None:
-        node = self._senders.get(subject)
-        if node is None:
-            node = self._senders[subject] = _sender(subject)
-        self._receive_from(node, frame)
+    def _receive(self, messages: list[tuple[bytes, bytes]]) -> None:
+        """Take messages that came together. All that they lead to is sent together."""
+        self._flushing = True
+        try:
+            for subject, frame in messages:
+                node = self._senders.get(subject)
+                if node is None:
+                    node = self._senders[subject] = _sender(subject)
+                self._receive_from(node, frame)
+        finally:
+            self._flush()
 
     def _receive_from(self, node: NodeId, frame: bytes) -> None:
         link = self._links.get(node)

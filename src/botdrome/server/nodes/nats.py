@@ -13,7 +13,8 @@ from msgspec import Struct
 from botdrome import __version__
 from botdrome.server.settings import BadSetting
 from botdrome.wire.framing.streams import BadFrame
-from botdrome.wire.nodes.nats import PING, PONG, NatsError, NatsInfo, NatsReader, connect, subscribe
+from botdrome.wire.nodes.nats import PING, PONG, NatsReader, connect, subscribe
+from botdrome.wire.nodes.nats_lines import NatsError, NatsInfo
 
 PORT = 4222
 PATIENCE = 2.0
@@ -58,9 +59,9 @@ def _read_address(url: str) -> NatsAddress:
 
 
 class NatsConnection(asyncio.Protocol):
-    """`receive` gets the subject and the payload of each message; `ended` gets the reason, once the connection was open."""
+    """`receive` gets the subjects and payloads of messages; `ended` gets the reason, once the connection was open."""
 
-    def __init__(self, receive: Callable[[bytes, bytes], None], ended: Callable[[str], None]) -> None:
+    def __init__(self, receive: Callable[[list[tuple[bytes, bytes]]], None], ended: Callable[[str], None]) -> None:
         self._receive, self._ended = receive, ended
         self._reader = NatsReader()
         self._transport: asyncio.Transport
@@ -111,20 +112,24 @@ class NatsConnection(asyncio.Protocol):
         except BadFrame as problem:
             self._fail(f"this is no NATS server: it sent {problem}")
             return
+        if messages := [event for event in events if isinstance(event, tuple)]:
+            self._receive(messages)
         for event in events:
-            if isinstance(event, tuple):
-                self._receive(*event)
-            elif event is PING:
-                self._transport.write(PONG)
-            elif event is PONG:
-                self._unanswered = 0
-                with suppress(asyncio.InvalidStateError):
-                    self._ready.set_result(None)
-            elif isinstance(event, NatsInfo):
-                with suppress(asyncio.InvalidStateError):  # a server sends it again when its cluster changes
-                    self._first.set_result(event)
-            elif isinstance(event, NatsError):
-                self._fail(_explained(event.words))
+            if not isinstance(event, tuple):
+                self._obey(event)
+
+    def _obey(self, event: NatsInfo | NatsError | bytes) -> None:
+        if event == PING:
+            self._transport.write(PONG)
+        elif event == PONG:
+            self._unanswered = 0
+            with suppress(asyncio.InvalidStateError):
+                self._ready.set_result(None)
+        elif isinstance(event, NatsInfo):
+            with suppress(asyncio.InvalidStateError):  # a server sends it again when its cluster changes
+                self._first.set_result(event)
+        elif isinstance(event, NatsError):
+            self._fail(_explained(event.words))
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None:

@@ -158,8 +158,9 @@ class RelayFront(asyncio.Protocol):
                 self.returning, self.home = self.home, None
             case relay.GiveBack():
                 self._relay.forget(self._number)
+                refused = message.key == self.key
                 self.returning, self.key, self.seen = None, message.key, message.data + self.seen
-                self._relay.place(self)
+                self._relay.place(self, refused)
 
 
 class Relay:
@@ -192,14 +193,14 @@ class Relay:
         else:
             relayed.give_back(key, seen + (transport.held if isinstance(transport, Peer) else b""))
 
-    def place(self, front: RelayFront) -> None:
-        """Find the home of a connection, unless it is lost by now."""
+    def place(self, front: RelayFront, refused: bool = False) -> None:
+        """Find the home of a connection, unless it is lost by now. `refused`: the node that was taken for it is not."""
         if front.transport is None:
             return
         if front.sent_here:
             self._open(front, self._cluster.here)
         else:
-            self._cluster.with_home(front.key, partial(self._open, front))
+            self._cluster.with_home(front.key, partial(self._open, front), anew=refused)
 
     def _open(self, front: RelayFront, home: NodeId) -> None:
         if front.transport is None:
@@ -256,8 +257,7 @@ class Relay:
         transport = RelayedTransport(message, partial(self.send, front), partial(self._forget_home, place))
         self._homes[place] = transport
         origin = Origin(message.address, message.client_port, message.proxied)
-        make = self._make_peer(self.ports[message.port], origin)
-        begin = lambda: transport.begin(cast(asyncio.Protocol, make()))  # noqa: E731
+        begin = partial(transport.begin, self._make_peer(self.ports[message.port], origin))
         return self._rooms[message.key].when_open(begin, partial(transport.give_back, message.key, b""))
 
     def _forget_home(self, place: tuple[NodeId, int]) -> None:

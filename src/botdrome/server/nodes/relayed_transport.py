@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 from botdrome.server.nodes import relay_messages as relay
 from botdrome.server.nodes.node import Key
@@ -24,8 +24,11 @@ class RelayedTransport(asyncio.Transport):
         self._returning: tuple[Key, list[bytes]] | None = None
         """What the client needs from another node, and its input for it."""
 
-    def begin(self, protocol: asyncio.Protocol) -> None:
-        self._protocol = protocol
+    def begin(self, make: Callable[[], asyncio.BaseProtocol]) -> None:
+        """Start the protocol, unless the client is lost by now."""
+        if self._closing:
+            return
+        protocol = self._protocol = cast(asyncio.Protocol, make())
         protocol.connection_made(self)
         early, self._early = self._early or [], None
         for message in early:
@@ -108,9 +111,12 @@ class RelayedTransport(asyncio.Transport):
 
     def give_back(self, key: Key, seen: bytes) -> None:
         """Let the front bring the connection to the home of a key. `seen` counts anew, and what comes meanwhile."""
-        seen += b"".join([message.data for message in self._early or () if isinstance(message, relay.Input)])
+        early = self._early or []
+        if self._closing or any(isinstance(message, relay.ClientLost) for message in early):
+            return self.lost()
+        seen += b"".join([message.data for message in early if isinstance(message, relay.Input)])
         self._closing, self._returning = True, (key, [seen])
-        self._send(relay.Recall(self._opening.number))
+        return self._send(relay.Recall(self._opening.number))
 
     # Called by the front.
 

@@ -255,7 +255,7 @@ class Table:
             flights = self._records.packed(result.causes)
             notes = partial(self._subscribers.notes, self)
             writing = write_end(self._store, self.entry, self.match, flights, self._reason, notes)
-            self._ending = self._loop.create_task(writing)
+            self._ending = asyncio.ensure_future(writing)
         except Exception as problem:
             self._ending = self._loop.create_future()
             self._ending.set_exception(problem)

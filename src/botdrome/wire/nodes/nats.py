@@ -5,25 +5,12 @@ from typing import Final
 import msgspec
 
 from botdrome.wire.framing.streams import BadFrame
+from botdrome.wire.nodes.nats_lines import NatsError, NatsInfo
 
 LONGEST_LINE = 65536
 """Bytes. A server of a large NATS cluster lists all others in its first line."""
 PING: Final = b"PING\r\n"
 PONG: Final = b"PONG\r\n"
-
-
-class NatsInfo(msgspec.Struct, frozen=True):
-    """The first line of a server."""
-
-    max_payload: int
-    tls_required: bool = False
-    tls_available: bool = False
-
-
-class NatsError(msgspec.Struct, frozen=True):
-    """A complaint of a server, such as `Authorization Violation`."""
-
-    words: str
 
 
 NatsEvent = tuple[bytes, bytes] | NatsInfo | NatsError | bytes
