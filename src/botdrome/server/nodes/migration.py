@@ -21,6 +21,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from time import perf_counter
 
 import structlog
 
@@ -157,10 +158,6 @@ class Migration:
             await asyncio.wait([self._task])
 
     async def move_all(self) -> None:
-        async with self._in_turn:
-            await self._move_all()
-
-    async def _move_all(self) -> None:
         groups: defaultdict[NodeId, list[KeptTable]] = defaultdict(list)
         for table in self._movable():
             if (to := self._target(table)) is not None:
@@ -168,7 +165,8 @@ class Migration:
         for to, tables in groups.items():
             for first in range(0, len(tables), AT_ONCE):
                 try:
-                    await self._move(tables[first : first + AT_ONCE], to)
+                    async with self._in_turn:
+                        await self._move([table for table in tables[first : first + AT_ONCE] if _can_move(table)], to)
                 except Exception:
                     log_failure("matches could not move to another node")
 
@@ -193,6 +191,7 @@ class Migration:
                 table.ask_again()
         departures = [Departure(table, self._mover) for table in tables if _can_move(table)]
         ids = [one.id for one in departures]
+        began = perf_counter()
         if not departures:
             return None
         if not await self._kept.keeper.flush([one.table for one in departures]):
@@ -206,6 +205,7 @@ class Migration:
             departures = [one for one in departures if one.id in released]
             await self._offer(departures, to)
         await asyncio.gather(*(self._conclude(one, to) for one in departures))
+        log.info("matches moved", node=to, matches=len(departures), seconds=round(perf_counter() - began, 3))
 
     async def _let_calls_end(self, tables: Sequence[KeptTable]) -> None:
         """Let the bots that were called for a move answer, and call none of them meanwhile."""
