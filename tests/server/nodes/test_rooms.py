@@ -123,6 +123,25 @@ async def test_rooms_that_cannot_be_opened_are_tried_again(monkeypatch: pytest.M
     await house.until("opened", "came in")
 
 
+async def test_the_home_is_read_once_for_all_that_come_at_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    claims, claim = list[str](), house.members.claim
+
+    async def counted(key: str, *choice: Any) -> str:
+        claims.append(key)
+        return await claim(key, *choice)
+
+    await house.until("opened")
+    house.members.change(BEE)
+    await house.until("opened", "left")
+    while house.rooms._changing:
+        await asyncio.sleep(0)
+    monkeypatch.setattr(house.members, "claim", counted)
+    for _ in range(3):
+        house.come()
+    await house.until("opened", "left", *["went on"] * 3)
+    assert claims == [house.key]
+
+
 async def test_guests_of_games_with_rooms_wait_where_the_rooms_are(house: House) -> None:
     house.cluster.room_games.add("gomoku")
     assert house.cluster.key_of(Wish("gomoku", options='{"width": 9}')) == rooms_of("gomoku")

@@ -36,8 +36,8 @@ class RoomsHere:
     def __init__(self, cluster: Cluster, key: Key, rooms: Rooms, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         """`start` runs a background task."""
         self._cluster, self._key, self._rooms, self._start = cluster, key, rooms, start
-        self.open = self._changing = False
-        """`_changing`: a task opens the rooms, or gives them away."""
+        self.open = self._changing = self._asking = False
+        """`_changing`: a task opens the rooms, or gives them away. `_asking`: a task reads their home from the store."""
         self._waiting: list[tuple[Act, Act]] = []
         self._timer: asyncio.TimerHandle | None = None
         cluster.members.on_change.append(self._look)
@@ -48,7 +48,10 @@ class RoomsHere:
         if self.open:
             return act()
         self._waiting.append((act, elsewhere))
-        return self._start(self._learn())
+        if not self._changing and not self._asking:  # thousands of clients may come at once
+            self._asking = True
+            self._start(self._learn())
+        return None
 
     async def _learn(self) -> None:
         """Another node takes this one for the home of the rooms: it may know that first."""
@@ -56,6 +59,7 @@ class RoomsHere:
             await self._cluster.members.claim(self._key, self._cluster.place)
         except Exception:
             log_failure(f"the home of the {self._key} could not be read")
+        self._asking = False
         self._look()
 
     def stop(self) -> None:
