@@ -285,8 +285,9 @@ class Contests:
     # Moments of the document.
 
     async def _act_on_time(self, name: str, action: Moment) -> None:
-        if (seconds_to(self._stored[name].entry, action) or 0) > 0:
-            return self._moments.watch(self._stored[name].entry)
+        stored = self._stored[name] if name in self._running else None  # another node may attend to it now
+        if stored is None or (seconds_to(stored.entry, action) or 0) > 0:
+            return None if stored is None else self._moments.watch(stored.entry)
         try:
             await self.act(name, action, RULES)
         except ContestRefusal as problem:
