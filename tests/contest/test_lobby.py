@@ -207,6 +207,10 @@ def test_contests_that_nobody_is_in_are_not_kept() -> None:
         lobby.open_book("gomoku", f"named {number}", ContestBook(1, {}))
     kept = [name for name in ("playing", "waiting", "named 0", f"named {BOOKS - 2}") if lobby.book(Wish("gomoku", contest=name))]
     assert kept == ["playing", "waiting", f"named {BOOKS - 2}"]
+    lobby.close_books("battleship")
+    assert lobby.book(Wish("gomoku", contest="playing")) is playing
+    lobby.close_books("gomoku")
+    assert lobby.book(Wish("gomoku", contest="playing")) is None
 
 
 def test_those_who_wait_are_listed_and_what_contests_still_have_to_see() -> None:

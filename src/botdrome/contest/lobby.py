@@ -157,6 +157,10 @@ class Lobby:
         self._books = {key: book for key, book in self._books.items() if key in used or not book.idle}
         self._most_books = max(BOOKS, 2 * len(self._books))
 
+    def close_books(self, game: str) -> None:
+        """Drop the books of a game: its contests are played elsewhere from now on."""
+        self._books = {key: book for key, book in self._books.items() if key[0] != game}
+
     def book(self, wish: Wish) -> ContestBook | None:
         return self._books.get((wish.game, wish.contest)) if wish.contest else None
 

@@ -48,8 +48,7 @@ class Desk:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self.registry, self.tasks, self.tables = Registry(store), Tasks(), RunningTables(store, settings)
-        self.workers = self.tables.workers
-        self.guest_sessions = Logins()
+        self.workers, self.guest_sessions = self.tables.workers, Logins()
         """The sessions of guests, by wish or match. Of several, the newest stays."""
         self.closing, self.asking = False, Asking()
         self.on_closing: list[Callable[[], None]] = []
@@ -58,6 +57,7 @@ class Desk:
         self.shared: SharedDesk | None = None
         """The desks of all nodes as one; None: this server is alone."""
         self._lobby, self.tickets = Lobby(), count()
+        self.close_books = self._lobby.close_books
         self._matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
         self._clients: dict[int, WaitingClient] = {}
         self._watchers: set[Callable[[Seeker], None]] = set()

@@ -87,6 +87,7 @@ class ContestOrders:
     def leave(self, game: str) -> None:
         self._open.discard(game)
         self._contests.leave(game)
+        self._desk.close_books(game)
 
     def in_use(self, game: str) -> bool:
         return self._contests.are_running(game) or bool(self._busy[game])
@@ -155,15 +156,18 @@ class ContestOrders:
     # At the home.
 
     async def _carry_out(self, order: ContestOrder) -> bool:
-        game = order.game
-        if game not in self._open:
-            raise HomeMoves(MOVING.format(game=game))
-        self._busy[game] += 1
+        """Carry out an order to its end, even if the node that asked is lost: half of it may be stored."""
+        if order.game not in self._open:
+            raise HomeMoves(MOVING.format(game=order.game))
+        await asyncio.shield(self._counted(order))
+        return True
+
+    async def _counted(self, order: ContestOrder) -> None:
+        self._busy[order.game] += 1
         try:
             await self._do(order)
         finally:
-            self._busy[game] -= 1
-        return True
+            self._busy[order.game] -= 1
 
     async def _do(self, order: ContestOrder) -> None:
         contests, name = self._contests, order.contest

@@ -1,0 +1,24 @@
+"""Orders for contests are carried out whole."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from botdrome.contest.document import document_from
+from tests.server.clients import server
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_an_order_is_carried_out_though_the_node_that_gave_it_is_lost(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        orders = house.arena.contests
+        assert orders is not None
+        creating = asyncio.ensure_future(orders.create(document_from({"name": "cup", "game": "gomoku"})))
+        while not orders.in_use("gomoku"):
+            await asyncio.sleep(0)
+        creating.cancel()
+        while orders.in_use("gomoku"):
+            await asyncio.sleep(0)
+        assert house.contests.running("cup") is not None
