@@ -18,7 +18,7 @@ from tests.chaos.load import Load
 from tests.faults.checks import problems_in
 from tests.faults.servers import be_quiet, settings
 
-CALM = 2.0
+CALM = 1.0
 """Seconds of play before each failure, and after it."""
 GAMES_A_FAILURE = 4
 """Games of each pair of the contest, for each failure: it shall last to the end."""

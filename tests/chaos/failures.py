@@ -149,10 +149,11 @@ class Chaos:
         began = monotonic()
         await asyncio.to_thread(self.arena.order, "PUT", f"/nodes/{node}", {"draining": True})
         moved = await self._until_owned_elsewhere(slow, node, began, 20.0)
+        self.say(f"{DRAINED} slow matches were at other nodes after {moved:.2f} s")
         os.kill(victim, signal.SIGTERM)
         await asyncio.to_thread(self.arena.until_whole)
         cut = [bot for bot in here if any(when > began for when, _ in bot.lost)]
-        self.say(f"{DRAINED} slow matches were at other nodes after {moved:.2f} s; {len(cut)} of {len(here)} bots were cut off")
+        self.say(f"{len(cut)} of {len(here)} native bots at that node were cut off")
         if cut:
             self.problems.append(f"draining cut off {len(cut)} of {len(here)} native bots, such as {cut[0].name}")
         await self._end(slow)

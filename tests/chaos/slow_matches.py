@@ -28,10 +28,11 @@ class SlowBot(NativeBot):
 
     def _url(self) -> str:
         """Begin at one node, and come back to any."""
-        return self._node if not self.match else super()._url()
+        return super()._url() if self.known else self._node
 
     async def wait_to_return(self) -> None:
-        """Return at once."""
+        """Return almost at once, and then less and less often."""
+        await asyncio.sleep(0.01 * min(len(self.lost), 50))
 
     def _greet(self, match: str, back: bool) -> None:
         super()._greet(match, back)
