@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from botdrome.contest.progress import ContestProgress
+from botdrome.server.contests.running_contest import MOVED
 from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM
 from botdrome.server.tables.resumed_table import NOBODY_BACK
 from botdrome.store.contest_archive import write_archive
@@ -23,7 +24,7 @@ STOPPED = "the server was stopped"
 REASONS = {
     "native": {NO_INPUTS, NOBODY_BACK},
     "rooms": {NO_INPUTS, OF_ROOM, STOPPED},
-    "contest": {NO_INPUTS, OF_CONTEST, STOPPED},
+    "contest": {NO_INPUTS, OF_CONTEST, MOVED, STOPPED},
 }
 """Why matches may be aborted, as the table in docs/scaling-out.md says. Native ones resume if a bot comes back."""
 
@@ -120,4 +121,4 @@ def _print_endings(matches: Matches) -> None:
         why = Counter(match.reason for match in some if match.status == "aborted")
         ends = ", ".join(f"{times} aborted ({reason})" for reason, times in why.most_common())
         print(f"{sort:8} {len(some):5} matches: {sum(match.status == 'ended' for match in some)} have results", end="")
-        print(f", {moved} of them after a node's death" + (f"; {ends}" if ends else ""))
+        print(f", {moved} of them at another node than they began" + (f"; {ends}" if ends else ""))

@@ -18,7 +18,7 @@ from botdrome.server.contests.contest_player import ContestPlayer
 from botdrome.server.contests.entry_rules import check_version, checked_house_bot, entry_problem, number_of, numbers_of
 from botdrome.server.contests.no_shows import RETRY
 from botdrome.server.contests.pending_changes import Start
-from botdrome.server.contests.running_contest import RULES, RunningContest
+from botdrome.server.contests.running_contest import MOVED, RULES, RunningContest
 from botdrome.server.failures import log_failure
 from botdrome.server.workers.pool import Workers
 from botdrome.store.contest_journal import (
@@ -69,12 +69,12 @@ class Contests:
             self._follow(self._stored[name])
 
     def leave(self, game: str) -> None:
-        """Another node attends to the contests of a game. Matches that run here are played to their end."""
+        """Another node attends to the contests of a game. It plays the matches again that run here, so they are aborted."""
         for name in self._names(game):
             del self._stored[name]
             self._moments.forget(name)
             if (contest := self._running.pop(name, None)) is not None:
-                contest.pause()
+                contest.pause(MOVED)
 
     def are_running(self, game: str) -> bool:
         return any(self._stored[name].entry.state == "running" for name in self._names(game))

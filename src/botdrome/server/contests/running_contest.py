@@ -22,6 +22,7 @@ from botdrome.store.contest_journal import ContestJournal, EnteredContest
 
 log = structlog.get_logger()
 
+MOVED = "its contest goes on at another node, which plays it again"
 RULES = "the document"
 """The author of changes that nobody ordered."""
 
@@ -91,10 +92,12 @@ class RunningContest:
                 self._no_shows.expect(entrant.name)
         self._go_on()
 
-    def pause(self) -> None:
-        """Start no match. Running matches are played to their end."""
+    def pause(self, why: str = "") -> None:
+        """Start no match. Running matches are played to their end, or aborted for a reason."""
         self.paused = True
         self._no_shows.stop()
+        if why:
+            self._matches.abort(why)
 
     def arrive(self, player: ContestPlayer) -> None:
         self.players.arrive(player)
@@ -113,9 +116,8 @@ class RunningContest:
 
     def end(self) -> None:
         """The contest is over: abort its matches, and let all players go."""
-        self.pause()
+        self.pause("the contest is over")
         self.started = False
-        self._matches.abort("the contest is over")
         self.players.release(self.players.waiting)
 
     def _note_absence(self, name: str) -> None:
