@@ -29,10 +29,9 @@ PREFIX = "/watch/"
 REPLAY = "botdrome.api.replays:replay_job"
 LONGEST_MESSAGE = 64 << 10
 """Bytes of a message from a spectator."""
-BACKLOG_BYTES = 1 << 20
-BACKLOG_MESSAGES = 256
-CHANGEOVER = 1.5
-"""Seconds within which a match that is over gets from its table into the store, and other nodes know a new one."""
+BACKLOG_BYTES, BACKLOG_MESSAGES = 1 << 20, 256
+CHANGEOVER, PAUSE = 1.5, 0.1
+"""Seconds within which a match that is over is stored, and other nodes know a new one; and between two looks for it."""
 TOO_SLOW = "too slow: more than 1 MiB or 256 messages were waiting"
 NOTHING_TO_SEE = 4404
 HEARTBEAT = 15.0
@@ -126,6 +125,7 @@ class Viewing:
             async with asyncio.timeout(CHANGEOVER):
                 while await changed.wait() and not await self._found():
                     changed.clear()
+                    await asyncio.sleep(PAUSE)
                 return True
         except TimeoutError:
             return await self._found()

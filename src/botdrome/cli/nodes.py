@@ -44,7 +44,7 @@ def _age(seconds: int) -> str:
 def change_node(server: str, token: str, name: str, draining: bool) -> int:
     def work(rest: RestServer) -> int:
         rest.get(f"operator/nodes/{segment(name)}", needed_token(token), {"draining": draining}, "PUT")
-        words = "takes no new matches" if draining else "takes matches again"
+        words = "takes no new matches, and moves its own to other nodes" if draining else "takes matches again"
         Terminal(stderr=True).print(f"{name} {words}.", soft_wrap=True)
         return 0
 

@@ -8,7 +8,7 @@ from botdrome.cli.contest.front import Json
 from botdrome.cli.contest.server_front import Token
 from botdrome.cli.join_front import LOCAL, Server
 
-nodes = typer.Typer(help="List the nodes of a cluster, or have one take no new matches.")
+nodes = typer.Typer(help="List the nodes of a cluster, or drain one before you stop it.")
 
 Name = Annotated[str, typer.Argument(help="The name of the node.")]
 
@@ -23,7 +23,7 @@ def listed(context: typer.Context, server: Server = LOCAL, json: Json = False) -
 
 @nodes.command()
 def drain(name: Name, server: Server = LOCAL, token: Token = "") -> None:
-    """Have a node take no new matches, before you stop it."""
+    """Move the matches of a node to others, and have it take no new ones, before you stop it."""
     from botdrome.cli.nodes import change_node
 
     raise typer.Exit(change_node(server, token, name, True))
