@@ -83,7 +83,8 @@ async def test_news_wait_for_the_second_memory_alone(asker: str) -> None:
             table.submit(player, move, b"")
             assert len(ant.ada.told) == number - 1
             await ant.told(number)
-        assert await ant.lines(asker) == lines_of(table)
+        for lines in await asyncio.gather(ant.lines(asker), ant.lines(asker)):
+            assert lines == lines_of(table)
 
 
 async def test_what_is_stored_is_dropped() -> None:

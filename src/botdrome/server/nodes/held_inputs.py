@@ -56,10 +56,10 @@ _decode = msgspec.msgpack.Decoder(Hold | Drop | Ask | Found).decode
 
 
 class Search:
-    """A question to all other nodes."""
+    """A question to all other nodes about a dead one."""
 
-    def __init__(self, asked: set[NodeId]) -> None:
-        self.silent, self.found = asked, list[Batch]()
+    def __init__(self, dead: NodeId, asked: set[NodeId]) -> None:
+        self.dead, self.silent, self.found = dead, asked, list[Batch]()
         self.done = asyncio.Event()
         self.answered()
 
@@ -79,7 +79,8 @@ class HeldInputs:
         """Nodes to which nothing is acknowledged."""
         self._gone: set[NodeId] = set()
         """Those whose inputs are dropped before long."""
-        self._searches: dict[NodeId, Search] = {}
+        self._searches: set[Search] = set()
+        """Two may be about the same node: one for matches of dead nodes, one for matches that move here."""
         links.on(TOPIC, self._receive)
         links.on_lost.append(self._lose)
         members.on_change.append(self._follow_members)
@@ -88,12 +89,13 @@ class HeldInputs:
         """Return what the live nodes hold of a dead one, in any order, and some of it twice."""
         if node in self._members.nodes:
             return []  # it has given up a match
-        search = self._searches[node] = Search(set(self._members.nodes) - {self._members.here.id, node})
+        search = Search(node, set(self._members.nodes) - {self._members.here.id, node})
+        self._searches.add(search)
         self._links.broadcast(TOPIC, encode(Ask(node)))
         with suppress(TimeoutError):
             async with asyncio.timeout(ANSWER):
                 await search.done.wait()
-        del self._searches[node]
+        self._searches.remove(search)
         if search.silent:
             log.warning("nodes did not say which inputs of a dead node they hold", dead=node, silent=sorted(search.silent))
         return [*search.found, *self._held_of(node)]
@@ -106,9 +108,11 @@ class HeldInputs:
             self._batches.pop(node, None)
         elif isinstance(message, Ask):
             self._links.send(node, TOPIC, encode(Found(message.node, self._held_of(message.node))))
-        elif (search := self._searches.get(message.node)) is not None:
-            search.found += message.batches
-            search.answered(node)
+        else:
+            for search in self._searches:
+                if search.dead == message.node:
+                    search.found += message.batches
+                    search.answered(node)
 
     def _hold(self, node: NodeId, message: Hold) -> None:
         if node in self._dead:
@@ -124,7 +128,7 @@ class HeldInputs:
         return list(self._batches.get(dead, ()))
 
     def _lose(self, node: NodeId) -> None:
-        for search in self._searches.values():
+        for search in self._searches:
             search.answered(node)
 
     def _follow_members(self) -> None:
