@@ -15,6 +15,7 @@ class FixedMembers:
         self._nodes = {one.id: one for one in (here, *others)}
         self._homes: dict[Key, NodeId] = {}
         self.on_change: list[Callable[[], None]] = []
+        self.on_draining: list[Callable[[], None]] = []
 
     @property
     def nodes(self) -> dict[NodeId, Node]:

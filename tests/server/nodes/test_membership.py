@@ -146,17 +146,27 @@ async def test_a_failed_takeover_is_tried_again(postgres_url: str) -> None:
         assert calls == [len(MATCHES)] * 2
 
 
-async def test_a_room_has_one_home_until_that_node_dies_or_drains(postgres_url: str) -> None:
+async def test_a_room_has_one_home_until_that_node_dies_or_drains(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with cluster(postgres_url, "ant", "bee", "cat") as nodes:
         assert nodes[0].members.room_home("hall") is None
         homes = await asyncio.gather(*(node.members.claim("hall") for node in nodes))
         assert len(set(homes)) == 1
         first = next(node for node in nodes if node.id == homes[0])
         others = [node for node in nodes if node is not first]
+        rows, left = first.members._rows, list[str | None]()
+        free = rows.free
+
+        async def fail_once(node: str) -> None:
+            monkeypatch.setattr(rows, "free", free)
+            raise StoreUnavailable("away")
+
+        monkeypatch.setattr(rows, "free", fail_once)
+        first.members.on_draining.append(lambda: left.append(first.members.room_home("hall")))
         assert await others[0].members.drain(first.members.here.name)
         assert not await others[0].members.drain("dog")
         for node in nodes:
             await node.until(lambda node=node: node.members.room_home("hall") is None)  # type: ignore[misc]
+        assert left == [first.id] * 2  # told before the rooms were free, at each attempt
         second = await first.members.claim("hall")
         assert second in {node.id for node in others}
         dead = next(node for node in others if node.id == second)

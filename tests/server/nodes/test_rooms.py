@@ -84,6 +84,13 @@ async def test_rooms_move_to_the_node_that_joins(house: House) -> None:
     assert house.cluster.home(house.key) == BEE.id and not house.rooms.open
 
 
+async def test_a_drained_node_leaves_its_rooms_before_another_opens_them(house: House) -> None:
+    await house.until("opened")
+    for tell in house.members.on_draining:
+        tell()
+    assert house.diary == ["opened", "left"] and not house.rooms.open
+
+
 async def test_rooms_in_use_stay_until_their_last_guest_leaves(house: House) -> None:
     await house.until("opened")
     house.guests = 1

@@ -52,6 +52,7 @@ class Membership:
         self.here, self.cluster = here, rows.cluster
         self.nodes: dict[NodeId, Node] = {here.id: here}
         self.on_change: list[Callable[[], None]] = []
+        self.on_draining: list[Callable[[], None]] = []
         self.take_over: TakeOver = self._abort
         """Called with the matches of dead nodes that this node has adopted. An error is logged, and it is called again."""
         self.load: Callable[[], dict[str, float]] = dict
@@ -180,10 +181,12 @@ class Membership:
 
     async def _learn(self, nodes: dict[NodeId, Node], digest: str) -> None:
         """Take over what was read, and tell what changed."""
-        before, self.nodes = self.nodes, nodes
-        drains, self.here = nodes[self.here.id].draining and not self.here.draining, nodes[self.here.id]
-        if drains:
-            await self._rows.free(self.here.id)
+        here = nodes[self.here.id]
+        if here.draining and not self.here.draining:
+            for tell in self.on_draining:
+                tell()
+            await self._rows.free(here.id)  # if this fails, the next beat tries again
+        before, self.nodes, self.here = self.nodes, nodes, here
         if digest != self._digest:
             self._homes, self._digest = await self._rows.homes()
         elif {one: _place(node) for one, node in before.items()} == {one: _place(node) for one, node in nodes.items()}:

@@ -47,6 +47,8 @@ class Members(Protocol):
 
     on_change: list[Callable[[], None]]
     """Called after nodes came or went, or homes of rooms changed."""
+    on_draining: list[Callable[[], None]]
+    """Called when this node is drained, before it gives up its rooms."""
 
     def room_home(self, key: Key) -> NodeId | None:
         """Return the node that has claimed rooms; None: none has, as far as this node knows."""

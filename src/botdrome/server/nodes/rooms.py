@@ -41,6 +41,7 @@ class RoomsHere:
         self._waiting: list[tuple[Act, Act]] = []
         self._timer: asyncio.TimerHandle | None = None
         cluster.members.on_change.append(self._look)
+        cluster.members.on_draining.append(self._leave)
         self._look()
 
     def when_open(self, act: Act, elsewhere: Act) -> None:
@@ -100,12 +101,16 @@ class RoomsHere:
 
     def _close(self) -> None:
         """The rooms are at another node. If this one is drained, clients in them stay; newcomers go to the new home."""
-        if self.open:
-            self.open = False
-            self._rooms.leave()
+        self._leave()
         waiting, self._waiting = self._waiting, []
         for _, elsewhere in waiting:
             elsewhere()
+
+    def _leave(self) -> None:
+        """Of a drained node, before another one opens them: otherwise both would play the same matches of contests."""
+        if self.open:
+            self.open = False
+            self._rooms.leave()
 
     def _let_in(self) -> None:
         """Then give the rooms away if they should be at another node and nobody is in them."""
