@@ -9,6 +9,8 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.contest.document import document_from
+from botdrome.server.nodes.joining import JoinedNode
+from botdrome.store.store import Wanted
 from tests.server.clients import bot, registered, unhurried
 from tests.server.contests.entrants import entered, open_contest, play_all
 from tests.server.duel.clients import FIND, free
@@ -63,3 +65,28 @@ async def at_five(node: RunningServer, cid: dict[str, Any], dan: dict[str, Any])
         assert await duellist.receive() == {"event": "starting_game", "against": "cid"}
         assert sorted((await native.receive())["state"]["bots"]) == ["cid", "dan"]
         yield
+
+
+async def test_a_drained_home_has_aborted_its_contest_matches_before_another_node_plays_them(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with nodes(postgres_url, nats_url, 2, duel_port=-1) as two:
+        await spread_out(two)
+        home, statuses = home_of(two, "gomoku"), list[str]()
+        (other,) = [one for one in two if one is not home]
+        assert isinstance(home.node, JoinedNode)
+        rows, store = home.node.members._rows, home.arena.store
+        free_rooms = rows.free
+
+        async def free_and_note(node: str) -> None:
+            statuses.extend([entry.status for entry in await store.matches(Wanted(contest="five"))])
+            await free_rooms(node)
+
+        monkeypatch.setattr(rows, "free", free_and_note)
+        cid, dan = await open_five(home, "cid", "dan")
+        with unhurried("gomoku"):
+            async with at_five(other, cid, dan):
+                assert await home.node.members.drain(home.node.members.here.name)
+                while not other.contests.running("five"):
+                    await asyncio.sleep(0.01)
+    assert statuses == ["aborted"]

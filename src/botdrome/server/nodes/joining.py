@@ -153,6 +153,7 @@ class JoinedNode:
         desk.cluster.room_games |= {one.game for one in served if one.game}
         targets = [(target, one.game) for one in served for target in one.targets]
         clients = self._clients = NodeClients(desk, desk.cluster, self.mover, rooms, targets, ports.arriving)
+        self.members.settle = clients.settle
         ports.relay, self.forwarding = clients.relay, clients.forwarding("http")
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:

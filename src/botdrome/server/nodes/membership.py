@@ -59,6 +59,8 @@ class Membership:
         self.fenced: Fenced | None = None
         """Set when other nodes have declared this one dead. It must end."""
         self.on_fenced: Callable[[], object] = lambda: None
+        self.settle: Callable[[], Awaitable[None]] = _do_nothing
+        """Waits after `on_draining` until what happened in the rooms is stored."""
         self._homes: dict[str, NodeId] = {}
         self._digest = ""
         self._pulses: dict[NodeId, Pulse] = {}
@@ -185,6 +187,7 @@ class Membership:
         if here.draining and not self.here.draining:
             for tell in self.on_draining:
                 tell()
+            await self.settle()
             await self._rows.free(here.id)  # if this fails, the next beat tries again
         before, self.nodes, self.here = self.nodes, nodes, here
         if digest != self._digest:
@@ -246,6 +249,10 @@ async def join(store: Store, settings: ClusterSection) -> Membership:
         raise
     store.write_as(name, epoch)
     return Membership(store, rows, replace(_node(row), epoch=epoch), settings)
+
+
+async def _do_nothing() -> None:
+    """There are no rooms yet."""
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> None:

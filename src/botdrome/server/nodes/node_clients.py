@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.dispatcher import Forwarding
@@ -10,6 +11,9 @@ from botdrome.server.nodes.moving import Mover
 from botdrome.server.nodes.relay import MakePeer, Relay
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.server.nodes.routing import Routing
+
+SETTLE, LOOK = 1.0, 0.01
+"""Seconds for the ends of matches to be stored, and between two looks at them."""
 
 
 class NodeClients:
@@ -28,6 +32,7 @@ class NodeClients:
         cluster.rooms = self.rooms
         self.relay = Relay(cluster, self.rooms, mover, make_peer)
         self._routing = Routing(targets)
+        self._tables = desk.tables
 
     def forwarding(self, port: str) -> Forwarding:
         """Which connections of an HTTP port go to another node."""
@@ -42,6 +47,13 @@ class NodeClients:
     def _leaves(self, target: bytes) -> bool:
         key = self._routing.key_of(target)
         return key is not None and not self.rooms[key].open
+
+    async def settle(self) -> None:
+        """Wait until the ends of contest matches are stored: the new home plays those again that have none."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE):
+                while self._tables.ending_in_contests:
+                    await asyncio.sleep(LOOK)
 
     def stop(self) -> None:
         """The server stops: give no rooms away any more."""

@@ -36,12 +36,13 @@ class RoomsHere:
     def __init__(self, cluster: Cluster, key: Key, rooms: Rooms, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         """`start` runs a background task."""
         self._cluster, self._key, self._rooms, self._start = cluster, key, rooms, start
-        self.open = self._changing = self._asking = False
-        """`_changing`: a task opens the rooms, or gives them away. `_asking`: a task reads their home from the store."""
+        self.open = self._changing = self._asking = self._leaving = False
+        """`_changing`: a task opens the rooms, or gives them away. `_asking`: a task reads their home from the store.
+        `_leaving`: this node is drained, and is about to give them up."""
         self._waiting: list[tuple[Act, Act]] = []
         self._timer: asyncio.TimerHandle | None = None
         cluster.members.on_change.append(self._look)
-        cluster.members.on_draining.append(self._leave)
+        cluster.members.on_draining.append(self._drain)
         self._look()
 
     def when_open(self, act: Act, elsewhere: Act) -> None:
@@ -70,9 +71,10 @@ class RoomsHere:
 
     def _look(self) -> None:
         """The rooms of a node that has died get another home at once: contests go on there."""
-        if self._changing:
-            return
         home = self._cluster.home(self._key)
+        self._leaving = self._leaving and home == self._cluster.here
+        if self._changing or self._leaving:
+            return
         if home is None:
             self._cluster.with_home(self._key, lambda _: self._look())
         elif home != self._cluster.here:
@@ -106,8 +108,12 @@ class RoomsHere:
         for _, elsewhere in waiting:
             elsewhere()
 
+    def _drain(self) -> None:
+        """Leave the rooms before another node opens them: otherwise both would play the same matches of contests."""
+        self._leaving = True
+        self._leave()
+
     def _leave(self) -> None:
-        """Of a drained node, before another one opens them: otherwise both would play the same matches of contests."""
         if self.open:
             self.open = False
             self._rooms.leave()

@@ -85,6 +85,11 @@ class RunningTables:
         tables = (table for table in self._tables.values() if table.entry.game == game)
         return any(table.entry.contest is not None or not table.resumes for table in tables)
 
+    @property
+    def ending_in_contests(self) -> bool:
+        """Whether the end of a match of a contest is being stored."""
+        return any(table.entry.contest is not None and table.match.result is not None for table in self._tables.values())
+
     def leaving(self, match_id: str) -> bool:
         """Whether a match is about to go on at another node."""
         table = self._tables.get(match_id)
