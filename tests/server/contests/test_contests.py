@@ -71,7 +71,8 @@ async def test_house_bots_play_by_themselves(tmp_path: Path) -> None:
         await open_contest(house, entrants=[{"bot": "house:random"}, {"bot": "house:perfect"}])
         await house.contests.act("cup", "start", "operator")
         await asyncio.wait_for(over.wait(), PATIENCE)
-        assert [standing.place for standing in (await cup_progress(house)).standings()] == [1, 2]
+        places = [standing.place for standing in (await cup_progress(house)).standings()]
+        assert places in ([1, 2], [1, 1])  # the random bot may draw both matches by chance
 
 
 @pytest.mark.parametrize(("rule", "places"), [("forfeit", (1, 2)), ("skip", ())])
