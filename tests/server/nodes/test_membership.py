@@ -162,7 +162,12 @@ async def test_a_room_has_one_home_until_that_node_dies_or_drains(postgres_url: 
 
         monkeypatch.setattr(rows, "free", fail_once)
         first.members.on_draining.append(lambda: left.append(first.members.room_home("hall")))
-        assert await others[0].members.drain(first.members.here.name)
+        for node in (*others, first):
+            assert await node.members.drain(node.members.here.name)
+            await first.until(lambda node=node: first.members.nodes[node.id].draining)  # type: ignore[misc]
+        assert first.members.room_home("hall") == first.id and not left  # no node takes them
+        for node in others:
+            assert await node.members.drain(node.members.here.name, False)
         assert not await others[0].members.drain("dog")
         for node in nodes:
             await node.until(lambda node=node: node.members.room_home("hall") is None)  # type: ignore[misc]

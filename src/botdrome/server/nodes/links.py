@@ -95,7 +95,7 @@ class NatsLinks:
             return
         link.add(topic, payload)
         if not self._flushing:
-            if self._loop.time() - self._flushed < BUSY:
+            if link.overfull or self._loop.time() - self._flushed < BUSY:
                 self._flush_soon()
             else:
                 self._write()

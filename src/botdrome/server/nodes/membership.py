@@ -63,6 +63,8 @@ class Membership:
         """Waits after `on_draining` until what happened in the rooms is stored."""
         self._homes: dict[str, NodeId] = {}
         self._digest = ""
+        self._freed = False
+        """Whether this node is drained and has given up its rooms, because others can have them."""
         self._pulses: dict[NodeId, Pulse] = {}
         self._watched: NodeId | None = None
         self._watching: asyncio.Future[None] | None = None
@@ -184,11 +186,13 @@ class Membership:
     async def _learn(self, nodes: dict[NodeId, Node], digest: str) -> None:
         """Take over what was read, and tell what changed."""
         here = nodes[self.here.id]
-        if here.draining and not self.here.draining:
+        if here.draining and not self._freed and not all(node.draining for node in nodes.values()):
             for tell in self.on_draining:
                 tell()
             await self.settle()
             await self._rows.free(here.id)  # if this fails, the next beat tries again
+            self._freed = True
+        self._freed = self._freed and here.draining
         before, self.nodes, self.here = self.nodes, nodes, here
         if digest != self._digest:
             self._homes, self._digest = await self._rows.homes()

@@ -12,8 +12,8 @@ from botdrome.server.nodes.relay import MakePeer, Relay
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.server.nodes.routing import Routing
 
-SETTLE, LOOK = 1.0, 0.01
-"""Seconds for the ends of matches to be stored, and between two looks at them."""
+SETTLE, LOOK = 0.5, 0.01
+"""Seconds for the ends of matches to be stored, in which this node does not beat, and between two looks at them."""
 
 
 class NodeClients:
