@@ -65,7 +65,7 @@ class HandTables:
             if game in (None, entry.game)
         ][:most]  # fmt: skip
 
-    def watch(self, match_id: str, spectator: Spectator) -> bool:
+    def watch(self, match_id: str, spectator: Spectator, node: str = "") -> bool:
         table = self.tables.get(match_id)
         if table is not None:
             order = tuple(table.entry.players[player] for player in table.match.order)

@@ -5,7 +5,6 @@ Messages that a spectator has not read yet wait in a bounded backlog. A spectato
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from typing import Any, Literal
@@ -15,6 +14,7 @@ import msgspec
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
+from botdrome.api.backlog import TOO_SLOW, Backlog, TooSlow
 from botdrome.api.problems import Problem, no_match
 from botdrome.api.tv import TvSession
 from botdrome.server.arena import Arena
@@ -29,10 +29,8 @@ PREFIX = "/watch/"
 REPLAY = "botdrome.api.replays:replay_job"
 LONGEST_MESSAGE = 64 << 10
 """Bytes of a message from a spectator."""
-BACKLOG_BYTES, BACKLOG_MESSAGES = 1 << 20, 256
 CHANGEOVER, PAUSE = 1.5, 0.1
 """Seconds within which a match that is over is stored, and other nodes know a new one; and between two looks for it."""
-TOO_SLOW = "too slow: more than 1 MiB or 256 messages were waiting"
 NOTHING_TO_SEE = 4404
 HEARTBEAT = 15.0
 """Seconds of silence after which a stream of events shows that it is still there."""
@@ -41,49 +39,6 @@ LAST_EVENT = 2.0
 HEADERS = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
 
 _messages = msgspec.msgpack.Decoder(list[bytes])
-
-
-class TooSlow(Exception):
-    """The spectator did not read what it was sent."""
-
-
-class Backlog:
-    """Messages that a spectator has not taken yet."""
-
-    def __init__(self) -> None:
-        self.cut = asyncio.Event()
-        """Set when the spectator was too slow."""
-        self._messages: deque[bytes] = deque()
-        self._size = 0
-        self._over = False
-        self._news = asyncio.Event()
-
-    def show(self, message: bytes) -> None:
-        if self.cut.is_set():
-            return
-        self._size += len(message)
-        self._messages.append(message)
-        if self._size > BACKLOG_BYTES or len(self._messages) > BACKLOG_MESSAGES:
-            self._messages.clear()
-            self.cut.set()
-        self._news.set()
-
-    def end(self) -> None:
-        self._over = True
-        self._news.set()
-
-    async def take(self) -> bytes | None:
-        """The next message; None when the match is over and all was taken."""
-        while not self._messages:
-            if self.cut.is_set():
-                raise TooSlow(TOO_SLOW)
-            if self._over:
-                return None
-            self._news.clear()
-            await self._news.wait()
-        message = self._messages.popleft()
-        self._size -= len(message)
-        return message
 
 
 Ending = Literal["over", "cut", "gone"]
@@ -115,7 +70,14 @@ class Viewing:
         except JobFailed as failed:
             raise Problem(str(failed), 503) from None
         self._replay = replay if replay.value else None  # an answer without pieces need not be dropped
-        return bool(replay.value)
+        return bool(replay.value) or await self._found_at_its_node()
+
+    async def _found_at_its_node(self) -> bool:
+        """Nodes tell each other only some of their matches; the store has the node of each."""
+        entry = await self._arena.store.match(self._match_id)
+        if entry is not None and entry.status == "running":
+            self._live = self._arena.tables.watch(self._match_id, self._backlog, entry.node)
+        return self._live
 
     async def _found_after_a_change(self) -> bool:
         """Look again whenever matches begin or end, here or at another node."""

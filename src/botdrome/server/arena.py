@@ -63,8 +63,11 @@ class Tables(Protocol):
 
     def count(self, game: str | None = None) -> int: ...
 
-    def watch(self, match_id: str, spectator: Spectator) -> bool:
-        """Show a running match to a spectator, starting with the current position. Return False if there is no such match."""
+    def watch(self, match_id: str, spectator: Spectator, node: str = "") -> bool:
+        """Show a running match to a spectator, starting with the current position. Return False if there is no such match.
+
+        `node` plays the match; empty: the caller does not know.
+        """
 
     def unwatch(self, match_id: str, spectator: Spectator) -> None: ...
 

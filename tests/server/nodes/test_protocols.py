@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.server.nodes import shared_tables
 from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode
@@ -181,3 +183,18 @@ async def test_people_watch_a_match_that_another_node_has_just_begun(three: list
             await three[0].arena.store.settled()
             async with client(three[1], f"/watch/{match}") as spectator:
                 assert (await spectator.receive())["snapshot"]
+
+
+async def test_people_watch_matches_that_are_not_listed(three: list[RunningServer], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_tables, "MOST_LISTED", 1)
+    logins = [await registered(three[0], name) for name in ("ada", "bob", "cid", "dan")]
+    with unhurried("noughts-and-crosses"):
+        async with AsyncExitStack() as stack:
+            for login in logins:
+                await stack.enter_async_context(bot(three[0], login))
+            while len(matches := [table.id for node in three for table in node.desk.tables.live()]) < 2:
+                await asyncio.sleep(0.01)
+            await three[0].arena.store.settled()
+            for match in matches:
+                async with client(three[1], f"/watch/{match}") as spectator:
+                    assert (await spectator.receive())["snapshot"]

@@ -15,12 +15,13 @@ import msgspec
 import structlog
 from msgspec import Raw, Struct
 
+from botdrome.api.backlog import TooSlow
 from botdrome.api.bodies import LARGEST_BODY, ResponseHead, bearer
 from botdrome.api.graphql.endpoint import EXECUTOR
 from botdrome.api.graphql.query import Subscription
 from botdrome.api.live_tables import TableLists
 from botdrome.api.problems import Problem, known_problem
-from botdrome.api.spectators import TooSlow, Viewing
+from botdrome.api.spectators import Viewing
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import NORMAL, POLICY, Connection

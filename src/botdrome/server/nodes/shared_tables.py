@@ -77,11 +77,11 @@ class SharedTables:
         elsewhere = sum(sum(one.values()) if game is None else one.get(game, 0) for one in numbers)
         return self._own.count(game) + elsewhere
 
-    def watch(self, match_id: str, spectator: Spectator) -> bool:
+    def watch(self, match_id: str, spectator: Spectator, node: NodeId = "") -> bool:
         if self._own.watch(match_id, spectator):
             return True
-        node = self._nodes.get(match_id)
-        if node is None:
+        node = self._nodes.get(match_id, node)
+        if node not in self._lists:
             return False
         self._watched.setdefault(match_id, WatchedMatch(node)).arriving[spectator] = None
         self._send(node, watching.Watch(match_id))

@@ -85,10 +85,10 @@ class PlayedElsewhere:
     def _seen(self, game: str | None) -> list[OutsideTable]:
         return [table for table in self._outside.values() if table.view is not None and game in (None, table.entry.game)]
 
-    def watch(self, match_id: str, spectator: Spectator) -> bool:
+    def watch(self, match_id: str, spectator: Spectator, node: str = "") -> bool:
         table = self._outside.get(match_id)
         if table is None or table.view is None or table.last:
-            return self._house.watch(match_id, spectator)
+            return self._house.watch(match_id, spectator, node)
         table.watch(spectator)
         return True
 

@@ -211,7 +211,7 @@ class RunningTables:
             return len(self._tables)
         return sum(table.entry.game == game for table in self._tables.values())
 
-    def watch(self, match_id: str, spectator: Spectator) -> bool:
+    def watch(self, match_id: str, spectator: Spectator, node: str = "") -> bool:
         table = self._tables.get(match_id)
         if table is None or table.match.result is not None:
             return False
