@@ -9,8 +9,8 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.formats import restored
 from botdrome.match.record import verify
+from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode
-from botdrome.server.nodes.moving import Mover
 from tests.patience import PATIENCE
 from tests.server.clients import Client, bot, registered, unhurried
 from tests.server.nodes.serving import nodes
@@ -26,7 +26,7 @@ async def three(
 ) -> AsyncIterator[list[RunningServer]]:
     """Three nodes, on one machine or, as far as they know, on three."""
     if request.param == "carried":
-        monkeypatch.setattr(Mover, "_handover_of", lambda *_: "")
+        monkeypatch.setattr(Handover, "open", lambda _: "")
     with unhurried(GAME):
         async with nodes(postgres_url, nats_url, 3) as opened:
             yield opened

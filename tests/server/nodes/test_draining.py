@@ -10,7 +10,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.carrying import NODE_STOPS
-from botdrome.server.nodes.moving import Mover
+from botdrome.server.nodes.handover import Handover
 from tests.server.clients import bot, client, registered, server, unhurried
 from tests.server.duel.clients import FIND, free
 from tests.server.lobby.url_hosts import url_bot, with_address
@@ -95,7 +95,7 @@ async def test_a_match_waits_for_a_player_whose_node_stops(
     postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its socket could not move. It connects again, as after a death, and nobody loses time."""
-    monkeypatch.setattr(Mover, "_handover_of", lambda *_: "")
+    monkeypatch.setattr(Handover, "open", lambda _: "")
     async with stopping(postgres_url, nats_url) as (bee, eel, stack):
         ada, bob = [await registered(eel, name) for name in ("ada", "bob")]
         async with bot(eel, ada) as one, bot(bee, bob) as two:
