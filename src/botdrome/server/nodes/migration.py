@@ -59,7 +59,7 @@ AT_ONCE = 20
 """Matches that move together."""
 ANSWER = 5.0
 """Seconds for the other node to answer."""
-CALLS = 30.0
+CALLS = 10.0
 """Seconds for bots that were called for a move. Then the other node asks them again."""
 ATTEMPTS = 10
 """Attempts to move all matches before a node stops."""
