@@ -121,14 +121,20 @@ async def test_nobody_knows_whether_the_match_was_released(
         failed.set()
         raise StoreUnavailable("it went away")
 
+    with monkeypatch.context() as patch:
+        patch.setattr(InputRows, "release", fail)
+        await stay_after(two, failed, patch)
+
+
+async def stay_after(two: list[RunningServer], failed: asyncio.Event, patch: pytest.MonkeyPatch) -> None:
+    """Drain the node of a match until its move has failed. The match goes on there."""
     async with chatting(two) as chatter:
         before = home(two)
-        with monkeypatch.context() as patch:
-            patch.setattr(InputRows, "release", fail)
-            await drain(before)
-            await failed.wait()
-            await drain(before, False)
-            await until(lambda: not before.desk.tables.leaving(chatter.id))
+        await drain(before)
+        await failed.wait()
+        await drain(before, False)
+        await until(lambda: not before.desk.tables.leaving(chatter.id))
+        patch.undo()
         assert home(two) is before
         await chatter.finish()
 
@@ -140,16 +146,9 @@ async def test_a_node_that_does_not_answer_gets_no_match(two: list[RunningServer
     async def ignore(*_: object) -> None:
         asked.set()
 
-    async with chatting(two) as chatter:
-        before = home(two)
-        with monkeypatch.context() as patch:
-            patch.setattr(Migration, "_take", ignore)
-            await drain(before)
-            await asked.wait()
-            await drain(before, False)
-            await until(lambda: not before.desk.tables.leaving(chatter.id))
-        assert home(two) is before
-        await chatter.finish()
+    with monkeypatch.context() as patch:
+        patch.setattr(Migration, "_take", ignore)
+        await stay_after(two, asked, patch)
 
 
 async def test_players_follow_a_match_that_its_new_node_resumes_late(
