@@ -7,8 +7,9 @@ import pytest
 from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.nodes import carrying
 from botdrome.server.nodes.carry_messages import CarryMessage, Heard, HeardAll, Measured, OpenChannel
-from botdrome.server.nodes.carrying import CarriedConnection, Carrier, LinkDelay
+from botdrome.server.nodes.carrying import CarriedConnection, Carrier
 from botdrome.server.nodes.errand import Errand
+from botdrome.server.nodes.link_delay import LinkDelay
 
 
 class Far:

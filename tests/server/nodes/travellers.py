@@ -126,7 +126,7 @@ class TravelNode:
         """Where it moves all clients as soon as they connect."""
         self.shares, self.proxies = Shares(), Proxies(self._settings)
         for kind, framing in FRAMINGS.items():
-            self.mover.arrivals[kind] = Arrival(lambda connection, errand: self.connect(errand.protocol, connection), framing)
+            self.mover.arrivals[kind] = Arrival(lambda connection, errand, _: self.connect(errand.protocol, connection), framing)
 
     def connect(self, kind: str, connection: Connection) -> Session:
         self._kind = kind

@@ -7,13 +7,14 @@ from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.server.lobby.desk import Desk, seat_key
 from botdrome.server.lobby.owners import is_of_guest
 from botdrome.server.network.connection import Connection
-from botdrome.server.nodes.errand import Errand, MovedSeat
+from botdrome.server.network.peer import PEER
+from botdrome.server.nodes.errand import AdmittedClient, Errand, MovedSeat
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.server.tables.resumed_table import ResumedTable
 from botdrome.wire.battlebot.conversation import BattlebotConversation
 from botdrome.wire.battlebot.login import Login, Seek
-from botdrome.wire.conversation import Command
+from botdrome.wire.conversation import Command, Removed
 
 LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on in place of this one"
 
@@ -27,20 +28,40 @@ class BattlebotHost:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
-    def connect(self, connection: Connection, errand: Errand | None = None) -> Session:
+    def connect(self, connection: Connection, errand: Errand | None = None, client: AdmittedClient | None = None) -> Session:
+        """`errand` is that of a connection which comes from another node; `client` has logged in there."""
         settings = self._desk.settings
         now = asyncio.get_running_loop().time()
         conversation = BattlebotConversation(settings.limits.login, settings.message.rate, settings.message.burst, now)
         if errand is not None and errand.seat is not None:
             return self._go_on(connection, conversation, errand.seat)
+        if client is not None:
+            session, login = self._admit(connection, conversation, client)
+            session.errand = errand
+            if refusal := self._desk.registry.bans.refusal(client.name):  # it was banned on the way
+                session.answer(Removed(refusal))
+            else:
+                self.act(session, Seek(login, client.login))
+            return session
         return Session(connection, conversation, self, self._desk)
+
+    def _admit(
+        self, connection: Connection, conversation: BattlebotConversation, client: AdmittedClient
+    ) -> tuple[Session, Login]:
+        """Go on with a client that has logged in at another node."""
+        login = conversation.resume(client.login)
+        session = Session(connection, conversation, self, self._desk)
+        session.name, session.owner = client.name, client.owner
+        session.version, session.registered = client.version, client.registered
+        session.enlist(login.format.name)
+        if client.registered and (peer := PEER.get()) is not None:
+            peer.bill(client.name)
+        return session, login
 
     def _go_on(self, connection: Connection, conversation: BattlebotConversation, seat: MovedSeat) -> Session:
         """Go on with a client that moves here with its match. If that waits for it no longer, the client returns to it."""
-        login = conversation.resume(seat.login)
-        session = Session(connection, conversation, self, self._desk)
-        session.name, session.owner, session.version, session.registered = seat.name, seat.owner, seat.version, seat.registered
-        session.enlist(login.format.name)
+        client = AdmittedClient(seat.login, seat.name, seat.owner, seat.version, seat.registered)
+        session, login = self._admit(connection, conversation, client)
         self._prepare(session, login, seat.login)
         table = self._desk.tables[seat.match]
         if isinstance(table, ResumedTable) and table.take_again(seat.player, session):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
-from math import inf
 from time import monotonic
 from typing import Protocol
 
@@ -16,7 +15,8 @@ from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.nodes import carry_messages as carry
 from botdrome.server.nodes.carry_messages import CarryMessage
-from botdrome.server.nodes.errand import Errand
+from botdrome.server.nodes.errand import AdmittedClient, Errand
+from botdrome.server.nodes.link_delay import LinkDelay
 from botdrome.server.nodes.node import NodeId
 
 log = structlog.get_logger()
@@ -24,8 +24,6 @@ log = structlog.get_logger()
 LOOK = 1.0
 """Seconds between two looks at a client's network time."""
 NODE_STOPS = "this node stops; connect again, and log in with the id of your match"
-WINDOW = 30.0
-"""Seconds. The shortest way of a message in this and in the previous window counts as no delay."""
 
 Send = Callable[[CarryMessage], None]
 Forget = Callable[[], bool]
@@ -65,6 +63,7 @@ class HeldInput:
         self.messages = list(messages)
         self.invalid, self.ended, self.gone = invalid, ended, False
         self.on_lost: Callable[[], None] | None = None
+        self.client: AdmittedClient | None = None  # goes with the socket
         self._onward: Callable[[bytes], None] = self.messages.append
 
     def received(self, message: bytes) -> None:
@@ -159,23 +158,6 @@ class Carrier:
         self.connection.redirect(self.held)
         self.connection.pause(True)
         self._send(carry.InputHeld(self.number))
-
-
-class LinkDelay:
-    """How long messages from another node take beyond the shortest time. The clocks of two nodes differ, and drift."""
-
-    def __init__(self) -> None:
-        self._least = self._next = inf
-        self._turn = 0.0
-
-    def of(self, sent: float, now: float) -> float:
-        if now >= self._turn:
-            self._least, self._next, self._turn = self._next, inf, now + WINDOW
-        took = now - sent
-        if took < self._next:
-            self._next = took
-            self._least = min(self._least, took)
-        return took - self._least
 
 
 def do_nothing(_: StreamReceiver) -> None:

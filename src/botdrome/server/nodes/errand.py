@@ -1,4 +1,4 @@
-"""Errand: why a connection comes to another node."""
+"""Errand: why a connection comes to another node, and what the nodes know of its client."""
 
 from msgspec import Struct
 
@@ -10,6 +10,16 @@ class MovedSeat(Struct, frozen=True, array_like=True):
     player: int
     login: bytes
     """The message with which it logged in."""
+    name: str
+    owner: str
+    version: str
+    registered: bool
+
+
+class AdmittedClient(Struct, frozen=True, array_like=True):
+    """What the nodes know of a client that has logged in. A node believes it only of sockets that it was handed."""
+
+    login: bytes
     name: str
     owner: str
     version: str

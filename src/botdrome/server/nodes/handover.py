@@ -17,7 +17,7 @@ import structlog
 from msgspec import Struct
 
 from botdrome.server.network.peer import Origin
-from botdrome.server.nodes.errand import Errand
+from botdrome.server.nodes.errand import AdmittedClient, Errand
 
 log = structlog.get_logger()
 
@@ -39,6 +39,8 @@ class Parcel(Struct, frozen=True, array_like=True):
     """They go to the session first."""
     rest: bytes
     """Then comes this input, as the client sent it."""
+    client: AdmittedClient | None = None
+    """The client need not log in again. Its login is the first message, for nodes that do not know this field."""
 
 
 TakeSocket = Callable[[socket.socket, Parcel], None]

@@ -21,8 +21,9 @@ from botdrome.server.nodes.asking import NodeAsking
 from botdrome.server.nodes.cluster import Cluster, rooms_of
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.migration import Migration
-from botdrome.server.nodes.moving import Arrival, MakeArrival, Mover
+from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.nodes.node_clients import NodeClients
+from botdrome.server.nodes.resumed import MakeArrival
 from botdrome.server.nodes.rooms import Rooms
 from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.server.nodes.shared_registry import SharedRegistry

@@ -4,7 +4,8 @@ Theory of operation. The session ends without closing its connection, and what t
 on this machine, and nothing is encrypted, the socket itself is handed to its process, with what was read and not delivered.
 Otherwise this node keeps the socket: it is the front, and carries messages over a channel to the session and back. A session at
 the end of a channel may move too: the front then opens another channel, so that no message passes more than two nodes.
-The receiving node makes a new session, and gives it the messages that count anew, such as the login.
+The receiving node makes a new session. What the nodes know of a client that has logged in comes with its socket, over a Unix
+socket that only this user can open. Over NATS, the session gets the login as its first message, and checks it again.
 """
 
 import asyncio
@@ -16,8 +17,9 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar, cast
 
 import structlog
+from msgspec.structs import replace
 
-from botdrome.server.network.connection import TRY_LATER, Connection
+from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.luggage import pack_up
@@ -30,14 +32,14 @@ from botdrome.server.nodes.carrying import (
     Carrier,
     FrontConnection,
     HeldInput,
-    LinkDelay,
     MovingConnection,
     do_nothing,
 )
 from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
+from botdrome.server.nodes.link_delay import LinkDelay
 from botdrome.server.nodes.node import Key, Links, Members, NodeId
-from botdrome.server.nodes.resumed import Resumed, connection_of
+from botdrome.server.nodes.resumed import MakeArrival, admitted, arrive, connection_of
 from botdrome.server.session import Session
 from botdrome.wire.framing.streams import Framing
 
@@ -48,7 +50,6 @@ WAITS = (0.0, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05)
 LINK_LOST = "the node of your session cannot be reached; connect again"
 Channel = TypeVar("Channel")
 ShareArriving = Callable[[MakeProtocol, Origin], MakeProtocol]
-MakeArrival = Callable[[Connection, Errand], StreamReceiver]
 
 
 class Arrival(NamedTuple):
@@ -103,6 +104,7 @@ class Mover:
         connection = connection_of(session)
         if held is None:
             held = HeldInput(messages)
+            held.client = admitted(session) if errand.told else None
             connection.redirect(held)
         else:
             held.messages[:0] = messages
@@ -143,7 +145,9 @@ class Mover:
         luggage, passed = connection.pack_up(), False
         if luggage is not None and self._handover is not None:
             try:
-                passed = self._handover.give(path, luggage.socket, Parcel(errand, luggage.origin, held.messages, luggage.rest))
+                passed = self._handover.give(
+                    path, luggage.socket, Parcel(errand, luggage.origin, held.messages, luggage.rest, held.client)
+                )
             except CannotPass as problem:
                 waits = ()
                 log.debug("a connection is carried to a node of this machine", node=to, problem=str(problem))
@@ -181,7 +185,7 @@ class Mover:
             log.error("a connection of an unknown protocol came from another node", protocol=errand.protocol)
             connection.close(TRY_LATER)
             return None
-        receiver = _make_session(connection, errand, arrival)
+        receiver = arrive(connection, arrival.make_session, errand)
         if not getattr(receiver, "closed", False):
             connection.redirect(receiver)
         connection.replay(messages)
@@ -228,7 +232,9 @@ class Mover:
         if parcel.errand.protocol == PORT:
             return self.take_port(client, parcel.errand.target, parcel.errand.key, parcel.origin, parcel.rest)
         arrival = self.arrivals[parcel.errand.protocol]
-        make_session = partial(_make_session, errand=parcel.errand, arrival=arrival)
+        if parcel.client is not None:
+            parcel = replace(parcel, messages=parcel.messages[1:])
+        make_session = partial(arrive, make=arrival.make_session, errand=parcel.errand, client=parcel.client)
         make = partial(Arriving, parcel, arrival.make_framing, self._longest, make_session, self._limits)
         return self.accept(client, self._shared(make, parcel.origin))
 
@@ -285,13 +291,3 @@ class Mover:
 
 def _drop(channels: dict[Channel, Any], key: Channel) -> bool:
     return channels.pop(key, None) is not None
-
-
-def _make_session(connection: MovingConnection, errand: Errand, arrival: Arrival) -> StreamReceiver:
-    shown = Resumed(connection, errand.told) if errand.told else connection
-    receiver = arrival.make_session(shown, errand)
-    if isinstance(receiver, Session):
-        receiver.errand = errand
-        if isinstance(shown, Resumed):
-            shown.session = receiver
-    return receiver

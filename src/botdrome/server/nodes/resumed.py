@@ -1,12 +1,17 @@
 """Resumed: a moved connection as its new session sees it until it has caught up; and the connections of sessions that move."""
 
+from collections.abc import Callable
 from typing import cast
 
 from botdrome.server.network.connection import NORMAL, Connection
+from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.nodes.carrying import CarriedConnection, FrontConnection, HeldInput, MovingConnection
+from botdrome.server.nodes.errand import AdmittedClient, Errand
 from botdrome.server.nodes.node import NodeId
 from botdrome.server.session import Session
+
+MakeArrival = Callable[[Connection, Errand, AdmittedClient | None], StreamReceiver]
 
 
 def connection_of(session: Session) -> MovingConnection:
@@ -40,6 +45,29 @@ def give_back(session: Session, held: HeldInput) -> None:
 def _pause(connection: MovingConnection, paused: bool) -> None:
     if not isinstance(connection, CarriedConnection):
         cast(FrontConnection, connection).pause(paused)
+
+
+def admitted(session: Session) -> AdmittedClient | None:
+    """Return what spares the client a second login at another node; None: it has to log in."""
+    if session.luggage is None:
+        return None
+    _, (login,) = session.luggage
+    return AdmittedClient(login, session.name, session.owner, session.version, session.registered)
+
+
+def arrive(
+    connection: MovingConnection, make: MakeArrival, errand: Errand, client: AdmittedClient | None = None
+) -> StreamReceiver:
+    """Make the session of a connection that comes from another node. Without a client, it is about to log in again."""
+    if client is not None:
+        return make(connection, errand, client)
+    shown = Resumed(connection, errand.told) if errand.told else connection
+    receiver = make(shown, errand, None)
+    if isinstance(receiver, Session):
+        receiver.errand = errand
+        if isinstance(shown, Resumed):
+            shown.session = receiver
+    return receiver
 
 
 class Resumed:

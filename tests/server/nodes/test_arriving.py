@@ -1,0 +1,87 @@
+"""Clients that come to the node of their table: when they log in again, and what becomes of them."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Struct
+from msgspec.structs import replace
+
+from botdrome.app import RunningServer
+from botdrome.server.lobby.bans import Bans
+from botdrome.server.lobby.registry import Registry
+from botdrome.server.network.peer import Origin
+from botdrome.server.nodes import handover
+from botdrome.server.nodes.errand import AdmittedClient, Errand
+from botdrome.server.nodes.handover import Handover, Parcel
+from botdrome.store.store import BotEntry
+from tests.server.clients import NOTICES, bot, registered
+from tests.server.nodes.draining import chatting
+
+pytestmark = pytest.mark.anyio
+
+
+class FirstParcel(Struct, frozen=True, array_like=True):
+    """A parcel as the first nodes know it."""
+
+    errand: Errand
+    origin: Origin
+    messages: list[bytes]
+    rest: bytes
+
+
+def of_first_node(parcel: Parcel) -> Parcel:
+    old = msgspec.msgpack.decode(handover.ENCODER.encode(parcel), type=FirstParcel)
+    return handover.DECODER.decode(msgspec.msgpack.encode(old))
+
+
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of bots whose tokens were checked, at any node."""
+    names: list[str] = []
+    passed = Registry._passed
+
+    def note(self: Registry, found: BotEntry) -> BotEntry:
+        names.append(found.name)
+        return passed(self, found)
+
+    monkeypatch.setattr(Registry, "_passed", note)
+    return names
+
+
+async def test_a_client_logs_in_again_only_over_nats(
+    three: list[RunningServer], checked: list[str], request: pytest.FixtureRequest
+) -> None:
+    async with chatting(three) as match:
+        assert set(checked) == {"ada", "bob"}
+        assert (len(checked) == 2) == (request.node.callspec.params["three"] == "handed over")
+        await match.finish()
+
+
+async def test_a_client_that_a_first_node_hands_over_logs_in_again(
+    two: list[RunningServer], checked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give = Handover.give
+    monkeypatch.setattr(Handover, "give", lambda self, path, client, parcel: give(self, path, client, of_first_node(parcel)))
+    async with chatting(two) as match:
+        assert len(checked) == 3
+        await match.finish()
+
+
+async def test_a_first_node_finds_the_login_in_the_messages() -> None:
+    parcel = Parcel(Errand("a", told=1), Origin("", 1, False), [b"login"], b"", AdmittedClient(b"login", "ada", "", "", True))
+    assert of_first_node(parcel) == replace(parcel, client=None)
+
+
+async def test_a_client_that_is_banned_on_the_way_is_removed(two: list[RunningServer], monkeypatch: pytest.MonkeyPatch) -> None:
+    give = Handover.give
+
+    def ban(self: Handover, *words: Any) -> bool:
+        monkeypatch.setattr(Bans, "refusal", lambda *_: "it cheats")
+        return give(self, *words)
+
+    monkeypatch.setattr(Handover, "give", ban)
+    ada, bob = [await registered(two[0], name) | NOTICES for name in ("ada", "bob")]
+    async with bot(two[0], ada) as one, bot(two[1], bob) as other:
+        ends = [await each.until_closed() for each in (one, other)]
+    assert {"error": "it cheats"} in [messages[-1] for messages, _, _ in ends]
