@@ -6,6 +6,7 @@ Matches of noughts and crosses run on one node. Their players connect to it dire
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,6 @@ from botdrome.server.network.proxies import Proxies
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes.engines import NatsEngine
-from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.nodes.node import Node, NodeId
@@ -78,7 +78,7 @@ async def serve(plan: NodePlan) -> None:
     server, members = await open_server(settings), PlannedMembers(plan)
     links = NatsLinks(plan.nats, members, "bench")
     mover, host = Mover(members, links), server.host_of(BattlebotHost)
-    mover.arrivals["battlebot"] = Arrival(lambda connection, _: host.connect(connection))
+    mover.arrivals["battlebot"] = Arrival(host.connect)
     shares, proxies = Shares(), Proxies(settings)
     limits = server._parts.server.connection_limits
     path = mover.open_handover(limits, settings.message.longest, lambda make, origin: sharing(make, shares, proxies, origin))
@@ -95,13 +95,11 @@ async def serve(plan: NodePlan) -> None:
 
 
 def send_away(server: RunningServer, mover: Mover, plan: NodePlan) -> None:
-    """Move each client after its login, which the other node reads again."""
-    passwords = dict(zip(NAMES, plan.tokens, strict=True))
+    """Move each client after its login, as the desk does when a table at the other node has a seat for it."""
 
-    def seek(client: Session, name: str, *_: Any) -> None:
-        features = client.conversation._login.features  # type: ignore[attr-defined]
-        login = {"gameType": GAME, "name": name, "password": passwords[name], "features": sorted(features)}
-        mover.move(client, plan.sends_to, Errand("battlebot", told=1), [ENCODER.encode(login)])
+    def seek(client: Session, *_: Any) -> None:
+        assert client.luggage is not None
+        mover.move(client, plan.sends_to, *client.luggage)
 
     server.desk.seek = seek  # type: ignore[assignment, method-assign]
 
@@ -139,7 +137,8 @@ class Way(NamedTuple):
     def play(self, kind: str, bots: int, pause: float = 0.0) -> "Cost":
         before = self._cpu()
         done = load(kind, self.url, *self.tokens, bots, SECONDS, pause)
-        return Cost(self._cpu() - before, done["moves"], done["answers"][0])
+        spent = [now - then for now, then in zip(self._cpu(), before, strict=True)]
+        return Cost(spent, done["moves"], done["answers"][0])
 
     def connection_cost(self) -> float:
         """Return the CPU microseconds of a connection that logs in, is answered, and leaves."""
@@ -148,17 +147,17 @@ class Way(NamedTuple):
         for _ in range(1 + TURNS):  # the first is for warming up
             before = self._cpu()
             subprocess.run(["taskset", "-c", "1", *words], check=True)
-            costs.append((self._cpu() - before) / VISITS)
+            costs.append((sum(self._cpu()) - sum(before)) / VISITS)
         return min(costs[1:])
 
-    def _cpu(self) -> float:
-        return sum(one.cpu() for one in self.processes) * 1e6
+    def _cpu(self) -> list[float]:
+        return [one.cpu() * 1e6 for one in self.processes]
 
 
 class Cost(NamedTuple):
-    """CPU microseconds of all processes, the moves for which they were spent, and the median latency in ms."""
+    """CPU microseconds of each process, the moves for which they were spent, and the median latency in ms."""
 
-    spent: float
+    spent: list[float]
     moves: int
     latency: float
 
@@ -173,8 +172,14 @@ class Costs:
         self._costs.append(cost)
 
     @property
+    def shares(self) -> list[float]:
+        """CPU microseconds a move of each process."""
+        moves = sum(one.moves for one in self._costs)
+        return [sum(spent) / moves for spent in zip(*(one.spent for one in self._costs), strict=True)]
+
+    @property
     def move(self) -> float:
-        return sum(one.spent for one in self._costs) / sum(one.moves for one in self._costs)
+        return sum(self.shares)
 
     @property
     def latency(self) -> float:
@@ -197,9 +202,11 @@ def three_ways() -> Iterator[dict[str, Way]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         engine = NatsEngine(folder)
+        cores = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {0})  # the engine counts its cores when it starts
         engine.start()
+        os.sched_setaffinity(0, cores)
         stack.callback(engine.stop)
-        subprocess.run(["taskset", "-a", "-p", "-c", "0", str(engine.process.pid)], check=True, stdout=subprocess.DEVNULL)
         store = f"sqlite:///{folder}/bench.db"
         home, near, far = (Node(name, 1, machine, "", "1") for name, machine in (("home", ""), ("near", ""), ("far", "far")))
         served = stack.enter_context(node(NodePlan(home, [near, far], engine.url, store)))
@@ -223,14 +230,18 @@ def main() -> None:
         direct = costs["direct"]
         for name in ("handed over", "carried"):
             print(
-                f"{name}, {words}: {costs[name].move:.0f} us of CPU a move, direct {direct.move:.0f} us: "
+                f"{name}, {words}: {costs[name].move:.0f} us of CPU a move ({shown(costs[name])}), direct {direct.move:.0f} us: "
                 f"{costs[name].move / direct.move:.2f} times; median latency {costs[name].latency:.2f} ms, "
                 f"direct {direct.latency:.2f} ms"
             )
     print(
         f"a connection that logs in and leaves: {once['handed over']:.0f} us of CPU handed over, {once['direct']:.0f} us direct: "
-        f"{once['handed over'] - once['direct']:.0f} us more, with the second login; {jitter_shown()}"
+        f"{once['handed over'] - once['direct']:.0f} us more; {jitter_shown()}"
     )
+
+
+def shown(costs: Costs) -> str:
+    return ", ".join(f"{share:.0f} {name}" for name, share in zip(("table", "front", "NATS"), costs.shares, strict=True))
 
 
 async def visit(url: str, token: str) -> None:

@@ -29,8 +29,8 @@ class Server:
         """The start-up screen."""
 
     def cpu(self) -> float:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        """Return the CPU seconds of all its threads, to the nanosecond: `/proc` counts hundredths."""
+        return time.clock_gettime(~self.process.pid << 3 | 2)  # clock_getcpuclockid(3)
 
     def waited(self) -> float:
         """Return the seconds that the server waited for its core, including time stolen by the hypervisor."""
