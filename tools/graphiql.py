@@ -110,7 +110,7 @@ def install_node(where: Path, folder: Path) -> None:
 
 def fetch(command: list[str], package: Package, folder: Path) -> bytes:
     """Return the package as npm packs it. Raise Failure if its hash is wrong."""
-    output = run([*command, "pack", "--silent", f"{package.name}@{package.version}"], folder)
+    output = run([*command, "pack", "--loglevel=error", f"{package.name}@{package.version}"], folder)
     content = (folder / output.split()[-1]).read_bytes()
     integrity = "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()
     if integrity != package.integrity:
@@ -124,7 +124,7 @@ def run(command: list[str], folder: Path) -> str:
     except OSError as error:
         raise Failure(str(error)) from None
     if done.returncode:
-        raise Failure(f"{' '.join(command[-4:])} failed: {done.stderr.strip()[-300:]}")
+        raise Failure(f"{' '.join(command[-3:])} failed: {done.stderr.strip()[-300:]}")
     return done.stdout
 
 

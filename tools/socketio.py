@@ -64,7 +64,7 @@ def install_clients(target: Path) -> Path:
             for name in ("package.json", LOCK):
                 shutil.copy(WANTED / name, target / name)
             with npm(target) as command:
-                run([*command, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], target)
+                run([*command, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], target)
             installed.write_text(wanted)
     return target
 

@@ -64,7 +64,7 @@ def install_packages() -> None:
         if stamp.exists() and stamp.read_text() == wanted:
             return
         with TemporaryDirectory() as folder, npm(Path(folder)) as command:
-            run([*command, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], WEB)
+            run([*command, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], WEB)
         stamp.write_text(wanted)
 
 
