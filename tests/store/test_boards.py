@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from botdrome.store.store import AlreadyOver, Finish, Note, Store
 from tests.store.entries import GAME, a_match, a_result, an_end
@@ -31,11 +32,12 @@ async def test_a_board_is_kept_and_nobody_is_shown_it_while_the_match_runs(store
 async def test_a_board_stands_when_the_server_was_killed(store: Store, boards: int) -> None:
     store.begin(a_match("m"))
     for number in range(boards):
-        await store.finish(a_board("m", view={"board": number}, record=b"board %d" % number))
+        result = replace(a_result(1, 1), boards=a_result(1, 1).boards * (number + 1))
+        await store.finish(a_board("m", view={"board": number}, record=b"board %d" % number, result=result))
     assert await store.abort_running("it crashed", 3000) == 1
     match = await store.match("m")
     assert match and (match.status, match.ended, match.reason) == ("aborted", 3000, "it crashed")
-    assert match.result == a_result(1, 1) and match.view == {"board": boards - 1}
+    assert match.result == result and match.view == {"board": boards - 1}
     assert await store.record("m") == b"board %d" % (boards - 1)
     assert await store.flight("m", 0) is None
 
@@ -71,8 +73,11 @@ async def test_a_board_of_a_match_that_others_aborted_is_refused(store: Store) -
 
 async def test_a_board_may_come_twice(store: Store) -> None:
     store.begin(a_match("m"))
-    await store.finish(a_board("m"))
-    await store.finish(a_board("m"))
+    board = a_board("m", notes=(Note("elo late", "m 1", {"wins": 1}),))
+    await store.finish(board)
+    await store.keep([Note("elo", "ada", {"wins": 1})], instead_of=Note("elo late", "m 1", {}))
+    await store.finish(board)
+    assert await store.notes("elo late") == {}, "it counts once"
     await store.abort_running("it crashed", 3000)
     assert await store.record("m") == b"one board"
 

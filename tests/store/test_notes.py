@@ -32,6 +32,14 @@ async def test_notes_come_with_the_end_of_a_match_and_only_with_it(store: Store)
     assert await store.notes("elo") == {"ada": {"wins": 1}, "bob": {"wins": 0}}
 
 
+async def test_notes_take_the_place_of_another(store: Store) -> None:
+    await store.keep([Note("late", LONG, {}), Note("late", "b", {})])
+    await store.keep([Note("elo", "ada", {"wins": 1})], instead_of=Note("late", LONG, {}))
+    assert (await store.notes("late"), await store.notes("elo")) == ({"b": {}}, {"ada": {"wins": 1}})
+    await store.keep([], instead_of=Note("late", "b", {}))
+    assert await store.notes("late") == {}
+
+
 async def test_notes_are_struck_by_name(store: Store) -> None:
     await store.keep([Note("bans", LONG, {}), Note("bans", "b", {"x": 1}), Note("other", "b", {})])
     await store.strike("bans", [LONG, "not there"])

@@ -76,9 +76,14 @@ class ChangeBot(Struct, frozen=True):
 
 class AddNotes(Struct, frozen=True):
     notes: Sequence[Row]
+    instead_of: Row | None = None
 
     def plan(self) -> Plan[None]:
-        yield from noted(self.notes)
+        if self.notes:
+            yield from noted(self.notes)
+        if self.instead_of is not None:
+            book, name, *_ = self.instead_of
+            yield Run(queries.STRIKE_NOTES, {"book": book, "names": [name]})
 
 
 class RemoveNotes(Struct, frozen=True):
@@ -187,8 +192,8 @@ def ended(finish: Finish) -> End:
     return End(finish.id, finish.status != "running", end_row(finish), end_seat_rows(finish.result), files, notes)
 
 
-def kept_notes(notes: Sequence[Note]) -> AddNotes:
-    return AddNotes([note_row(note) for note in notes])
+def kept_notes(notes: Sequence[Note], instead_of: Note | None = None) -> AddNotes:
+    return AddNotes([note_row(note) for note in notes], None if instead_of is None else note_row(instead_of))
 
 
 def aborted(reason: str, now: Epoch) -> AbortRunning:

@@ -11,6 +11,7 @@ from botdrome.store.store import AlreadyOver, UnknownMatch
 from botdrome.store.tables import matches, notes, records, seats
 
 END_OF_MATCH = ("status", "ended", "result", "view", "reason")
+RESULT = END_OF_MATCH.index("result")
 END_OF_SEAT = ("place", "score", "cause")
 
 
@@ -48,16 +49,16 @@ class MatchBatch:
         self._numbers = iter(numbers)
         self._number: dict[str, int] = {}
         self._running: set[str] = set()
-        self._filed: set[str] = set()
-        """Running matches that have a record."""
+        self._filed: dict[str, str] = {}
+        """The results of running matches that have a record, as they were after their last boards."""
         self._over: dict[str, Row] = {}
         """Status and time of the end, for matches that have ended."""
-        for match_id, number, status, ended, has_result in known:
+        for match_id, number, status, ended, result in known:
             self._number[match_id] = number
             if status == "running":
                 self._running.add(match_id)
-                if has_result:
-                    self._filed.add(match_id)
+                if result is not None:
+                    self._filed[match_id] = result
             else:
                 self._over[match_id] = status, ended
         self._matches: dict[int, Row] = {}
@@ -90,6 +91,8 @@ class MatchBatch:
         if match.id not in self._running:
             self._check_end(match)
             return
+        if not match.over and self._filed.get(match.id) == match.match[RESULT]:
+            return  # a lost commit is repeated: others may have used its notes since
         if match.over:
             self._running.remove(match.id)
             self._over[match.id] = match.match[:2]
@@ -99,7 +102,7 @@ class MatchBatch:
             self._ended_matches[number] = (*match.match, number)
             self._ended_seats[number] = [(*seat, number) for seat in match.seats]
         if match.id in self._filed:
-            self._filed.remove(match.id)
+            del self._filed[match.id]
             self._outdated.append(match.id)
         self._file(number, match.files)
         self._notes.extend(match.notes)

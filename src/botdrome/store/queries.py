@@ -49,8 +49,9 @@ NOTES_COUNTED = select(func.count()).select_from(notes).where(_of_book)
 NOTES_KEPT = select(notes.c.name).where(_of_book, Listed(notes.c.name, "names"))
 STRIKE_NOTES: Delete = delete(notes).where(_of_book, Listed(notes.c.name, "names"))
 
-_has_result = matches.c.result.is_not(None)
-KNOWN = select(matches.c.id, matches.c.number, matches.c.status, matches.c.ended, _has_result).where(Listed(matches.c.id, "ids"))
+KNOWN = select(matches.c.id, matches.c.number, matches.c.status, matches.c.ended, matches.c.result).where(
+    Listed(matches.c.id, "ids")
+)
 STRIKE_RECORDS: Delete = delete(records).where(records.c.number.in_(select(matches.c.number).where(Listed(matches.c.id, "ids"))))
 RUNNING = select(func.count()).select_from(matches).where(HAS_STATUS["running"])
 ABORT: Update = (

@@ -153,9 +153,9 @@ class SqlStore:
     async def change_url(self, name: str, url: str | None) -> None:
         await self._journal.enter(changes.ChangeBot(name, "url", None if url is None else plain(url)))
 
-    async def keep(self, notes: Sequence[Note], retry: bool = False) -> None:
-        if notes:
-            await self._journal.enter(changes.kept_notes(notes), lasting=retry)
+    async def keep(self, notes: Sequence[Note], retry: bool = False, instead_of: Note | None = None) -> None:
+        if notes or instead_of is not None:
+            await self._journal.enter(changes.kept_notes(notes, instead_of), lasting=retry)
 
     async def notes(self, book: str) -> dict[str, dict[str, Any]]:
         found = [note_entry(row) for row in await self._fetch(queries.NOTES, {"book": key(book)})]

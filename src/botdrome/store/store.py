@@ -279,8 +279,11 @@ class Store(Protocol):
     async def meetings(self, game: str, contest: str) -> tuple[Meetings, Meetings]:
         """Return the meetings in ended matches and in running ones. Aborted matches do not count."""
 
-    async def keep(self, notes: Sequence[Note], retry: bool = False) -> None:
-        """Store notes outside any match; `retry`: wait for an outage to end, as `finish` does."""
+    async def keep(self, notes: Sequence[Note], retry: bool = False, instead_of: Note | None = None) -> None:
+        """Store notes outside any match; `retry`: wait for an outage to end, as `finish` does.
+
+        `instead_of` is deleted in the same transaction.
+        """
 
     async def notes(self, book: str) -> dict[str, dict[str, Any]]:
         """Return the values of the notes of a book, by name."""
