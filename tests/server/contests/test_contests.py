@@ -6,15 +6,19 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from botdrome.contest.document import document_from
-from botdrome.store.contest_journal import ContestRefusal
+from botdrome.contest.progress import ContestProgress
+from botdrome.store.contest_journal import ContestRefusal, StoredContest
 from botdrome.store.store import Wanted
 from tests.cli.commands import run_beside
 from tests.server.clients import PATIENCE, bot, leap, registered, server
 from tests.server.contests.entrants import CUP, cup_progress, entered, open_contest, play_all, stored_cup
 
 pytestmark = pytest.mark.anyio
+
+GAME = str(CUP["game"])
 
 
 async def test_a_contest_runs_to_its_end(tmp_path: Path) -> None:
@@ -57,8 +61,8 @@ async def test_contests_leave_and_come_back(tmp_path: Path) -> None:
         assert house.contests.running("cup") is not None
         house.contests.leave("noughts-and-crosses")
         assert house.contests.running("cup") is None and not house.contests.are_running("noughts-and-crosses")
-        assert not house.contests._moments._timers
-        await house.contests._act_on_time("cup", "end")  # its moment had come when it left
+        assert not house.contests.moments._timers
+        await house.contests.moments._follow("cup", "end")  # its moment had come when it left
         await house.contests.open("noughts-and-crosses")
         assert len((await play_all(house, logins)).results) == 2
 
@@ -71,8 +75,16 @@ async def test_house_bots_play_by_themselves(tmp_path: Path) -> None:
         await open_contest(house, entrants=[{"bot": "house:random"}, {"bot": "house:perfect"}])
         await house.contests.act("cup", "start", "operator")
         await asyncio.wait_for(over.wait(), PATIENCE)
-        places = [standing.place for standing in (await cup_progress(house)).standings()]
-        assert places in ([1, 2], [1, 1])  # the random bot may draw both matches by chance
+        cup = await stored_cup(house)
+        drawn = [result.places == (1, 1) for result in cup.results.values()]
+        assert len(drawn) == 2 and cup.entry.state == "over"
+        assert places_in(cup) == ([1, 1] if all(drawn) else [1, 2])  # a random bot may draw twice by chance
+        draws = {key: replace(result, places=(1, 1)) for key, result in cup.results.items()}
+        assert places_in(replace(cup, results=draws)) == [1, 1]
+
+
+def places_in(cup: StoredContest) -> list[int]:
+    return [standing.place for standing in ContestProgress(cup.entry.document, cup.entrants, cup.results).standings()]
 
 
 @pytest.mark.parametrize(("rule", "places"), [("forfeit", (1, 2)), ("skip", ())])
@@ -161,6 +173,32 @@ async def test_a_contest_starts_and_ends_at_its_moments(tmp_path: Path) -> None:
         await asyncio.wait_for(over.wait(), PATIENCE)
         log = (await stored_cup(house)).log
         assert [(line.author, line.action) for line in log[-2:]] == [("the document", "running"), ("the document", "over")]
+
+
+async def test_a_start_on_time_is_stored_before_another_node_has_the_contest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house)
+        await entered(house, "ada", "bob")
+        contests, change_state, go_on = house.contests, house.contests.journal.change_state, asyncio.Event()
+
+        async def held(*words: Any) -> None:
+            await go_on.wait()
+            await change_state(*words)
+
+        monkeypatch.setattr(contests.journal, "change_state", held)
+        await contests.change("cup", document_from(CUP | {"start": "2026-01-01T10:00:00Z"}), "operator")
+        while not contests.moments.acting[GAME]:
+            await asyncio.sleep(0)
+        contests.leave(GAME)
+        go_on.set()
+        while contests.moments.acting[GAME]:
+            await asyncio.sleep(0)
+        assert contests["cup"] is None and not contests.moments._timers
+        assert (await stored_cup(house)).entry.state == "running"
+        await contests.open(GAME)
+        assert contests.running("cup") is not None and contests.are_running(GAME)
 
 
 async def test_a_contest_with_too_few_bots_at_its_start_waits_for_its_organiser(tmp_path: Path) -> None:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
-import structlog
-
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.by_name import CONTEST_FORMATS
 from botdrome.contest.formats.format import Entrant, EntrantNumber
 from botdrome.contest.progress import LateEntry
-from botdrome.server.contests.contest_moments import ContestMoments, Moment, seconds_to
+from botdrome.server.contests.contest_moments import ContestMoments
 from botdrome.server.contests.contest_planner import UNKNOWN, ContestPlanner
 from botdrome.server.contests.contest_player import ContestPlayer
 from botdrome.server.contests.entry_rules import check_version, checked_house_bot, entry_problem, number_of, numbers_of
@@ -23,6 +21,7 @@ from botdrome.server.failures import log_failure
 from botdrome.server.workers.pool import Workers
 from botdrome.store.contest_journal import (
     ALL_PLAYED,
+    ContestEntry,
     ContestJournal,
     ContestRefusal,
     ContestState,
@@ -30,8 +29,6 @@ from botdrome.store.contest_journal import (
     UnknownContest,
 )
 from botdrome.store.store import BotEntry, Store
-
-log = structlog.get_logger()
 
 Action = Literal["open", "start", "pause", "resume", "end"]
 STATES_AFTER: dict[Action, ContestState] = {
@@ -51,7 +48,9 @@ class Contests:
         self._start, self._refusal, self._house = start, refusal, house
         self._stored: dict[str, EnteredContest] = {}
         self._running: dict[str, RunningContest] = {}
-        self._moments = ContestMoments(lambda name, action: start(self._act_on_time(name, action)))
+        self.moments = ContestMoments(start, self._entry_here, partial(self.act, author=RULES), self._let_wait)
+        self._left: set[str] = set()
+        """Games whose contests another node attends to."""
         self._loop = asyncio.get_running_loop()
         self.on_change: list[Callable[[], None]] = []
         """Called when a contest has started or is over, or a bot has left one."""
@@ -60,6 +59,7 @@ class Contests:
 
     async def open(self, game: str) -> None:
         """Load the contests of a game, so that players may wait for them, and go on with those that run."""
+        self._left.discard(game)
         for name, entry in (await self.journal.contests()).items():
             if entry.document.game == game:
                 stored = await self._reload(name)
@@ -70,9 +70,10 @@ class Contests:
 
     def leave(self, game: str) -> None:
         """Another node attends to the contests of a game. It plays the matches again that run here, so they are aborted."""
+        self._left.add(game)
         for name in self._names(game):
             del self._stored[name]
-            self._moments.forget(name)
+            self.moments.forget(name)
             if (contest := self._running.pop(name, None)) is not None:
                 contest.pause(MOVED)
 
@@ -83,7 +84,9 @@ class Contests:
         return {name for name, stored in self._stored.items() if stored.entry.document.game == game}
 
     async def _reload(self, name: str) -> EnteredContest:
-        stored = self._stored[name] = await self.journal.entered(name)
+        stored = await self.journal.entered(name)
+        if stored.entry.document.game not in self._left:
+            self._stored[name] = stored
         return stored
 
     # Look-ups.
@@ -231,14 +234,18 @@ class Contests:
 
     def _attend_to(self, stored: EnteredContest, results: int) -> None:
         """Let players wait for a contest, whether or not it has started."""
+        if stored.entry.document.game in self._left:
+            return
         refusal = partial(self._refusal, stored.entry.document.game)
         self._running[stored.entry.document.name] = RunningContest(
             stored, self.journal, self._planner, self._start, refusal, self._over, results
         )
 
     def _follow(self, stored: EnteredContest) -> None:
-        """Let a contest follow its new state."""
-        contest = self._running[stored.entry.document.name]
+        """Let a contest follow its new state, unless another node attends to it now."""
+        contest = self._running.get(stored.entry.document.name)
+        if contest is None:
+            return
         if stored.entry.state in ("running", "paused") and not contest.started:
             self._begin(contest, stored)
         if stored.entry.state == "running":
@@ -247,7 +254,7 @@ class Contests:
             contest.pause()
         elif stored.entry.state == "over":
             self._end(contest)
-        self._moments.watch(stored.entry)
+        self.moments.watch(stored.entry)
 
     def _begin(self, contest: RunningContest, stored: EnteredContest) -> None:
         for entrant in stored.entrants:
@@ -284,17 +291,10 @@ class Contests:
 
     # Moments of the document.
 
-    async def _act_on_time(self, name: str, action: Moment) -> None:
-        stored = self._stored[name] if name in self._running else None  # another node may attend to it now
-        if stored is None or (seconds_to(stored.entry, action) or 0) > 0:
-            return None if stored is None else self._moments.watch(stored.entry)
-        try:
-            await self.act(name, action, RULES)
-        except ContestRefusal as problem:
-            log.warning("a contest cannot follow its document", contest=name, action=action, why=str(problem))
-            await self.journal.wait(name, RULES, f"cannot {action}", f"it cannot {action} as its document says: {problem}")
-            await self._reload(name)
-        except Exception:
-            log_failure("a contest could not follow its document")
-            self._moments.ring_in(RETRY, name, action)
-        return None
+    def _entry_here(self, name: str) -> ContestEntry | None:
+        """Return the entry of a contest, unless another node attends to it now."""
+        return self._stored[name].entry if name in self._running else None
+
+    async def _let_wait(self, name: str, what: str, why: str) -> None:
+        await self.journal.wait(name, RULES, what, why)
+        await self._reload(name)

@@ -90,7 +90,11 @@ class ContestOrders:
         self._desk.close_books(game)
 
     def in_use(self, game: str) -> bool:
-        return self._contests.are_running(game) or bool(self._busy[game])
+        return self._contests.are_running(game) or not self.settled(game)
+
+    def settled(self, game: str) -> bool:
+        """Whether no order is being carried out, and no contest starts or ends on time."""
+        return not self._busy[game] and not self._contests.moments.acting[game]
 
     # At any node.
 
