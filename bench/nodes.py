@@ -59,6 +59,7 @@ class NodePlan(NamedTuple):
 class PlannedMembers:
     def __init__(self, plan: NodePlan) -> None:
         self.here, self.on_change, self.on_draining = plan.node, list[Any](), list[Any]()
+        self.leaving = False
         self.nodes = {one.id: one for one in (plan.node, *plan.others)}
 
     def room_home(self, _: str) -> NodeId | None:

@@ -71,15 +71,17 @@ def _boards_of_matches(matches: Sequence[MatchEntry], boards: dict[int, Any]) ->
 
 
 def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]:
-    """The boards of a player follow one another."""
+    """The boards of a player follow one another. One that ends at a drained node may count after later ones."""
     ratings: dict[str, float] = {}
     won, played = Counter[str](), Counter[str]()
-    for _, board in sorted(boards.items()):
+    left = [board for _, board in sorted(boards.items())]
+    while left:
+        board = next((board for board in left if _follows(board, ratings)), left[0])
+        left.remove(board)
         names = board["player1"], board["player2"]
-        told = board["rating1"], board["rating2"]
         before = [ratings.get(name, START) for name in names]
-        if any(abs(one - two) > 1e-6 for one, two in zip(before, told, strict=True)):
-            yield f"duel: before board {board['id']} the ratings were {before}, not {told}"
+        if not _follows(board, ratings):
+            yield f"duel: before board {board['id']} the ratings were {before}, not {board['rating1']}, {board['rating2']}"
         after = updated(before[0], before[1], 0.5 if board["winner"] is None else float(board["winner"] == names[0]))
         ratings |= zip(names, after, strict=True)
         won[board["winner"]] += 1
@@ -90,6 +92,11 @@ def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]
         made = won[name], played[name], ratings.get(name, START)
         if (line["score"], line["boards"]) != made[:2] or abs(line["rating"] - made[2]) > 1e-6:
             yield f"duel: the table has {line}; the boards make {made}"
+
+
+def _follows(board: dict[str, Any], ratings: dict[str, float]) -> bool:
+    """Whether a board was the next one, by the ratings that its players had."""
+    return all(abs(ratings.get(board[f"player{at}"], START) - board[f"rating{at}"]) <= 1e-6 for at in (1, 2))
 
 
 async def boat_statistics(url: str) -> BoatStatistics:

@@ -13,7 +13,7 @@ from botdrome.cli.store_commands import existing, store_url
 from botdrome.cli.terminal import Terminal, complain
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.server.boats.ini import write_files, written
-from botdrome.server.boats.statistics import GAMES, PLAYERS, BoatStatistics, titles
+from botdrome.server.boats.statistics import GAMES, LATE, PLAYERS, BoatStatistics, titles
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 
 
@@ -41,7 +41,11 @@ def show_stats(name: str | None, player: bool, db: str, as_json: bool, db_dir: P
 async def _read(url: str) -> BoatStatistics:
     store = await open_store(url)
     try:
-        return BoatStatistics(await store.notes(GAMES), await store.notes(PLAYERS), None)
+        statistics = BoatStatistics(await store.notes(GAMES), await store.notes(PLAYERS), None)
+        for name, value in (await store.notes(LATE)).items():
+            statistics.draft_late(name, value)
+            statistics.settle(name)
+        return statistics
     finally:
         await store.close()
 

@@ -27,4 +27,7 @@ def _rooms(game: str, served: Sequence[ServedProtocol], orders: ContestOrders, t
     def in_use() -> bool:
         return any(one.in_use() for one in served) or orders.in_use(game) or tables.bound(game)
 
-    return Rooms(open_, leave, in_use)
+    def settled() -> bool:
+        return all(one.settled() for one in served) and orders.settled(game) and not tables.ending_in_contests(game)
+
+    return Rooms(open_, leave, in_use, settled)

@@ -154,7 +154,9 @@ class ServedProtocol:
     open_rooms: Callable[[], Awaitable[None]] = _nothing
     """Reads the state of its rooms from the store. Of several nodes, only the one that has the rooms does so."""
     leave_rooms: Callable[[], None] = lambda: None
-    """Called when another node has the rooms: this one stores nothing for them from now on."""
+    """Called when another node gets the rooms: this one stores nothing of theirs from now on that another may change."""
+    settled: Callable[[], bool] = lambda: True
+    """Whether everything in its rooms is stored, so that another node can read their state."""
     in_use: Callable[[], bool] = lambda: False
     """Whether clients are in the rooms. Tables and contests count anyway."""
 

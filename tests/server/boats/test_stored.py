@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.cli.stats import _read
 from botdrome.server.boats.orders import shown
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.statistics import GAMES, PLAYERS, BoatStatistics
+from botdrome.server.boats.statistics import GAMES, LATE, PLAYERS, BoatStatistics
 from botdrome.store.store import Unstorable
 from tests.server.boats.clients import boat_rooms, boat_server, sailors, the_room
 from tests.server.holding import hold_back, notes_of
@@ -93,3 +94,17 @@ async def test_files_that_a_killed_server_did_not_write_are_written_at_the_next_
     async with boat_server(tmp_path, PLAN, boats_dir=str(folder)):
         pass
     assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == before
+
+
+async def test_a_game_that_ends_after_its_rooms_have_moved_counts_at_the_next_start(tmp_path: Path) -> None:
+    async with boat_server(tmp_path, PLAN) as house, sailors(house, "ann", "bob") as (ann, _):
+        books(house).late.leave()
+        the_room(house).games[0].abort()
+        await ann.rest()
+        assert books(house).players == {} and len(await house.arena.store.notes(LATE)) == 1
+        url = f"sqlite:///{house.arena.store.source.place}"
+    stats = await _read(url)
+    assert stats.players["ann"]["gamesPlayed"] == stats.games["Tea"]["total.aborted"] == 1
+    async with boat_server(tmp_path, PLAN) as house:
+        assert (books(house).games, books(house).players) == (stats.games, stats.players)
+        assert await house.arena.store.notes(LATE) == {}

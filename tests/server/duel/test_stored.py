@@ -84,7 +84,7 @@ async def test_what_was_reckoned_with_a_match_that_cannot_be_stored_is_put_right
     table.drop("bad")
     await store.keep(good)
     table.settle("good")
-    await table.correct()
+    await table.correct(store)
     again = await open_duel_leaderboard(store)
     assert again.lines(0, 9) == table.lines(0, 9)
     assert [(name, line.wins, line.total_games) for name, line in again.lines(0, 9)] == [("bob", 1, 1), ("ada", 0, 1)]

@@ -16,6 +16,7 @@ class FixedMembers:
         self._homes: dict[Key, NodeId] = {}
         self.on_change: list[Callable[[], None]] = []
         self.on_draining: list[Callable[[], None]] = []
+        self.leaving = False
 
     @property
     def nodes(self) -> dict[NodeId, Node]:

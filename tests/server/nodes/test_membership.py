@@ -181,6 +181,38 @@ async def test_a_room_has_one_home_until_that_node_dies_or_drains(postgres_url: 
         assert await first.members.claim("hall") == third.id
 
 
+async def test_a_node_that_is_drained_for_a_moment_says_so_even_if_it_kept_its_rooms(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cluster(postgres_url, "ant", "bee") as (ant, bee):
+        members, told = ant.members, list[bool]()
+
+        async def undrained_first(node: str) -> None:
+            await members._rows.drain("ant", False)
+            raise StoreUnavailable("away")
+
+        members.on_change.append(lambda: told.append(members.leaving))
+        members.on_draining.append(lambda: told.append(members.leaving))
+        monkeypatch.setattr(members._rows, "free", undrained_first)
+        await bee.members.drain("ant")
+        await ant.until(lambda: told[-2:] == [True, False])
+
+
+async def test_rooms_are_given_up_once_all_is_stored(postgres_url: str) -> None:
+    async with cluster(postgres_url, "ant", "bee") as (ant, bee):
+        answers = [True, False, False]
+
+        async def settle() -> bool:
+            return answers.pop()
+
+        ant.members.settle = settle
+        await ant.members.claim("hall", lambda _, nodes: ant.members.here)
+        await bee.until(lambda: bee.members.room_home("hall") == ant.id)
+        await bee.members.drain("ant")
+        await bee.until(lambda: bee.members.room_home("hall") is None)
+        assert not answers
+
+
 async def test_nobody_is_dead_because_all_connections_were_lost(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when PostgreSQL restarts. One node is slow to come back."""
     async with cluster(postgres_url, "ant", "bee") as (ant, bee):

@@ -42,15 +42,20 @@ class House:
             self.cluster, "place", lambda key, nodes=None: spread(PLACES, nodes or [*self.members.nodes.values()])[key]
         )
         self.diary: list[str] = []
-        self.guests, self.fails = 0, False
+        self.guests, self.fails, self.stored = 0, False, True
         self._tasks: set[asyncio.Task[None]] = set()
-        self.rooms = RoomsHere(self.cluster, self.key, Rooms(self._open, lambda: self._note("left"), self._in_use), self._start)
+        self.rooms = RoomsHere(
+            self.cluster, self.key, Rooms(self._open, self._leave, self._in_use, lambda: self.stored), self._start
+        )
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.add(asyncio.get_running_loop().create_task(work))
 
     def _in_use(self) -> bool:
         return self.guests > 0
+
+    def _leave(self) -> None:
+        self._note("left")
 
     async def _open(self) -> None:
         if self.fails:
@@ -89,6 +94,31 @@ async def test_a_drained_node_leaves_its_rooms_before_another_opens_them(house: 
     for tell in house.members.on_draining:
         tell()
     assert house.diary == ["opened", "left"] and not house.rooms.open
+
+
+async def test_rooms_open_again_if_the_node_is_drained_no_more(house: House) -> None:
+    """Giving them up has failed, or what happened in them was not stored in time."""
+    await house.until("opened")
+    house.members.leaving, house.stored = True, False
+    for tell in house.members.on_draining:
+        tell()
+    house.members.change()
+    assert house.diary == ["opened", "left"] and not house.rooms.settled
+    house.members.leaving = False
+    house.members.change()
+    house.come()
+    await asyncio.sleep(0)
+    assert house.diary == ["opened", "left"]
+    house.stored = True
+    await house.until("opened", "left", "opened", "came in")
+
+
+async def test_rooms_that_are_being_opened_are_left_if_the_node_is_drained(house: House) -> None:
+    house.members.leaving = True
+    for tell in house.members.on_draining:
+        tell()
+    await house.until("opened", "left")
+    assert not house.rooms.open and house.rooms.settled
 
 
 async def test_rooms_in_use_stay_until_their_last_guest_leaves(house: House) -> None:

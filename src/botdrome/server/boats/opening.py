@@ -37,7 +37,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
         titles = [room.plan.title for port in rooms.all if port.name == name for room in port.rooms]
         return ", ".join(titles) if len(titles) > 1 else ""
 
-    load = partial(statistics.load, desk.store)
+    load = partial(statistics.load, desk.store, watch=desk.cluster is not None)
     return ServedProtocol(
         rooms,
         rooms.close,
@@ -45,6 +45,8 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
         listen=listen,
         describe_port=titles_at,
         open_rooms=load,
+        leave_rooms=statistics.late.leave,
+        settled=lambda: statistics.settled,
         in_use=rooms.in_use,
         game=GAME,
         targets=("/boats/", "/api/v1/operator/boats"),

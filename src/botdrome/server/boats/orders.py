@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from typing import Any
 
+from botdrome.server.boats.counted_game import tally_of
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.players import PlayerGroup, RoomPlayer
 from botdrome.server.boats.room import BoatRoom
-from botdrome.server.boats.statistics import GameTally
 from botdrome.wire.boats.commands import Kicked
 from botdrome.wire.boats.lines import BLANKS, BOOTED, plain, player_called, text_of
 
@@ -227,7 +227,7 @@ def _player_shown(player: RoomPlayer) -> dict[str, Any]:
 
 
 def _game_shown(game: BoatGame) -> dict[str, Any]:
-    tally, awaited = GameTally(game.shown), game.table.match.awaited
+    tally, awaited = tally_of(game.shown), game.table.match.awaited
     rows = []
     for at, player in enumerate(game.players):
         rows.append(

@@ -5,56 +5,45 @@ that a game changes only the lines of its players. "boats.player" has a note for
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import structlog
 
-from botdrome.games.battleship import Battleship
-from botdrome.games.fleet import HIT, MISS
+from botdrome.server.boats.counted_game import CountedGame, Pages, Value, counted_game, player_pages, title_pages
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.players import RoomPlayer
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.tables.ledger import Ledger, Look
+from botdrome.server.tables.late_entries import LateEntries
+from botdrome.server.tables.ledger import Ledger
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import Note, Store
 
 log = structlog.get_logger()
 
-GAMES, PLAYERS = "boats.game", "boats.player"
-LAST_STATUS = "disconnected"
-"""Status of every player: the original closes all connections before it counts."""
-Value = dict[str, Any]
-Pages = dict[str, Value]
-
-
-class GameTally:
-    """The figures of one game so far, player by player."""
-
-    def __init__(self, position: Battleship) -> None:
-        self.turns, self.scores, self.skips = position.turns, position.scores, position.skips
-        self.hits = [board.count(HIT) for board in position.boards]
-        self.misses = [board.count(MISS) for board in position.boards]
-        self.first = [score == max(self.scores) for score in self.scores]
-        self.last = [score == min(self.scores) for score in self.scores]
+GAMES, PLAYERS, LATE = "boats.game", "boats.player", "boats.late"
 
 
 class BoatStatistics:
     """The stored statistics in memory. A change is stored as a whole line."""
 
     def __init__(self, games: Pages, players: Pages, folder: Path | None) -> None:
+        self.late = LateEntries(LATE, self)
         self._games: Ledger[str, Value] = Ledger(games)
         self._players: Ledger[str, Value] = Ledger(players)
         self._folder = folder
         self._writing: asyncio.Task[None] | None = None
         self._unwritten: dict[tuple[str, str], None] = {}
 
-    async def load(self, store: Store) -> None:
-        """Read the statistics from the store, and import those that only the folder has."""
+    async def load(self, store: Store, watch: bool = False) -> None:
+        """Read the statistics from the store, and import those that only the folder has.
+
+        `watch`: games may end at other nodes, and count as well.
+        """
         games, players = await store.notes(GAMES), await store.notes(PLAYERS)
         new_games: Pages = {}
         new_players: Pages = {}
@@ -66,6 +55,12 @@ class BoatStatistics:
         await store.keep(_notes(new_games, new_players))
         self._games, self._players = Ledger(games | new_games), Ledger(players | new_players)
         self.write_again([("game", title) for title in titles(games)] + [("player", name) for name in players])
+        await self.late.open(store, watch)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the stored lines are those in memory."""
+        return self._games.settled and self._players.settled
 
     @property
     def games(self) -> Pages:
@@ -78,23 +73,30 @@ class BoatStatistics:
     def enter(self, plan: RoomPlan, game: BoatGame) -> tuple[Note, ...]:
         """Return the notes to store for a game that is over. It counts once `settle` is called."""
         self.drop(game)
-        tally, result = GameTally(game.position), game.table.match.result
-        aborted = result is not None and result.aborted
-        games = self._games.draft(game, lambda look: _title_pages(plan, tally, aborted, game.players, look))
-        players = self._players.draft(game, lambda look: _player_pages(tally, game.players, look))
+        counted = counted_game(plan, game)
+        return (self.late.note(game.table.entry.id, counted),) if self.late.away else self._draft(game, counted)
+
+    def draft_late(self, name: str, value: Mapping[str, Any]) -> tuple[Note, ...]:
+        """Return the notes to store for a game that has ended at another node."""
+        return self._draft(name, msgspec.convert(value, CountedGame))
+
+    def _draft(self, entry: Hashable, game: CountedGame) -> tuple[Note, ...]:
+        games = self._games.draft(entry, lambda look: title_pages(game, look))
+        players = self._players.draft(entry, lambda look: player_pages(game, look))
         return _notes(games, players)
 
-    def settle(self, game: BoatGame) -> None:
+    def settle(self, entry: Hashable) -> None:
         """Count a game that is stored."""
-        self._show(self._games.settle(game), self._players.settle(game))
+        self._show(self._games.settle(entry), self._players.settle(entry))
 
-    def drop(self, game: BoatGame) -> None:
+    def drop(self, entry: Hashable) -> None:
         """Forget a game that could not be stored. Does nothing after `settle`."""
-        self._show(self._games.drop(game), self._players.drop(game))
+        self._show(self._games.drop(entry), self._players.drop(entry))
 
     async def correct(self, store: Store) -> None:
         """Store lines again that included a dropped game."""
-        await store.keep(_notes(self._games.corrections(), self._players.corrections()), retry=True)
+        await self._games.correct(lambda games: store.keep(_notes(games, {}), retry=True))
+        await self._players.correct(lambda players: store.keep(_notes({}, players), retry=True))
 
     def _show(self, games: Pages, players: Pages) -> None:
         self._unwritten |= {("game", title): None for title in titles(games)} | {("player", name): None for name in players}
@@ -124,6 +126,7 @@ class BoatStatistics:
                 log.error("the statistics cannot be written", folder=str(folder), problem=str(problem))
 
     async def close(self) -> None:
+        self.late.close()
         self.write()
         if self._writing is not None:
             await self._writing
@@ -172,67 +175,6 @@ def game_page(games: Pages, title: str) -> Value:
         if sign and of == title:
             page |= {f"player.{player}.{key}": word for key, word in value.items()}
     return page
-
-
-def plan_lines(plan: RoomPlan) -> Value:
-    offer = plan.offer
-    counts = {"minPlayers": plan.min, "maxPlayers": plan.max, "pointGoal": offer.goal}
-    return {"name": plan.title} | counts | {"width": plan.width, "height": plan.height, "boat": list(offer.boats.names)}
-
-
-def _game_lines(before: Value, tally: GameTally, aborted: bool) -> Value:
-    last = {
-        "turnCount": tally.turns[0],
-        "playerCount": len(tally.turns),
-        "hits": sum(tally.scores),
-        "ties": sum(tally.first) - 1,
-    }
-    return _counted(before, "gameCount", last, {"aborted": aborted})
-
-
-def _line_in_game(before: Value, tally: GameTally, at: int) -> Value:
-    lines = _counted(before, None, _counts(tally, at), {"firstPlace": tally.first[at], "lastPlace": tally.last[at]})
-    return lines | {"total.games": before.get("total.games", 0) + 1}
-
-
-def _player_lines(before: Value, tally: GameTally, at: int) -> Value:
-    seen = {"opponents": len(tally.turns) - 1, "hitCount": tally.hits[at], "missCount": tally.misses[at]}
-    lines = _counted(
-        before, "gamesPlayed", _counts(tally, at) | seen, {"firstPlace": tally.first[at], "lastPlace": tally.last[at]}
-    )
-    lines["last.lasPlace"] = lines.pop("last.lastPlace")
-    return lines
-
-
-def _counts(tally: GameTally, at: int) -> dict[str, int]:
-    return {"score": tally.scores[at], "skips": tally.skips[at], "turns": tally.turns[at]}
-
-
-def _counted(before: Value, games: str | None, counts: dict[str, int], facts: dict[str, bool]) -> Value:
-    """Add to the totals, and set the figures of the last game."""
-    lines: Value = {games: before.get(games, 0) + 1} if games else {}
-    for key, count in (counts | facts).items():
-        lines[f"total.{key}"] = before.get(f"total.{key}", 0) + int(count)
-        lines[f"last.{key}"] = count
-    return lines
-
-
-def _title_pages(plan: RoomPlan, tally: GameTally, aborted: bool, players: Sequence[RoomPlayer], look: Look[str, Value]) -> Pages:
-    title = plan.title
-    pages = {title: plan_lines(plan) | _game_lines(look(title) or {}, tally, aborted)}
-    for player in players:
-        here = f"{title}|{player.text}"
-        pages[here] = _line_in_game(pages.get(here) or look(here) or {}, tally, player.player)
-    return pages
-
-
-def _player_pages(tally: GameTally, players: Sequence[RoomPlayer], look: Look[str, Value]) -> Pages:
-    pages: Pages = {}
-    for player in players:
-        name = player.text
-        who = {"playerName": name, "lastAddress": player.address, "lastStatus": LAST_STATUS}
-        pages[name] = who | _player_lines(pages.get(name) or look(name) or {}, tally, player.player)
-    return pages
 
 
 def _notes(games: Pages, players: Pages) -> tuple[Note, ...]:

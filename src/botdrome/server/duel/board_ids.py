@@ -25,7 +25,7 @@ class BoardIds:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._last = self._reserved = 0
-        self._reserving = False
+        self.reserving = False
         self._closed = True
 
     async def open(self) -> None:
@@ -50,16 +50,16 @@ class BoardIds:
     @property
     def low(self) -> bool:
         """Whether more ids should be reserved now."""
-        return self.left < BLOCK // 2 and not self._reserving
+        return self.left < BLOCK // 2 and not self.reserving
 
     async def reserve(self) -> None:
         if self._closed:
             return
-        self._reserving = True
+        self.reserving = True
         try:
             await self._note(self._reserved + BLOCK)
         finally:
-            self._reserving = False
+            self.reserving = False
 
     def leave(self) -> None:
         """Another node reserves ids from now on. Those that are left can still be taken."""

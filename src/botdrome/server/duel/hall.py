@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Coroutine
 from functools import partial
 from random import Random
-from time import time
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,10 +11,10 @@ from msgspec.structs import replace
 from botdrome.contest.lobby import Wish
 from botdrome.contest.pairing import paired
 from botdrome.formats import FORMATS
-from botdrome.match.events import rotated
 from botdrome.server.duel.board_ids import BoardIds, question_ids
+from botdrome.server.duel.ended_boards import ended_boards, epoch_now
 from botdrome.server.duel.leaderboard import DuelLeaderboard
-from botdrome.server.duel.player_records import Counted, PlayedBoard
+from botdrome.server.duel.player_records import Counted
 from botdrome.server.duel.settings import DuelSection
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
@@ -28,7 +27,7 @@ from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.store.store import Epoch, Note
+from botdrome.store.store import Note
 from botdrome.wire.conversation import Command, LoginRefused
 from botdrome.wire.duel.commands import Enter, Entered, Superseded
 from botdrome.wire.duel.conversation import GAME, DuelConversation
@@ -112,10 +111,19 @@ class DuelHall:
         self.desk.tasks.start(_logged(work))
 
     async def open(self) -> None:
-        await self.table.load()
+        await self.table.load(watch=self.desk.cluster is not None)
         await self._ids.open()
 
+    def leave(self) -> None:
+        self.table.late.leave()
+        self._ids.leave()
+
+    @property
+    def settled(self) -> bool:
+        return self.table.settled and not self._ids.reserving
+
     async def close(self) -> None:
+        self.table.late.close()
         present, self._present = self._present, {}
         for session in present.values():
             session.close()
@@ -219,7 +227,7 @@ class DuelHall:
         self._writers.pop(table.entry.id, None)
         self._counted.pop(table.entry.id, None)
         self.table.drop(table.entry.id)
-        self._store_in_background(self.table.correct())
+        self._store_in_background(self.table.correct(self.desk.store))
 
     def make_writer(self, header: MatchHeader) -> Duel:
         """The writer for a match, which counts its boards even where nobody is on this protocol any more."""
@@ -233,13 +241,13 @@ class DuelHall:
     def notes(self, table: Table) -> tuple[Note, ...]:
         """Return the statistics of the boards that have ended since the last call."""
         first_board, counted = self.make_writer(table.writers.header).first_board, self._counted[table.entry.id]
-        return self.table.enter(table.entry.id, first_board + counted.boards, _boards(table, counted))
+        return self.table.enter(table.entry.id, first_board + counted.boards, ended_boards(table, counted))
 
     def stored(self, table: Table) -> None:
         match = table.match
-        self._counted[table.entry.id] = Counted(match.board, match.steps, _now())
+        self._counted[table.entry.id] = Counted(match.board, match.steps, epoch_now())
         self.table.settle(table.entry.id)
-        self._store_in_background(self.table.correct())
+        self._store_in_background(self.table.correct(self.desk.store))
 
 
 def _replace(before: Session, newcomer: Session) -> None:
@@ -265,7 +273,8 @@ async def open_duel(server: ServerParts) -> ServedProtocol:
         game=GAME,
         targets=("/duel/", "/api/v1/duel/players"),
         open_rooms=hall.open,
-        leave_rooms=ids.leave,
+        leave_rooms=hall.leave,
+        settled=lambda: hall.settled,
         in_use=lambda: bool(hall.connected),
     )
 
@@ -275,24 +284,3 @@ async def _logged(work: Coroutine[Any, Any, None]) -> None:
         await work
     except Exception:
         log_failure("the leaderboard of duel arena could not be stored")
-
-
-def _boards(table: Table, counted: Counted) -> list[PlayedBoard]:
-    """The boards that have ended and were not counted yet. Each move is a step, and all were made on the first of them."""
-    match, names = table.match, table.entry.players
-    boards = (match.result or match.result_if_ended("aborted")).boards
-    start, end = counted.since, max(counted.since, _now())
-    played: list[PlayedBoard] = []
-    for number, board in enumerate(boards[counted.boards :], counted.boards):
-        if "aborted" in board.causes:
-            break
-        one, two = rotated(len(names), number)
-        winner = None if board.places[one] == board.places[two] else int(board.places[one] > board.places[two])
-        moves = 0 if played else match.steps - counted.steps
-        played.append(PlayedBoard((names[one], names[two]), (board.causes[one], board.causes[two]), winner, start, end, moves))
-        start = end
-    return played
-
-
-def _now() -> Epoch:
-    return int(time() * 1000)

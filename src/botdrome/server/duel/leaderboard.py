@@ -1,7 +1,8 @@
 """Duel leaderboard: the records of duel arena's players. It shows only what is stored."""
 
 from bisect import bisect_left, insort
-from collections.abc import Collection, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Coroutine, Hashable, Iterable, Mapping, Sequence
+from secrets import token_hex
 from time import monotonic
 from typing import Any
 
@@ -9,11 +10,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.server.duel.player_records import DuelBoard, DuelRecord, PlayedBoard, book_of, reckoned
-from botdrome.server.tables.ledger import Change, Ledger
+from botdrome.server.duel.player_records import DuelBoard, DuelRecord, Look, PlayedBoard, book_of, reckoned
+from botdrome.server.tables.late_entries import LateEntries
+from botdrome.server.tables.ledger import Ledger
 from botdrome.store.store import Note, Store
 
-PLAYERS = "duel"
+PLAYERS, LATE = "duel", "duel late"
 MOST_NEWCOMERS = 10_000
 """With this many players, a new one is stored with its first board and not at its login, since names are free."""
 
@@ -26,13 +28,27 @@ class Online(Struct):
     stored: float = 0.0
 
 
-Visit = tuple[str, Online, float]
+class DuelEntry(Struct, frozen=True):
+    """What changes the records: boards that are over, and the time of players online."""
+
+    match: str = ""
+    first_id: int = 0
+    boards: tuple[PlayedBoard, ...] = ()
+    seconds: dict[str, float] = {}
+    """By player. A player without a record gets one."""
+
+    def lines(self, look: Look) -> dict[str, DuelRecord]:
+        lines, _ = reckoned(look, self.match, self.first_id, self.boards)
+        return lines | {name: _longer(lines.get(name) or look(name) or DuelRecord(), more) for name, more in self.seconds.items()}
+
+
+Visit = tuple[Online, float]
 """Seconds of a player's connection that are being stored."""
 
 
 class DuelLeaderboard:
     def __init__(self, store: Store, lines: Mapping[str, DuelRecord]) -> None:
-        self._store = store
+        self._store, self.late = store, LateEntries(LATE, self)
         self._online: dict[str, Online] = {}
         self._visits: dict[Hashable, list[Visit]] = {}
         self._begin(lines)
@@ -42,49 +58,65 @@ class DuelLeaderboard:
         self._ranks = {name: _rank(name, line) for name, line in lines.items()}
         self._order = sorted(self._ranks.values())
 
-    async def load(self) -> None:
-        """Read the records from the store, before the first player comes."""
+    async def load(self, watch: bool = False) -> None:
+        """Read the records from the store, before the first player comes. `watch`: matches may end at other nodes."""
         found = await self._store.notes(PLAYERS)
         self._begin({name: msgspec.convert(value, DuelRecord) for name, value in found.items()})
+        await self.late.open(self._store, watch)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the stored records are those in memory."""
+        return self._ledger.settled
 
     # Storing.
 
     def enter(self, match: str, first_id: int, boards: Sequence[PlayedBoard]) -> tuple[Note, ...]:
         """Return what to store of these boards. They count once `settle` is called."""
         self.drop(match)
-        _, played = reckoned(self._ledger.latest, match, first_id, boards)
-        names = {name for board in boards for name in board.names}
-        lines = self._draft(match, lambda look: reckoned(look, match, first_id, boards)[0], names)
-        return (*played, *lines)
+        seconds = self._visit(match, {name for board in boards for name in board.names})
+        return self._notes(match, f"{match} {first_id}", DuelEntry(match, first_id, tuple(boards), seconds)) if boards else ()
+
+    def draft_late(self, name: str, value: Mapping[str, Any]) -> tuple[Note, ...]:
+        """Return what to store of an entry that another node has made."""
+        return self._draft(name, msgspec.convert(value, DuelEntry))
 
     def settle(self, entry: Hashable) -> None:
         """The entry is stored, so it is shown from now on."""
-        for _, one, seconds in self._visits.pop(entry):
+        for one, seconds in self._visits.pop(entry, ()):
             one.stored += seconds
         self._show(self._ledger.settle(entry))
 
     def drop(self, entry: Hashable) -> None:
         """The entry could not be stored. This does nothing after `settle`."""
-        for _, one, seconds in self._visits.pop(entry, ()):
+        for one, seconds in self._visits.pop(entry, ()):
             one.drafted -= seconds
         self._show(self._ledger.drop(entry))
 
-    async def correct(self) -> None:
+    async def correct(self, store: Store) -> None:
         """Store again the records that were computed with a dropped entry."""
-        await self._store.keep(_notes(self._ledger.corrections()), retry=True)
+        await self._ledger.correct(lambda lines: store.keep(_notes(lines), retry=True))
 
     def _show(self, lines: Mapping[str, DuelRecord]) -> None:
         for name, line in lines.items():
             self._place(name, _rank(name, line))
 
-    def _draft(self, entry: Hashable, change: Change[str, DuelRecord], names: Collection[str] = ()) -> list[Note]:
-        """Draft a change, with the online time of these players if they are connected."""
-        now, visits = monotonic(), self._visits.setdefault(entry, [])
+    def _notes(self, entry: Hashable, name: str, change: DuelEntry) -> tuple[Note, ...]:
+        return (self.late.note(name, change),) if self.late.away else self._draft(entry, change)
+
+    def _draft(self, entry: Hashable, change: DuelEntry) -> tuple[Note, ...]:
+        _, boards = reckoned(self._ledger.latest, change.match, change.first_id, change.boards)
+        return (*boards, *_notes(self._ledger.draft(entry, change.lines)))
+
+    def _visit(self, entry: Hashable, names: Iterable[str]) -> dict[str, float]:
+        """Return the online time of those of the players that are connected, which is stored with the entry."""
+        now, visits, seconds = monotonic(), self._visits.setdefault(entry, []), dict[str, float]()
         for name in names:
             if (one := self._online.get(name)) is not None:
-                visits.append((name, one, now - one.since - one.drafted))
+                seconds[name] = now - one.since - one.drafted
+                visits.append((one, seconds[name]))
                 one.drafted = now - one.since
-        return _notes(self._ledger.draft(entry, lambda look: _with_time(change(look), visits)))
+        return seconds
 
     def _place(self, name: str, rank: tuple[int, str]) -> None:
         before = self._ranks.get(name)
@@ -110,15 +142,15 @@ class DuelLeaderboard:
         line = self._ledger.latest(name)
         if (line is None and len(self._ledger.lines) >= MOST_NEWCOMERS) or (line is not None and not seconds):
             return
-        entry = object()
-        notes = self._draft(entry, lambda look: {name: _longer(look(name) or DuelRecord(), seconds)})
+        entry = token_hex(8)
+        notes = self._notes(entry, entry, DuelEntry(seconds={name: seconds}))
         try:
             await self._store.keep(notes)
         except BaseException:
             self.drop(entry)
             raise
         self.settle(entry)
-        await self.correct()
+        await self.correct(self._store)
 
     def online(self, name: str) -> bool:
         return name in self._online
@@ -154,10 +186,6 @@ async def open_duel_leaderboard(store: Store) -> DuelLeaderboard:
 
 def _rank(name: str, line: DuelRecord) -> tuple[int, str]:
     return -line.wins, name
-
-
-def _with_time(lines: dict[str, DuelRecord], visits: Sequence[Visit]) -> dict[str, DuelRecord]:
-    return lines | {name: _longer(lines[name], seconds) for name, _, seconds in visits}
 
 
 def _longer(line: DuelRecord, seconds: float) -> DuelRecord:

@@ -59,8 +59,9 @@ class Membership:
         self.fenced: Fenced | None = None
         """Set when other nodes have declared this one dead. It must end."""
         self.on_fenced: Callable[[], object] = lambda: None
-        self.settle: Callable[[], Awaitable[None]] = _do_nothing
-        """Waits after `on_draining` until what happened in the rooms is stored."""
+        self.leaving = False
+        self.settle: Callable[[], Awaitable[bool]] = _has_no_rooms
+        """Waits after `on_draining` until what happened in the rooms is stored, but not for long. Returns whether it is."""
         self._homes: dict[str, NodeId] = {}
         self._digest = ""
         self._freed = False
@@ -186,17 +187,18 @@ class Membership:
     async def _learn(self, nodes: dict[NodeId, Node], digest: str) -> None:
         """Take over what was read, and tell what changed."""
         here = nodes[self.here.id]
-        if here.draining and not self._freed and not all(node.draining for node in nodes.values()):
+        was_leaving, self.leaving = self.leaving, here.draining and not all(node.draining for node in nodes.values())
+        self._freed = self._freed and self.leaving
+        if self.leaving and not self._freed:
             for tell in self.on_draining:
                 tell()
-            await self.settle()
-            await self._rows.free(here.id)  # if this fails, the next beat tries again
-            self._freed = True
-        self._freed = self._freed and here.draining
+            if await self.settle():  # otherwise, or if this fails, the next beat tries again
+                await self._rows.free(here.id)
+                self._freed = True
         before, self.nodes, self.here = self.nodes, nodes, here
         if digest != self._digest:
             self._homes, self._digest = await self._rows.homes()
-        elif {one: _place(node) for one, node in before.items()} == {one: _place(node) for one, node in nodes.items()}:
+        elif was_leaving == self.leaving and _places(before) == _places(nodes):
             return
         if before.keys() - nodes.keys():
             self._orphaned.set()
@@ -255,8 +257,8 @@ async def join(store: Store, settings: ClusterSection) -> Membership:
     return Membership(store, rows, replace(_node(row), epoch=epoch), settings)
 
 
-async def _do_nothing() -> None:
-    """There are no rooms yet."""
+async def _has_no_rooms() -> bool:
+    return True
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> None:
@@ -280,9 +282,9 @@ def _node(row: NodeRow) -> Node:
     return Node(row.name, row.epoch, row.machine, row.handover, row.version, row.url, row.draining, row.load)
 
 
-def _place(node: Node) -> Node:
-    """The node without its load, which changes with each beat."""
-    return replace(node, load={})
+def _places(nodes: dict[NodeId, Node]) -> list[Node]:
+    """The nodes without their load, which changes with each beat."""
+    return [replace(nodes[one], load={}) for one in sorted(nodes)]
 
 
 def _held(row: NodeRow) -> str:

@@ -13,7 +13,7 @@ from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.server.nodes.routing import Routing
 
 SETTLE, LOOK = 0.5, 0.01
-"""Seconds for the ends of matches to be stored, in which this node does not beat, and between two looks at them."""
+"""Seconds for what happened in rooms to be stored, in which this node does not beat, and between two looks at them."""
 
 
 class NodeClients:
@@ -32,7 +32,7 @@ class NodeClients:
         cluster.rooms = self.rooms
         self.relay = Relay(cluster, self.rooms, mover, make_peer)
         self._routing = Routing(targets)
-        self._tables = desk.tables
+        self._store = desk.store
 
     def forwarding(self, port: str) -> Forwarding:
         """Which connections of an HTTP port go to another node."""
@@ -48,12 +48,15 @@ class NodeClients:
         key = self._routing.key_of(target)
         return key is not None and not self.rooms[key].open
 
-    async def settle(self) -> None:
-        """Wait until the ends of contest matches are stored: the new home plays those again that have none."""
+    async def settle(self) -> bool:
+        """Wait until what happened in the rooms is stored, but not for long. Return whether it is."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE):
-                while self._tables.ending_in_contests:
+                while not all(one.settled for one in self.rooms.values()):
                     await asyncio.sleep(LOOK)
+                await self._store.probe()  # all changes that were made before it are on disk
+                return True
+        return False
 
     def stop(self) -> None:
         """The server stops: give no rooms away any more."""

@@ -18,6 +18,8 @@ log = structlog.get_logger()
 
 SETTLE = 0.2
 """Seconds for requests that came before the rooms closed: they may bring clients."""
+LOOK = 0.01
+"""Seconds between two looks whether everything is stored."""
 Act = Callable[[], None]
 
 
@@ -27,23 +29,29 @@ class Rooms(NamedTuple):
     open: Callable[[], Awaitable[None]]
     """Read their state from the store."""
     leave: Act
-    """Another node is their home now: store nothing more."""
+    """Another node gets them: store nothing more that it may change."""
     in_use: Callable[[], bool]
     """Whether anybody is in them."""
+    settled: Callable[[], bool]
+    """Whether everything is stored, so that a node can read their state."""
 
 
 class RoomsHere:
     def __init__(self, cluster: Cluster, key: Key, rooms: Rooms, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         """`start` runs a background task."""
         self._cluster, self._key, self._rooms, self._start = cluster, key, rooms, start
-        self.open = self._changing = self._asking = self._leaving = False
-        """`_changing`: a task opens the rooms, or gives them away. `_asking`: a task reads their home from the store.
-        `_leaving`: this node is drained, and is about to give them up."""
+        self.open = self._changing = self._asking = False
+        """`_changing`: a task opens the rooms, or gives them away. `_asking`: a task reads their home from the store."""
         self._waiting: list[tuple[Act, Act]] = []
         self._timer: asyncio.TimerHandle | None = None
         cluster.members.on_change.append(self._look)
-        cluster.members.on_draining.append(self._drain)
+        cluster.members.on_draining.append(self._leave)  # before another node opens them: both would play the same contests
         self._look()
+
+    @property
+    def settled(self) -> bool:
+        """Whether another node can open the rooms."""
+        return not self._changing and self._rooms.settled()
 
     def when_open(self, act: Act, elsewhere: Act) -> None:
         """Call `act` when the rooms are open here, or `elsewhere` when another node is their home."""
@@ -72,13 +80,14 @@ class RoomsHere:
     def _look(self) -> None:
         """The rooms of a node that has died get another home at once: contests go on there."""
         home = self._cluster.home(self._key)
-        self._leaving = self._leaving and home == self._cluster.here
-        if self._changing or self._leaving:
+        if self._changing:
             return
         if home is None:
             self._cluster.with_home(self._key, lambda _: self._look())
         elif home != self._cluster.here:
             self._close()
+        elif self._cluster.members.leaving:
+            self._leave()
         elif not self.open:
             self._change(self._open())
         else:
@@ -98,6 +107,7 @@ class RoomsHere:
         self._look()
 
     async def _open(self) -> None:
+        await self._settle()  # this node may have left them a moment ago
         await self._rooms.open()
         self.open = True
 
@@ -107,11 +117,6 @@ class RoomsHere:
         waiting, self._waiting = self._waiting, []
         for _, elsewhere in waiting:
             elsewhere()
-
-    def _drain(self) -> None:
-        """Leave the rooms before another node opens them: otherwise both would play the same matches of contests."""
-        self._leaving = True
-        self._leave()
 
     def _leave(self) -> None:
         if self.open:
@@ -139,5 +144,10 @@ class RoomsHere:
             self.open = True
             return
         self._rooms.leave()
+        await self._settle()
         home = await self._cluster.members.give(self._key, node)
         log.debug("rooms move to another node, because nobody is in them", rooms=self._key, node=home)
+
+    async def _settle(self) -> None:
+        while not self._rooms.settled():
+            await asyncio.sleep(LOOK)

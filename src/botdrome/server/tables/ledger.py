@@ -6,7 +6,7 @@ one cannot be stored, nothing of it remains: changes that were drafted on top of
 their lines are corrected on disk.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -41,6 +41,12 @@ class Ledger(Generic[K, L]):
         """The lines after all these changes."""
         self._wrong: set[K] = set()
         """Lines that were stored with a change that was dropped."""
+        self._correcting = 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether the stored lines are those that are shown."""
+        return not (self._order or self._wrong or self._correcting)
 
     def latest(self, key: K) -> L | None:
         """Return the line on which the next change is based."""
@@ -57,8 +63,11 @@ class Ledger(Generic[K, L]):
         return lines
 
     def settle(self, entry: Hashable) -> Lines[K, L]:
-        """The lines of this entry are stored. Return all lines that are shown from now on."""
-        self._open.pop(entry).settled = True
+        """The lines of this entry are stored, if it has any. Return all lines that are shown from now on."""
+        draft = self._open.pop(entry, None)
+        if draft is None:
+            return {}
+        draft.settled = True
         return self._advance()
 
     def drop(self, entry: Hashable) -> Lines[K, L]:
@@ -77,6 +86,15 @@ class Ledger(Generic[K, L]):
         coming = {key for draft in self._order for key in draft.written} if self._wrong else set()
         ready, self._wrong = self._wrong - coming, self._wrong & coming
         return {key: self.lines[key] for key in ready}
+
+    async def correct(self, keep: Callable[[Lines[K, L]], Awaitable[None]]) -> None:
+        """Store lines again that included a dropped change."""
+        lines = self.corrections()
+        self._correcting += 1
+        try:
+            await keep(lines)
+        finally:
+            self._correcting -= 1
 
     def _advance(self) -> Lines[K, L]:
         shown: Lines[K, L] = {}

@@ -85,10 +85,10 @@ class RunningTables:
         tables = (table for table in self._tables.values() if table.entry.game == game)
         return any(table.entry.contest is not None or not table.resumes for table in tables)
 
-    @property
-    def ending_in_contests(self) -> bool:
+    def ending_in_contests(self, game: str) -> bool:
         """Whether the end of a match of a contest is being stored."""
-        return any(table.entry.contest is not None and table.match.result is not None for table in self._tables.values())
+        tables = [table for table in self._tables.values() if table.entry.game == game and table.entry.contest is not None]
+        return any(table.match.result is not None for table in tables)
 
     def leaving(self, match_id: str) -> bool:
         """Whether a match is about to go on at another node."""
