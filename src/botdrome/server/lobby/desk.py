@@ -85,10 +85,10 @@ class Desk:
             return client.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
         seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot, **how)
         if self.shared is not None and self.shared.seek(client, seeker):
-            return self._enqueue(seeker, client)
+            return self.enqueue(seeker, client)
         if problem := self.registry.cannot_meet(name, wish, opponent) or self._name_waits(client, name, wish):
             return client.turn_away({"error": problem})
-        self._enqueue(seeker, client)
+        self.enqueue(seeker, client)
         self._matchmaker.arrive(seeker)
         if wish.contest and self.contest_queue and self.contest_queue.seek(seeker, client):
             return None
@@ -96,7 +96,7 @@ class Desk:
             return self.tasks.start(self._open_book(wish, seeker, client))
         return self._seek(seeker, client)
 
-    def _enqueue(self, seeker: Seeker, client: WaitingClient) -> None:
+    def enqueue(self, seeker: Seeker, client: WaitingClient) -> None:
         client.seeker = seeker
         self._clients[seeker.ticket] = client
 

@@ -24,10 +24,14 @@ class SeekHere(DeskMessage, frozen=True):
     wish: Wish
     opponent: str | None
     by_lot: bool
+    socket: NodeId = ""
+    """The node of the client's socket; empty: that is the front."""
+    fixed: bool = False
+    """The socket cannot be handed to another process."""
 
 
 class GiveUp(DeskMessage, frozen=True):
-    """From a front to a home: the client waits no longer."""
+    """From a front to a home: the client waits no longer, or has its seat."""
 
 
 class SeekAgain(DeskMessage, frozen=True):
@@ -73,7 +77,7 @@ class TableSeat(Struct, frozen=True, array_like=True):
 
 
 class OpenTable(Struct, frozen=True, array_like=True, tag=True):
-    """From a home to the front of one of the players: set a table for these players."""
+    """From a home to another node: set a table for these players."""
 
     wish: Wish
     seats: tuple[TableSeat, ...]

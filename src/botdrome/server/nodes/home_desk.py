@@ -1,19 +1,17 @@
 """HomeDesk: the clients of other nodes that wait here, and the connections that come for seats at tables here."""
 
 import asyncio
-from collections.abc import Sequence
 from itertools import count
 from typing import NamedTuple
 
 import structlog
 
-from botdrome.contest.lobby import Seeker, Wish
 from botdrome.match.events import Player
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.nodes.cluster import Cluster
-from botdrome.server.nodes.desk_messages import ENCODER, AnyMessage, Come, OpenTable, PlayHouse, SeekHere, TableSeat
+from botdrome.server.nodes.desk_messages import ENCODER, AnyMessage, Come, PlayHouse, SeekAgain, SeekHere
 from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.placement import ClientPlace
 from botdrome.server.nodes.remote_client import RemoteClient
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
@@ -38,6 +36,8 @@ class HomeDesk:
     def __init__(self, desk: Desk, cluster: Cluster) -> None:
         self._desk, self._cluster = desk, cluster
         self._waiting: dict[tuple[NodeId, int], RemoteClient] = {}
+        self._going: dict[tuple[NodeId, int], NodeId] = {}
+        """The nodes that set tables for clients that waited here, until the fronts of the clients confirm it (GiveUp)."""
         self._seats: dict[int, AwaitedSeat] = {}
         self._numbers = count(1)
         self._loop = asyncio.get_running_loop()
@@ -55,10 +55,12 @@ class HomeDesk:
         if (front, message.ticket) in self._waiting:
             return
         client = RemoteClient(self, front, message.ticket, message.name, message.owner, message.version)
+        client.place = ClientPlace(front, message.socket or front, message.fixed)
         self._waiting[front, message.ticket] = client
         self._desk.seek(client, message.name, message.wish, message.opponent, message.by_lot)
 
     def give_up(self, front: NodeId, ticket: int) -> None:
+        self._going.pop((front, ticket), None)
         client = self._waiting.pop((front, ticket), None)
         if client is not None:
             self._desk.give_up(client)
@@ -72,22 +74,12 @@ class HomeDesk:
         self.forget(client)
         self.tell(client.front, PlayHouse(client.ticket, opponent))
 
-    # Tables.
+    def lend(self, client: RemoteClient, to: NodeId) -> None:
+        """Let another node seat a client. If that is lost before, the client seeks again."""
+        self._waiting.pop((client.front, client.ticket), None)
+        self._going[client.front, client.ticket] = to
 
-    def open_elsewhere(self, wish: Wish, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]) -> bool:
-        """Have a table set at the front of the first player, if nobody's connection is here. A drained node gets no table."""
-        remote = [client for client in clients if isinstance(client, RemoteClient)]
-        fronts = [client.front for client in remote if not self.draws(client.front)]
-        if len(remote) < len(clients) or not fronts:
-            return False
-        for client in remote:
-            self._waiting.pop((client.front, client.ticket), None)
-        seats = [
-            TableSeat(client.front, client.ticket, seeker.name, client.owner, client.version)
-            for client, seeker in zip(remote, seekers, strict=True)
-        ]
-        self.tell(fronts[0], OpenTable(wish, tuple(seats)))
-        return True
+    # Tables.
 
     def draws(self, front: NodeId) -> bool:
         """Whether a table is set here in place of a front that is drained."""
@@ -125,6 +117,11 @@ class HomeDesk:
 
     def lose(self, node: NodeId) -> None:
         """Nothing more comes from a node."""
+        for (front, ticket), to in list(self._going.items()):
+            if node in (front, to):
+                del self._going[front, ticket]
+            if node == to != front:  # its front has heard nothing
+                self.tell(front, SeekAgain(ticket))
         for front, ticket in [key for key in self._waiting if key[0] == node]:
             self.give_up(front, ticket)
         for number in [number for number, seat in self._seats.items() if seat.client.front == node]:

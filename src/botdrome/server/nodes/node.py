@@ -29,7 +29,7 @@ class Node(Struct, frozen=True):
     draining: bool = False
     """It takes no new matches, because it is about to stop."""
     load: dict[str, float] = {}
-    """Tables, connections, waiting clients, CPU time; for people."""
+    """Tables, connections, waiting clients, CPU time. `placement.py` reads the tables, people the rest."""
 
     @property
     def id(self) -> NodeId:
@@ -84,7 +84,7 @@ Choice = Callable[[Key, list[Node]], Node]
 
 def choose(key: Key, nodes: list[Node]) -> Node:
     """Return the home of a key by rendezvous hashing: when a node leaves, only its own keys move."""
-    return max(_able(nodes), key=lambda node: blake2b(f"{key} {node.id}".encode(), digest_size=8).digest())
+    return max(able(nodes), key=lambda node: blake2b(f"{key} {node.id}".encode(), digest_size=8).digest())
 
 
 def spread(keys: Sequence[Key], nodes: list[Node]) -> dict[Key, Node]:
@@ -92,12 +92,12 @@ def spread(keys: Sequence[Key], nodes: list[Node]) -> dict[Key, Node]:
     homes: dict[Key, Node] = {}
     left: list[Node] = []
     for key in keys:
-        left = left or _able(nodes)
+        left = left or able(nodes)
         homes[key] = choose(key, left)
         left = [node for node in left if node is not homes[key]]
     return homes
 
 
-def _able(nodes: list[Node]) -> list[Node]:
+def able(nodes: list[Node]) -> list[Node]:
     """The nodes that take matches; if none does, all."""
     return [node for node in nodes if not node.draining] or nodes

@@ -8,6 +8,7 @@ from botdrome.match.events import Player
 from botdrome.server.network.connection import GOING, NORMAL
 from botdrome.server.nodes.desk_messages import SeekAgain, TellComplete, TurnAway, WaitAtMost
 from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.placement import ClientPlace
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
 from botdrome.wire.standing import Standing
@@ -22,6 +23,7 @@ class RemoteClient:
 
     def __init__(self, desk: "HomeDesk", front: NodeId, ticket: int, name: str, owner: str, version: str) -> None:
         self._desk, self.front, self.ticket = desk, front, ticket
+        self.place = ClientPlace(front, front)
         self.name, self.owner, self.version = name, owner, version
         self.seeker: Seeker | None = None
         self.arrived: Candidate | None = None

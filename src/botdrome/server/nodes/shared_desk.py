@@ -21,10 +21,11 @@ from botdrome.server.nodes.desk_messages import (
     TurnAway,
     WaitAtMost,
 )
-from botdrome.server.nodes.front_desk import FrontDesk
+from botdrome.server.nodes.front_desk import FrontDesk, can_move, place_of
 from botdrome.server.nodes.home_desk import TOPIC, HomeDesk
 from botdrome.server.nodes.moving import Mover
 from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.placement import ClientPlace, Placement
 from botdrome.server.nodes.remote_client import RemoteClient
 
 
@@ -32,6 +33,7 @@ class SharedDesk:
     def __init__(self, desk: Desk, cluster: Cluster, mover: Mover) -> None:
         self._desk, self._cluster = desk, cluster
         self._front, self._home = FrontDesk(desk, cluster, mover), HomeDesk(desk, cluster)
+        self._placement = Placement(cluster.members)
         cluster.links.on(TOPIC, self._receive)
         cluster.links.on_lost.append(self._lose)
         cluster.members.on_change.append(self._follow)
@@ -78,8 +80,27 @@ class SharedDesk:
         self._front.give_up(seeker)
 
     def open_elsewhere(self, wish: Wish, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]) -> bool:
-        """Have a table set at another node, if no player's connection is here."""
-        return self._home.open_elsewhere(wish, seekers, clients)
+        """Have a table set at another node; False: it is set here."""
+        to = self._placement.choose([self._place_of(client) for client in clients])
+        if to != self._cluster.here:
+            seats = [self._lend(seeker, client, to) for seeker, client in zip(seekers, clients, strict=True)]
+            self._home.tell(to, OpenTable(wish, tuple(seats)))
+        return to != self._cluster.here
+
+    def _place_of(self, client: WaitingClient) -> ClientPlace | None:
+        """Return where a client is; None: it cannot leave this node."""
+        if isinstance(client, RemoteClient):
+            return client.place
+        return place_of(client, self._cluster.here) if can_move(client) else None
+
+    def _lend(self, seeker: Seeker, client: WaitingClient, to: NodeId) -> TableSeat:
+        if isinstance(client, RemoteClient):
+            self._home.lend(client, to)
+            front, ticket = client.front, client.ticket
+        else:
+            assert can_move(client)
+            front, ticket = self._cluster.here, self._front.lend(seeker, client, to)
+        return TableSeat(front, ticket, seeker.name, client.owner, client.version)
 
     def play_house(self, client: WaitingClient, opponent: str) -> bool:
         """Have a client of another node play against house bots there; False: it plays here."""
