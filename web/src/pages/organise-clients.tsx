@@ -24,7 +24,7 @@ const COLUMNS: Column<ClientShown>[] = [
   { title: 'Actions', cell: (client) => <Actions client={client} /> },
 ];
 
-const NODE: Column<ClientShown> = { title: 'Node', sort: 'node', cell: ({ node }) => <bdi>{node}</bdi> };
+const NODE: Column<ClientShown> = { title: 'Node', sort: 'node', cell: ({ node }) => <bdi class="node-name">{node}</bdi> };
 
 function noteOf({ silent }: ClientsShown): string {
   return silent.length ? `without those of ${silent.join(', ')}: no answer` : 'of all nodes';

@@ -5,7 +5,7 @@ import { DataTable, type Column } from '../parts/data-table';
 import { change } from '../parts/doing';
 
 const columns = (reload: () => void): Column<NodeShown>[] => [
-  { title: 'Node', head: true, cell: ({ name }) => <bdi>{name}</bdi> },
+  { title: 'Node', head: true, cell: ({ name }) => <bdi class="node-name">{name}</bdi> },
   { title: 'Address', cell: ({ url }) => <bdi>{url || 'starting'}</bdi>, wide: true },
   { title: 'Version', cell: ({ version }) => version, wide: true },
   { title: 'Matches', cell: ({ tables }) => tables },
