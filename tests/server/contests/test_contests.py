@@ -94,6 +94,8 @@ async def test_a_bot_that_does_not_come_forfeits(tmp_path: Path, rule: str, plac
         ada, _ = await entered(house, "ada", "bob")
         await house.contests.act("cup", "start", "operator")
         async with bot(house, ada) as one:
+            while "bob" not in house.contests.awaited("cup"):
+                await asyncio.sleep(0)
             leap(61)
             assert await one.receive() == {"contest": "cup", "complete": True}
         ((key, result),) = (await stored_cup(house)).results.items()
