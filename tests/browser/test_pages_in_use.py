@@ -5,21 +5,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from botdrome.formats import FORMATS
 from tests.browser.arena import OPERATOR, BrowserArena
-from tests.browser.faults import serious_faults
 from tests.browser.looking import looking
-from tests.browser.test_every_page import SIZES
+from tests.browser.test_every_page import check
 
 PARTS = ["", "/clients", "/matches", "/bans", "/battlecube", "/boats", "/nodes", "/audit"]
-
-
-def check(page: Page) -> None:
-    """On a desk, then on a phone."""
-    for width, height in SIZES.values():
-        page.set_viewport_size({"width": width, "height": height})
-        expect(page.locator("main h1, main [role=alert], main [role=slider], main input[type=range]").first).to_be_visible()
-        expect(page.get_by_role("status").filter(has_text="Loading")).to_have_count(0)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert serious_faults(page) == []
 
 
 @pytest.mark.parametrize("game", FORMATS)
