@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, islice
 from operator import attrgetter
 from typing import Any
@@ -245,16 +246,18 @@ class Lobby:
 
     def _waiting_for(self, newcomer: Seeker) -> Iterator[Seeker]:
         """Yield the players that may sit with the newcomer, longest wait first; only the first of each name."""
-        heads = [next(iter(group.values())) for pool in self._pools_for(newcomer.wish) for group in pool.values()]
+        pools = [pool for wish in _meeting(newcomer.wish) if (pool := self._pools.get(wish)) is not None]
+        heads = [next(iter(group.values())) for pool in pools for group in pool.values()]
         heads.sort(key=_arrival)
         return (head for head in heads if head.accepts(newcomer) and newcomer.accepts(head))
 
-    def _pools_for(self, wish: Wish) -> Iterator[Pool]:
-        """Yield the pool of the wish, and those of the same wish at other paces, whose players may name each other."""
-        if wish.contest is not None:
-            return iter([self._pools.get(wish, {})])
-        paces = (replace(wish, pace=pace) for pace in (PACES if wish.pace == "usual" else (wish.pace, "usual")))
-        return (self._pools.get(paced, {}) for paced in paces)
+
+@lru_cache(maxsize=100)
+def _meeting(wish: Wish) -> tuple[Wish, ...]:
+    """Return the wish, and the same wish at other paces, whose players may name each other."""
+    if wish.contest is not None:
+        return (wish,)
+    return tuple(replace(wish, pace=pace) for pace in (PACES if wish.pace == "usual" else (wish.pace, "usual")))
 
 
 def table_wish(seekers: Sequence[Seeker]) -> Wish:
