@@ -30,10 +30,12 @@ class Gathering:
     def __init__(self, desk: Desk, wish: Callable[[], Wish], on_wait: Callable[[], None]) -> None:
         """`on_wait` is called when another client begins to wait at the desk for such a table."""
         self._desk, self._wish, self._on_wait = desk, wish, on_wait
+        self._game = wish().game
+        """The game of all its wishes: most clients at the desk want another one."""
         self.close = desk.on_wait(self._waits)
 
     def _waits(self, seeker: Seeker) -> None:
-        if seeker.wish == self._wish():
+        if seeker.wish.game == self._game and seeker.wish == self._wish():
             self._on_wait()
 
     def waiting(self, taken: Collection[str]) -> list[Seeker]:
