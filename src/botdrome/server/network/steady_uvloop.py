@@ -29,7 +29,9 @@ class SteadyUvLoop(Steady, uvloop.Loop):  # type: ignore[misc]  # its types diff
     def call_at(
         self, when: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        return self.call_later(when - self.clock.now(), callback, *args, context=context)
+        if when - self.clock.now() <= EARLY:
+            return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
+        return cast(asyncio.TimerHandle, self._timers.set(when, callback, args, context))
 
     def set_alarm(self, delay: float) -> Alarm:
         return super().call_later(delay, self._timers.ring)
