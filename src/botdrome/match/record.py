@@ -101,7 +101,7 @@ def seed_of(match: Match) -> Seed:
 
 def seed_text(seed: int) -> str:
     """The seed as files and stores have it since version 2."""
-    return f"{seed % (1 << SEED_BITS):0{SEED_DIGITS}x}"
+    return (seed % (1 << SEED_BITS)).to_bytes(SEED_BITS // 8).hex()
 
 
 def seed_number(setup: Setup) -> int:
