@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import structlog
@@ -54,7 +54,6 @@ takes with 100 duels. A high last one makes full collections rare: each takes 10
 
 
 AnyHost = TypeVar("AnyHost")
-Found = TypeVar("Found")
 
 
 class Parts(NamedTuple):
@@ -241,7 +240,10 @@ def _http_port(parts: Parts) -> MakeProtocol:
             return found
         if target == "/connect":
             return url_bots.receive
-        return _first(one.receive_socket(target) for one in served) or NO_SOCKET
+        for one in served:
+            if (session := one.receive_socket(target)) is not None:
+                return session
+        return NO_SOCKET
 
     def has_session(sid: str) -> bool:
         return any(one.has_session(sid) for one in served)
@@ -270,10 +272,6 @@ def _own_port(server: ServerParts, served: ServedProtocol) -> MakeProtocol | Non
     return http_factory(
         checked, open_websocket, server.connection_limits, server.settings, server.origins, direct, served.body_limits
     )
-
-
-def _first(found: Iterable[Found | None]) -> Found | None:
-    return next((one for one in found if one is not None), None)
 
 
 async def serve(settings: Settings, opened: Callable[[RunningServer], None], shared: SharedPorts | None = None) -> None:
