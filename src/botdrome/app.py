@@ -48,9 +48,10 @@ from botdrome.store.store import Store
 
 log = structlog.get_logger()
 
-COLLECTIONS = 100, 20, 700
-"""The thresholds of the garbage collector. A low first one keeps each young collection far below 10 ms, which is what the default
-takes with 100 duels. A high last one makes full collections rare: each takes 100 ms with 500 matches, and finds little."""
+COLLECTIONS = 500, 8, 350
+"""The thresholds of the garbage collector. A low product of the first two keeps each collection of young objects far below 10 ms,
+which is what the default takes with 100 duels. A high last one makes full collections rare: each takes 100 ms with 500 matches,
+and finds little."""
 
 
 AnyHost = TypeVar("AnyHost")
