@@ -1,6 +1,7 @@
 """Many bots in one process, with a cheap client."""
 
 import asyncio
+import signal
 import sys
 import time
 from typing import Any
@@ -21,6 +22,9 @@ class Tally:
     """Counts for the bots of this process."""
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
         self.moves = 0
         self.matches = 0
         self.answers: list[float] = []
@@ -31,6 +35,11 @@ class Tally:
     def as_json(self) -> str:
         told = {"moves": self.moves, "matches": self.matches / 2}
         return ENCODER.encode(told | {"answers": percentiles(self.answers), "ends": percentiles(self.ends)}).decode()
+
+    def report(self) -> None:
+        """Print what was counted, and begin again."""
+        print(self.as_json(), flush=True)
+        self.begin()
 
 
 class Bot(WSListener):
@@ -125,9 +134,15 @@ async def play_on(url: str, kind: type[Bot], name: str, login: bytes, tally: Tal
         tally.matches += 1
 
 
-async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords: list[str], bots: int, seconds: float) -> Tally:
-    """Open connections under two names, so that they are paired at once. Each reconnects after its match."""
+async def play(
+    url: str, kind: type[Bot], game: str, names: list[str], passwords: list[str], bots: int, seconds: float, reports: bool
+) -> Tally:
+    """Open connections under two names, so that they are paired at once. Each reconnects after its match.
+
+    With `reports`, print a first report when all have begun to connect, and the next one at each SIGUSR1.
+    """
     tally, until = Tally(), time.perf_counter() + seconds
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, tally.report)
     work = []
     for number in range(bots):
         name, password = names[number % 2], passwords[number % 2]
@@ -136,11 +151,13 @@ async def play(url: str, kind: type[Bot], game: str, names: list[str], passwords
         work.append(asyncio.ensure_future(play_on(url, kind, name, login, tally, until)))
         if number % 20 == 19:
             await asyncio.sleep(kind.ARRIVALS)
+    if reports:
+        tally.report()
     await asyncio.wait(work, timeout=max(0.0, until - time.perf_counter()))
     return tally
 
 
-def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str, pause: str = "0") -> None:
+def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str, pause: str = "0", reports: str = "") -> None:
     bot, game, name = {
         "noughts": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
         "again": (AgainBot, "NOUGHTS_AND_CROSSES", "load"),
@@ -154,7 +171,8 @@ def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str, pause
     NoughtsBot.PAUSE = float(pause)
     names = [f"{name} 0", f"{name} {0 if kind == 'waiting' else 1}"]
     socket_url = url.replace("http", "ws", 1)
-    print(uvloop.run(play(socket_url, bot, game, names, [one, two], int(bots), float(seconds))).as_json())
+    done = uvloop.run(play(socket_url, bot, game, names, [one, two], int(bots), float(seconds), bool(reports)))
+    print(done.as_json())
 
 
 if __name__ == "__main__":

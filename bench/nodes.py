@@ -7,19 +7,22 @@ Matches of noughts and crosses run on one node. Their players connect to it dire
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 import msgspec
 
 from bench.bots import ENCODER
+from bench.clients import report
 from bench.machine import jitter_shown
-from bench.server import Server, load
+from bench.server import Server, start_load
 from botdrome.app import RunningServer, open_server
 from botdrome.protocols import load_settings
 from botdrome.server.battlebot.host import BattlebotHost
@@ -36,7 +39,7 @@ from botdrome.server.session import Session
 GAME, NAMES = "NOUGHTS_AND_CROSSES", ("load 0", "load 1")
 PAIRS, SPARSE, PAUSE = 50, 4, 0.02
 """Pairs of a busy and of a sparse load, and the seconds of thinking in the latter."""
-SECONDS, TURNS = 4.0, 3
+SETTLING, SECONDS, TURNS = 1.0, 3.0, 3
 VISITS, AT_ONCE = 2000, 8
 HEAD = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -134,21 +137,42 @@ class Way(NamedTuple):
     url: str
     tokens: tuple[str, str]
     processes: list[Server]
+    """That of the tables is the first."""
+    idle: list[float]
+    """CPU microseconds a second that do not count: other processes use them in any case."""
 
     def play(self, kind: str, bots: int, pause: float = 0.0) -> "Cost":
-        before = self._cpu()
-        done = load(kind, self.url, *self.tokens, bots, SECONDS, pause)
-        spent = [now - then for now, then in zip(self._cpu(), before, strict=True)]
+        """Play for some seconds, after all have logged in."""
+        with start_load(kind, self.url, *self.tokens, bots, 600, pause, "reports") as clients:
+            report(clients)
+            sleep(SETTLING)
+            self._report(clients)
+            before = self._cpu()
+            sleep(SECONDS)
+            done = self._report(clients)
+            spent = [now - then - SECONDS * idle for now, then, idle in zip(self._cpu(), before, self.idle, strict=True)]
+            clients.kill()
         return Cost(spent, done["moves"], done["answers"][0])
+
+    def _report(self, clients: "subprocess.Popen[str]") -> Any:
+        clients.send_signal(signal.SIGUSR1)
+        return report(clients)
+
+    def rest(self) -> None:
+        """Measure what the processes beside the table's node use when nothing is carried."""
+        before = self._cpu()
+        sleep(SECONDS)
+        self.idle[1:] = [(now - then) / SECONDS for now, then in zip(self._cpu()[1:], before[1:], strict=True)]
 
     def connection_cost(self) -> float:
         """Return the CPU microseconds of a connection that logs in, is answered, and leaves."""
         words = sys.executable, "-m", "bench.nodes", "visit", self.url, self.tokens[0]
         costs = []
         for _ in range(1 + TURNS):  # the first is for warming up
-            before = self._cpu()
+            before, began = self._cpu(), monotonic()
             subprocess.run(["taskset", "-c", "1", *words], check=True)
-            costs.append((sum(self._cpu()) - sum(before)) / VISITS)
+            idle = (monotonic() - began) * sum(self.idle)
+            costs.append((sum(self._cpu()) - sum(before) - idle) / VISITS)
         return min(costs[1:])
 
     def _cpu(self) -> list[float]:
@@ -190,8 +214,6 @@ class Costs:
 def compare(ways: dict[str, Way], kind: str, bots: int, pause: float = 0.0) -> dict[str, Costs]:
     """Play over all ways in turns."""
     found = {name: Costs() for name in ways}
-    for way in ways.values():
-        load(kind, way.url, *way.tokens, bots, 1, pause)
     for _ in range(TURNS):
         for name, way in ways.items():
             found[name].add(way.play(kind, bots, pause))
@@ -217,14 +239,16 @@ def three_ways() -> Iterator[dict[str, Way]]:
         ]
         nats = Server(engine.process, "")  # type: ignore[arg-type]
         yield {
-            "direct": Way(served.url, served.tokens, [served]),
-            "handed over": Way(fronts[0].url, served.tokens, [served, fronts[0], nats]),
-            "carried": Way(fronts[1].url, served.tokens, [served, fronts[1], nats]),
+            "direct": Way(served.url, served.tokens, [served], [0.0]),
+            "handed over": Way(fronts[0].url, served.tokens, [served, fronts[0], nats], [0.0, 0.0, 0.0]),
+            "carried": Way(fronts[1].url, served.tokens, [served, fronts[1], nats], [0.0, 0.0, 0.0]),
         }
 
 
 def main() -> None:
     with three_ways() as ways:
+        for way in ways.values():
+            way.rest()
         busy, sparse = compare(ways, "again", 2 * PAIRS), compare(ways, "again", 2 * SPARSE, PAUSE)
         once = {name: way.connection_cost() for name, way in ways.items() if name != "carried"}
     for words, costs in ((f"{PAIRS} busy pairs", busy), (f"{SPARSE} pairs that think {PAUSE * 1000:g} ms", sparse)):
