@@ -39,7 +39,7 @@ BUSY = {
         "body_budget", "http", "loop_timers", "peer", "rate_limit", "shares", "steady_clock", "tcp", "timeouts", "traffic",
         "websocket",
     ),
-    "server/nodes": ("arriving", "carrying", "link_delay", "links", "moving", "resumed"),
+    "server/nodes": ("arriving", "carrying", "link_delay", "links", "moving", "nats", "resumed"),
     "server/tables": (
         "audience", "flight_records", "input_keeper", "kept_table", "metronome", "move_times", "resumed_table", "running_tables",
         "subscriber", "table",

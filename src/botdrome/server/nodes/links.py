@@ -8,7 +8,8 @@ from urllib.parse import quote, unquote
 
 import structlog
 
-from botdrome.server.nodes.nats import NatsAddress, NatsConnection, NatsUnavailable, read_addresses
+from botdrome.server.nodes.nats import NatsConnection, NatsUnavailable
+from botdrome.server.nodes.nats_address import NatsAddress, read_addresses
 from botdrome.server.nodes.node import Members, NodeId
 from botdrome.server.settings import BadSetting
 from botdrome.wire.nodes.link import VERSION, NodeLink, OtherVersion

@@ -252,7 +252,10 @@ class Mover:
         if isinstance(message, carry.Heard):
             if (carried := self._carried.get((sender, message.channel))) is not None:
                 carried.heard(message)
-        elif isinstance(message, (carry.Write, carry.ShutChannel, carry.HoldInput, carry.MoveOn)):
+        elif isinstance(message, carry.Write):
+            if (carrier := self._carriers.get(message.channel)) is not None:
+                carrier.connection.send(message.messages)
+        elif isinstance(message, (carry.ShutChannel, carry.HoldInput, carry.MoveOn)):
             if (carrier := self._carriers.get(message.channel)) is not None:
                 self._serve(carrier, message)
         elif isinstance(message, carry.OpenChannel):
@@ -260,10 +263,8 @@ class Mover:
         elif (carried := self._carried.get((sender, message.channel))) is not None:
             carried.run(partial(carried.receive, message))
 
-    def _serve(self, carrier: Carrier, message: carry.FromSession) -> None:
+    def _serve(self, carrier: Carrier, message: carry.ShutChannel | carry.HoldInput | carry.MoveOn) -> None:
         match message:
-            case carry.Write():
-                carrier.connection.send(message.messages)
             case carry.ShutChannel():
                 carrier.close(message.code, message.reason)
             case carry.HoldInput():

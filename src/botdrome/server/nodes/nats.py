@@ -6,17 +6,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from socket import gaierror
 from typing import cast
-from urllib.parse import unquote, urlsplit
-
-from msgspec import Struct
 
 from botdrome import __version__
-from botdrome.server.settings import BadSetting
+from botdrome.server.nodes.nats_address import NatsAddress
 from botdrome.wire.framing.streams import BadFrame
 from botdrome.wire.nodes.nats import PING, PONG, NatsReader, connect, subscribe
 from botdrome.wire.nodes.nats_lines import NatsError, NatsInfo
 
-PORT = 4222
 PATIENCE = 2.0
 """Seconds in which a server has to answer when a client connects."""
 UNWRITTEN = 16 << 20
@@ -25,37 +21,8 @@ UNANSWERED = 2
 """Pings after which a server counts as frozen."""
 
 
-class NatsAddress(Struct, frozen=True):
-    """An address of a NATS server, with the login."""
-
-    host: str
-    port: int
-    tls: bool = False
-    user: str = ""
-    password: str = ""
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
 class NatsUnavailable(Exception):
     """There is no connection to a NATS server, with the reason."""
-
-
-def read_addresses(urls: str) -> list[NatsAddress]:
-    """Read the setting `nats`: URLs separated by commas, all of the same NATS cluster."""
-    return [_read_address(url.strip()) for url in urls.split(",")]
-
-
-def _read_address(url: str) -> NatsAddress:
-    try:
-        parts = urlsplit(url)
-        if parts.scheme not in ("nats", "tls") or not parts.hostname:
-            raise ValueError
-        user, password = unquote(parts.username or ""), unquote(parts.password or "")
-        return NatsAddress(parts.hostname, parts.port or PORT, parts.scheme == "tls", user, password)
-    except ValueError:
-        raise BadSetting(f"nats: expected nats://HOST:PORT or nats://USER:PASSWORD@HOST:PORT, not {url!r}") from None
 
 
 class NatsConnection(asyncio.Protocol):
