@@ -99,6 +99,11 @@ def test_messages_reach_the_node_they_are_for(engine: NatsEngine) -> None:
                 ant.say(BEE, b"3")
                 assert await bee.hear() == [(ANT.id, b"3")]
             assert [line["topic"] for line in logs] == ["bad", "unknown"]
+            to_cat, ant.links._flushed = ant.links._links[CAT.id], 0.0
+            ant.links._links[CAT.id] = None  # type: ignore[assignment]  # a lone message is written without a look at other links
+            ant.say(BEE, b"4")
+            ant.links._links[CAT.id] = to_cat
+            assert await bee.hear() == [(ANT.id, b"4")]
 
     run(scenario())
 

@@ -200,3 +200,34 @@ async def test_a_silent_node_does_not_stop_a_takeover(monkeypatch: pytest.Monkey
 async def test_a_node_that_lives_is_not_asked_for() -> None:
     async with playing() as (ant, _):
         assert await ant.held[BEE.id].of(ANT.id) == []
+
+
+async def test_a_node_that_is_not_the_second_one_any_more_drops_what_is_stored() -> None:
+    async with playing() as (ant, table):
+        ant.rows.open.clear()
+        table.submit(*MOVES[0], b"")
+        await ant.told(2)
+        first = ant.second
+        ant.network.cut(ANT.id, first)
+        await asyncio.sleep(0)
+        assert ant.second != first and ant.held[first]._batches
+        ant.rows.open.set()
+        await ant.rows.until(lambda: ant.rows.matches["one"].lines == lines_of(table))
+        while ant.held[first]._batches:
+            await asyncio.sleep(0)
+        assert not ant.memory._former
+        ant.network.cut(ANT.id, ant.second)
+        assert ant.second == first and ant.memory._former.keys() <= {BEE.id, CAT.id} - {first}
+
+
+async def test_dead_nodes_are_forgotten_before_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_inputs, "RETENTION", 0.0)
+    async with playing() as (ant, table):
+        table.submit(*MOVES[0], b"")
+        await ant.told(2)
+        held = ant.held[ant.second]
+        assert await ant.lines(next(iter({BEE.id, CAT.id} - {ant.second}))) and held._dead == {ANT.id}
+        ant.members[ant.second].change()
+        while held._batches:
+            await asyncio.sleep(0)
+        assert not held._dead and not held._gone and not held._held_of(ANT.id) and not held._dead

@@ -76,9 +76,9 @@ class HeldInputs:
         self._loop = asyncio.get_running_loop()
         self._batches: dict[NodeId, deque[Batch]] = {}
         self._dead: set[NodeId] = set()
-        """Nodes to which nothing is acknowledged."""
+        """Live nodes to which nothing is acknowledged, because others know that they are dead."""
         self._gone: set[NodeId] = set()
-        """Those whose inputs are dropped before long."""
+        """Dead nodes whose inputs are dropped before long."""
         self._searches: set[Search] = set()
         """Two may be about the same node: one for matches of dead nodes, one for matches that move here."""
         links.on(TOPIC, self._receive)
@@ -115,7 +115,7 @@ class HeldInputs:
                     search.answered(node)
 
     def _hold(self, node: NodeId, message: Hold) -> None:
-        if node in self._dead:
+        if node in self._dead or node not in self._members.nodes:
             return
         batches = self._batches.setdefault(node, deque())
         while batches and batches[0][0] <= message.stored:
@@ -124,7 +124,8 @@ class HeldInputs:
         self._links.send(node, ACKNOWLEDGED, encode(message.number))
 
     def _held_of(self, dead: NodeId) -> list[Batch]:
-        self._dead.add(dead)
+        if dead in self._members.nodes:
+            self._dead.add(dead)
         return list(self._batches.get(dead, ()))
 
     def _lose(self, node: NodeId) -> None:
@@ -132,8 +133,13 @@ class HeldInputs:
             search.answered(node)
 
     def _follow_members(self) -> None:
-        gone = self._batches.keys() - self._members.nodes.keys() - self._gone
+        live = self._members.nodes.keys()
+        gone = self._batches.keys() - live - self._gone
         self._gone |= gone
-        self._dead |= gone
+        self._dead &= live
         for node in gone:
-            self._loop.call_later(RETENTION, self._batches.pop, node, None)
+            self._loop.call_later(RETENTION, self._forget, node)
+
+    def _forget(self, node: NodeId) -> None:
+        self._batches.pop(node, None)
+        self._gone.discard(node)

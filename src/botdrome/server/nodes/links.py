@@ -1,7 +1,7 @@
 """Links to the other nodes over NATS. `wire/nodes/link.py` says how a loss is noticed."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import cycle
 from urllib.parse import quote, unquote
@@ -99,7 +99,7 @@ class NatsLinks:
             if link.overfull or self._loop.time() - self._flushed < BUSY:
                 self._flush_soon()
             else:
-                self._write()
+                self._write({to: link})
 
     def broadcast(self, topic: str, payload: bytes) -> None:
         for link in self._links.values():
@@ -119,14 +119,14 @@ class NatsLinks:
         for node, link in list(self._links.items()):
             if link.overfull:
                 self._lose(node, link.lose("too much waited for it"))
-        self._write()
+        self._write(self._links)
 
-    def _write(self) -> None:
+    def _write(self, links: Mapping[NodeId, NodeLink]) -> None:
         self._flushed = self._loop.time()
         if (connection := self._connection) is None:
             return
         largest = connection.largest
-        frames = [publish(self._subjects[node], frame) for node, link in self._links.items() for frame in link.take(largest)]
+        frames = [publish(self._subjects[node], frame) for node, link in links.items() for frame in link.take(largest)]
         if frames:
             connection.write(b"".join(frames))
 

@@ -32,6 +32,8 @@ class SecondMemory:
         self._asked: float | None = None
         """When the last progress was made with what is not acknowledged; None: everything is."""
         self._unstored: deque[Batch] = deque()
+        self._former: dict[NodeId, int] = {}
+        """Nodes that were chosen before, and the last batches that they may have."""
         self._bytes = self._last = self._stored = 0
         self.acknowledge: Callable[[int], None] = lambda _: None
         links.on(ACKNOWLEDGED, self._receive)
@@ -57,11 +59,20 @@ class SecondMemory:
         self._stored = number
         while self._unstored and self._unstored[0][0] <= number:
             self._bytes -= len(self._unstored.popleft()[1])
+        if self._former:
+            self._release_former()
 
     def close(self) -> None:
         """All matches are over."""
         if self._node is not None:
             self._links.send(self._node, TOPIC, encode(Drop()))
+
+    def _release_former(self) -> None:
+        """Let nodes that were chosen before forget what PostgreSQL has by now."""
+        for node in [node for node, last in self._former.items() if last <= self._stored]:
+            del self._former[node]
+            if node in self._members.nodes:
+                self._links.send(node, TOPIC, encode(Drop()))
 
     def _send(self, number: int, data: bytes) -> None:
         if self._node is not None:
@@ -77,7 +88,6 @@ class SecondMemory:
 
     def _lose(self, node: NodeId) -> None:
         if node == self._node:
-            self._node = None
             self._choose(node)
 
     def _choose(self, lost: NodeId | None = None) -> None:
@@ -90,6 +100,10 @@ class SecondMemory:
             return
         if chosen is None:
             log.warning("no other node can keep inputs in its memory: news waits for PostgreSQL")
+        if self._node is not None:
+            self._former[self._node] = self._last
+        self._former.pop(chosen or "", None)
         self._node, self._up, self._asked = chosen, False, None
+        self._release_former()
         for number, data in self._unstored:
             self._send(number, data)
