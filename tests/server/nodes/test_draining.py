@@ -1,19 +1,24 @@
 """What a drained node has goes to other nodes, or stays until it stops."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from botdrome.app import RunningServer
+from botdrome.formats import FORMATS
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.carrying import NODE_STOPS
 from botdrome.server.nodes.handover import Handover
+from tests.server.calling.hosts import answer
 from tests.server.clients import bot, client, registered, server, unhurried
 from tests.server.duel.clients import FIND, free
-from tests.server.lobby.url_hosts import url_bot, with_address
+from tests.server.lobby.url_hosts import brain, play, url_bot, with_address
 from tests.server.nodes.draining import GAME, SPACES, Chatter, chatting, drain, home, move_match, of, until
 from tests.server.nodes.serving import home_of, nodes, spread_out
 
@@ -38,6 +43,35 @@ async def test_matches_of_house_bots_and_called_bots_move(two: list[RunningServe
                     state = (await one.receive())["state"]
                 assert state["result"]["reason"] == "complete"
                 assert opponent != "called" or turns - 1 <= len(called.messages) <= turns
+
+
+async def test_a_called_bot_that_was_away_is_called_again(two: list[RunningServer], monkeypatch: pytest.MonkeyPatch) -> None:
+    row, asked, up = FORMATS[GAME], asyncio.Event(), asyncio.Event()
+    monkeypatch.setattr("botdrome.server.lobby.url_bot.PAUSES", (0.01,))
+    monkeypatch.setitem(FORMATS, GAME, replace(row, terms=replace(row.terms, gone="wait", absence=3_600_000)))
+
+    def fail(_: asyncio.StreamWriter, message: Any) -> bytes | None:
+        if up.is_set() or ("challenge" in message and not asked.is_set()):
+            return None
+        asked.set()
+        return answer(b"oops")
+
+    async with url_bot() as called:
+        called.instead = fail
+        await with_address(two[0], "called", called)
+        login = await registered(two[0], "ada") | {"opponent": "called"}
+        async with bot(two[0], login) as one:
+            first = await one.receive()
+            if "ada" in first["state"]["waitingFor"]:
+                await one.send(brain(GAME)("ada", first))
+            await asked.wait()
+            tables = home(two).desk.tables
+            table = tables[tables.live()[0].id]
+            assert table is not None
+            await until(lambda: table.match.course.away)
+            await move_match(two)
+            up.set()
+            assert (await play(one, "ada", brain(GAME)))["state"]["result"]["reason"] == "complete"
 
 
 async def test_spectators_go_on_watching(three: list[RunningServer]) -> None:

@@ -259,9 +259,9 @@ class UrlBot:
         if gone != "pass":
             self._table.leave(self._player)
         if gone == "wait":
-            self._desk.tasks.start(self._come_back())
+            self._desk.tasks.start(self.come_back())
 
-    async def _come_back(self) -> None:
+    async def come_back(self) -> None:
         """Take the seat again as soon as the bot answers."""
         assert self._table is not None
         for pause in chain(PAUSES, repeat(PAUSES[-1])):
@@ -272,6 +272,8 @@ class UrlBot:
                 await challenge(self._caller, self.url, self.name, self._table.entry.game)
             except CallFailed:
                 continue
-            if self.present:
-                self._table.rejoin(self._player, self)
+            if isinstance(self._table, KeptTable) and self._table.leaving:
+                continue  # another node calls the bot, or the match stays after all
+            if self.present and not self._table.rejoin(self._player, self):
+                self._go(self._table)
             return

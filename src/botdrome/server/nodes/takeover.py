@@ -19,7 +19,7 @@ from botdrome.match.resuming import Resumption
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
-from botdrome.server.lobby.invitations import BotUnavailable, Invitations
+from botdrome.server.lobby.invitations import BotUnavailable, Callee, Invitations
 from botdrome.server.lobby.owners import BOT, NOBODY, bot_owner
 from botdrome.server.nodes.held_inputs import HeldInputs
 from botdrome.server.nodes.membership import Membership
@@ -166,6 +166,7 @@ class Takeover:
         for player in range(table.match.players):
             self._seat_house(table, player)
         table.move_in({*moving.seated, *moving.called}, moving.now, self._grace)
+        self._call_back(table)
         for player in moving.called:
             self._desk.tasks.start(self._call(table, player))
 
@@ -181,7 +182,7 @@ class Takeover:
         for player in sorted(expected):
             if entry.owners[player].startswith(f"{BOT} "):
                 self._desk.tasks.start(self._call(table, player))
-        return None
+        return self._call_back(table)
 
     def _over(self, table: Table) -> None:
         self._resumed.discard(table.entry.id)
@@ -200,12 +201,31 @@ class Takeover:
             HouseSeat(self._desk.workers, table, player, found[1]).sit_down()
         return found is not None
 
+    def _call_back(self, table: ResumedTable) -> None:
+        """Call the bots that were away before, until they answer."""
+        course = table.match.course
+        for player in sorted(course.away - course.dismissed.keys()) if table.match.terms.gone == "wait" else ():
+            if table.entry.owners[player].startswith(f"{BOT} "):
+                self._desk.tasks.start(self._await(table, player))
+
+    async def _await(self, table: ResumedTable, player: Player) -> None:
+        with suppress(StoreUnavailable):
+            callee = await self._callee(table.entry, player)
+            if callee is not None and table.open and table.match.result is None:
+                bot = self._invitations.bot(callee)
+                bot.sit_down(table, player)
+                await bot.come_back()
+
+    async def _callee(self, entry: MatchEntry, player: Player) -> Callee | None:
+        """Return the bot of a seat if the server can call it."""
+        callee = await self._invitations.find(entry.players[player], entry.game)
+        return None if callee is None or bot_owner(callee.bot) != entry.owners[player] else callee
+
     async def _call(self, table: ResumedTable, player: Player) -> None:
         """Seat a bot that the server calls."""
-        entry = table.entry
         try:
-            callee = await self._invitations.find(entry.players[player], entry.game)
-            if callee is None or bot_owner(callee.bot) != entry.owners[player]:
+            callee = await self._callee(table.entry, player)
+            if callee is None:
                 return
             bot = await self._invitations.invite(callee)
         except (BotUnavailable, StoreUnavailable) as problem:
