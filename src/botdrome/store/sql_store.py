@@ -125,9 +125,10 @@ class SqlStore:
         rows = await self._fetch_stored(queries.BOT, {"name": key(name)})
         return bot_entry(rows[0]) if rows else None
 
-    async def bots_like(self, name: str) -> list[BotEntry]:
-        alike = [bot_entry(row) for row in await self._fetch_stored(queries.BOTS_LIKE, {"likeness": like(name)})]
-        return [bot for bot in alike if look_alike(name, bot.name)]
+    async def bot_and_alike(self, name: str) -> tuple[BotEntry | None, list[BotEntry]]:
+        """A name has the same likeness as itself, so the bot is among those found."""
+        found = [bot_entry(row) for row in await self._fetch_stored(queries.BOTS_LIKE, {"likeness": like(name)})]
+        return next((bot for bot in found if bot.name == name), None), [bot for bot in found if look_alike(name, bot.name)]
 
     async def bots(
         self,

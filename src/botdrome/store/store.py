@@ -222,8 +222,8 @@ class Store(Protocol):
 
     async def bot(self, name: str) -> BotEntry | None: ...
 
-    async def bots_like(self, name: str) -> list[BotEntry]:
-        """Return the other bots whose names look like this one, oldest first."""
+    async def bot_and_alike(self, name: str) -> tuple[BotEntry | None, list[BotEntry]]:
+        """Return the bot, and the other bots whose names look like this one, oldest first. One read finds both."""
 
     async def bots(
         self,

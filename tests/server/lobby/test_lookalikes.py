@@ -90,8 +90,8 @@ async def test_bots_of_an_older_store_are_found_by_their_likeness(tmp_path: Path
     with closing(sqlite3.connect(tmp_path / "old.db", isolation_level=None)) as connection:
         connection.execute("UPDATE bots SET likeness = NULL")
     store = await open_store(url)
-    assert [bot.name for bot in await store.bots_like("аnn")] == ["ann"]
-    assert await store.bots_like("ann") == []
+    assert await store.bot_and_alike("аnn") == (None, [a_bot("ann")])
+    assert await store.bot_and_alike("ann") == (a_bot("ann"), [])
     with pytest.raises(LooksAlike):
         await store.register(a_bot("аnn"))
     await store.close()

@@ -72,8 +72,19 @@ class Registry:
         while changes != self._changes:
             changes = self._changes
             bot = await self._store.bot(name)
+        return self._cached(bot)
+
+    async def _find_with_alike(self, name: str) -> tuple[BotEntry | None, bool]:
+        """Return the bot, and whether the name looks like another bot's. One read is enough, since every guest needs both."""
+        changes = -1
+        while changes != self._changes:
+            changes = self._changes
+            bot, alike = await self._store.bot_and_alike(name)
+        return self._cached(bot), bool(alike)
+
+    def _cached(self, bot: BotEntry | None) -> BotEntry | None:
         if bot is not None:
-            self._known[name] = bot
+            self._known[bot.name] = bot
             if len(self._known) > KEPT:
                 self._known.popitem(last=False)
         return bot
@@ -114,9 +125,9 @@ class Registry:
         self.check_bans(name)
         given = token if isinstance(token, str) else ""
         bot = self.recognised(name, given)
-        found = bot or await self.find(name)
+        found, alike = (bot, False) if bot else await self._find_with_alike(name)
         if found is None:
-            house_name = await self._house_name(name)
+            house_name = _house_name(name, alike)
             self.check_bans(house_name)
             return Admission(house_name, owner=guest_owner(given))
         if token in (None, "") and (needed == "never" or (needed == "in its game" and found.game != game)):
@@ -142,17 +153,12 @@ class Registry:
         self.check_bans(name)
         if written_out(name) != name:
             raise Denied("a name has single spaces, and only between its words")
-        if await self.find(name) is not None:
+        bot, alike = await self._find_with_alike(name)
+        if bot is not None:
             raise Denied(f"{name} is a registered bot; choose another name")
-        if await self._store.bots_like(name):
+        if alike:
             raise Denied(f"{name} looks like the name of a registered bot; choose another name")
         return Admission(name, owner=guest_owner(secret))
-
-    async def _house_name(self, name: str) -> str:
-        """Return a guest's name on this server. It looks like no registered bot's, and invisible characters are written out."""
-        shown = written_out(name)
-        marked = shown != name or looks_like_guest(name) or await self._store.bots_like(name)
-        return shown + GUEST if marked else name
 
     def forget(self, name: str) -> None:
         """A bot has changed."""
@@ -175,3 +181,9 @@ class Registry:
         """Raise Banned if one of these names or the client's address is banned."""
         if refusal := self.bans.refusal(*names):
             raise Banned(refusal)
+
+
+def _house_name(name: str, alike: bool) -> str:
+    """Return a guest's name on this server. It looks like no registered bot's, and invisible characters are written out."""
+    shown = written_out(name)
+    return shown + GUEST if alike or shown != name or looks_like_guest(name) else name
