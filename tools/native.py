@@ -36,8 +36,8 @@ BUSY = {
     "server/bomber": ("judging", "room", "routes"),
     "server/duel": ("hall",),
     "server/network": (
-        "body_budget", "http", "loop_timers", "peer", "rate_limit", "shares", "steady_clock", "tcp", "timeouts", "traffic",
-        "websocket",
+        "body_budget", "http", "loop_timers", "loop_watch", "peer", "rate_limit", "shares", "steady_clock", "tcp", "timeouts",
+        "traffic", "websocket",
     ),
     "server/nodes": ("arriving", "carrying", "link_delay", "links", "moving", "nats", "resumed"),
     "server/tables": (

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from time import monotonic
+from typing import Final
 
 import structlog
 
@@ -16,7 +17,7 @@ WINDOW = 60.0
 """Seconds for which the longest block is kept, and between two warnings."""
 WORTH_LOGGING = 0.1
 """Seconds."""
-BEHIND = 0.02
+BEHIND: Final = 0.02
 """Seconds by which a check is late while the loop is behind with its work."""
 
 
