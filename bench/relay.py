@@ -17,7 +17,7 @@ from bench.server import Server
 SHOT = b"S|sailor1|10|10\n"
 NEWS = b"B|sailor1||" + b"." * 100 + b"|17|0\nN|sailor0\n"
 LINES = NEWS.count(b"\n")
-PAIRS, SHOTS = 50, 400
+PAIRS, SHOTS = 50, 800
 
 
 class Relay(asyncio.Protocol):
