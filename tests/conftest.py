@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 
 import botdrome
 from botdrome.server.workers import link
@@ -24,6 +25,10 @@ os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMB
 # Tests do not cut the power, so SQLite need not flush to disk: it would do so 16 times in a test with a server.
 assert sqlite.SETTINGS[0] == "synchronous = FULL"
 sqlite.SETTINGS = ("synchronous = OFF", *sqlite.SETTINGS[1:])
+
+# On a busy machine an example may take long.
+settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy machine")
 
 # Where the tests run in the background, Ctrl-C may be ignored, and a process that a test starts would ignore it, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -1,16 +1,23 @@
 """Several matches on one connection, on a real server."""
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from botdrome.store.store import Wanted
-from tests.server.clients import Client, bot, pair, play_noughts, registered, server
+from tests.server.clients import Client, bot, pair, play_noughts, registered, server, unhurried
 
 pytestmark = pytest.mark.anyio
 AGAIN = {"features": ["again"]}
+
+
+@pytest.fixture(autouse=True)
+def no_time_limits() -> Iterator[None]:
+    with unhurried("noughts-and-crosses"):
+        yield
 
 
 async def play_twice(one: Client, name: str) -> list[Any]:
