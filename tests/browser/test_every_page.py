@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.faults import serious_faults
 
 PATHS = [
-    "/", "/games", "/games/gomoku", "/games/chess", "/bots", "/bots/nobody", "/matches", "/matches/none/why/0", "/contests",
+    "/", "/games", "/games/chess", "/bots", "/bots/nobody", "/matches", "/matches/none/why/0", "/contests",
     "/contests/gomoku/none", "/search", "/search?q=a", "/tv", "/duel", "/profile/nobody", "/history", "/board/1", "/nothing",
 ]  # fmt: skip
 SIZES = {"desk": (1280, 900), "phone": (390, 844)}
