@@ -2,6 +2,7 @@
 
 import pytest
 
+from botdrome.store import reports
 from botdrome.store.store import Note, Store, Wanted
 from botdrome.store.tallies import ContestSummary, Meeting, Opponent, Seating
 from tests.store.entries import GAME, a_bot, a_match, play
@@ -133,3 +134,11 @@ async def test_one_note_and_the_latest(store: Store) -> None:
     assert await store.reports.note("book", "007") == {"n": 7}
     assert await store.reports.note("book", "7") is None
     assert await store.reports.latest_notes("book", 2, 1) == ([{"n": 10}, {"n": 9}], 12)
+
+
+async def test_the_notes_of_a_book_in_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    await store.keep([Note(book, f"1.{number}.1", {"n": number}) for book in ("a", "book", "c") for number in range(12)])
+    monkeypatch.setattr(reports, "PAGE", 5)
+    pages = [page async for page in store.reports.note_pages("book")]
+    assert [len(page) for page in pages] == [5, 5, 2]
+    assert {name: value for page in pages for name, value in page.items()} == await store.notes("book")

@@ -20,6 +20,9 @@ from botdrome.contest.formats.format import (
     Round,
     Standing,
 )
+from botdrome.contest.formats.scores import played_in
+from botdrome.contest.open_round import OpenRound
+from botdrome.contest.result_book import ResultBook
 
 
 class LateEntry(ValueError):
@@ -37,7 +40,8 @@ class ContestProgress:
         underway: Collection[str] = (),
     ) -> None:
         """`underway` are the fixtures that are being played. An entrant that leaves does not forfeit them."""
-        self.document, self.entrants, self.results = document, list(entrants), dict(results)
+        self.document, self.entrants = document, list(entrants)
+        self.results = ResultBook(document.games_per_meeting, results)
         self.format = CONTEST_FORMATS[document.format_]
         self.refusal = ""
         """Why the contest cannot go on; empty: it can, or it is over."""
@@ -52,6 +56,11 @@ class ContestProgress:
     def rounds(self) -> list[Round]:
         """The rounds that have begun."""
         return list(self._rounds.values())
+
+    @property
+    def fixtures(self) -> dict[str, ContestFixture]:
+        """All fixtures of the rounds that have begun. This takes memory for each of them."""
+        return {fixture.key: fixture for round_ in self._rounds.values() for fixture in round_.fixtures}
 
     @property
     def rounds_played(self) -> int:
@@ -74,7 +83,9 @@ class ContestProgress:
         fixture = self.open[key]
         if result.places and len(result.places) != len(fixture.entrants):
             raise ValueError(f"fixture {key}: {len(result.places)} places for {len(fixture.entrants)} seats")
-        self._count(fixture, result)
+        self.results[key] = result
+        self.open.left -= 1
+        self._count_faults(fixture, result)
         self._go_on()
         return True
 
@@ -86,11 +97,11 @@ class ContestProgress:
 
     def withdraw(self, number: EntrantNumber) -> dict[str, FixtureResult]:
         """Let an entrant play no more. Return the results of its open fixtures: it forfeits them, or they do not count."""
-        before = set(self.results)
-        if self.entrants[number].left is None:
-            self.entrants[number] = replace(self.entrants[number], left=max(self._rounds, default=0) + 1)
-            self._plan_anew()
-        return {key: result for key, result in self.results.items() if key not in before}
+        if self.entrants[number].left is not None:
+            return {}
+        self.entrants[number] = replace(self.entrants[number], left=max(self._rounds, default=0) + 1)
+        self._plan_anew()
+        return self.forfeits
 
     def replace_version(self, number: EntrantNumber, version: str) -> None:
         self.entrants[number] = replace(self.entrants[number], version=version)
@@ -107,10 +118,9 @@ class ContestProgress:
     def with_results(self, numbers: Collection[EntrantNumber], failed: bool) -> list[str]:
         """Return the fixtures of these entrants (none: of all) with results; `failed`: only with no-shows or crashes."""
         return [
-            key
-            for key, result in self.results.items()
-            if (not numbers or set(numbers) & set(self.fixtures[key].entrants))
-            and (not failed or result.crashed or result.absent)
+            fixture.key
+            for fixture, result in played_in(self.rounds, self.results)
+            if (not numbers or set(numbers) & set(fixture.entrants)) and (not failed or result.crashed or result.absent)
         ]
 
     def forget(self, keys: Iterable[str]) -> set[str]:
@@ -118,7 +128,7 @@ class ContestProgress:
 
         The results of later rounds are lost too where the pairing depends on the results.
         """
-        dropped = set(keys) & set(self.results)
+        dropped = {key for key in keys if key in self.results}
         if dropped and self.format.late != "now":  # else the plan does not depend on results
             first = min(int(key.split(".")[0]) for key in dropped)
             dropped |= {key for key in self.results if int(key.split(".")[0]) > first}
@@ -129,10 +139,10 @@ class ContestProgress:
 
     def _plan_anew(self) -> None:
         self._rounds: dict[int, Round] = {}
-        self.open: dict[str, ContestFixture] = {}
+        self.open = OpenRound((), self.results, 0)
         self.faults: Counter[EntrantNumber] = Counter()
-        self.fixtures: dict[str, ContestFixture] = {}
-        """All fixtures of the rounds that have begun."""
+        self.forfeits: dict[str, FixtureResult] = {}
+        """The results that followed from this plan alone, since entrants have left."""
         self._plan: Iterator[Round] = self.format.rounds(self.document, self.entrants, self.results)
         self._go_on()
 
@@ -146,27 +156,34 @@ class ContestProgress:
                 self.refusal, round_ = str(reason), None
             if round_ is None:
                 return
-            self._rounds[round_.number] = round_
             self._open(round_)
 
     def _open(self, round_: Round) -> None:
+        before = self._rounds.get(round_.number)
+        counted = {fixture.key for fixture in before.fixtures} if before else ()
+        self._rounds[round_.number] = round_
+        leavers = {number for number, entrant in enumerate(self.entrants) if entrant.left is not None}
+        left = 0
         for fixture in round_.fixtures:
-            if fixture.key in self.fixtures:
-                continue
-            self.open[fixture.key] = self.fixtures[fixture.key] = fixture
-            result = self.results.get(fixture.key) or self._forfeit(fixture, round_.number)
-            if result is not None:
-                self._count(fixture, result)
+            result = self.results.get(fixture.key)
+            if result is None and not leavers.isdisjoint(fixture.entrants):
+                result = self._forfeit(fixture, round_.number)
+            if result is None:
+                left += 1
+            elif fixture.key not in counted:
+                self._count_faults(fixture, result)
+        self.open = OpenRound(round_.fixtures, self.results, left)
 
     def _forfeit(self, fixture: ContestFixture, round_: int) -> FixtureResult | None:
         """Return the result of a fixture if some of its entrants have left since it was planned."""
         leavers = ((seat, self.entrants[number].left) for seat, number in enumerate(fixture.entrants))
         absent = [seat for seat, left in leavers if left is not None and left <= round_ + 1]
-        return unplayed(self.document, fixture, absent) if absent and fixture.key not in self.underway else None
+        if not absent or fixture.key in self.underway:
+            return None
+        self.results[fixture.key] = self.forfeits[fixture.key] = unplayed(self.document, fixture, absent)
+        return self.results[fixture.key]
 
-    def _count(self, fixture: ContestFixture, result: FixtureResult) -> None:
-        self.results[fixture.key] = result
-        del self.open[fixture.key]
+    def _count_faults(self, fixture: ContestFixture, result: FixtureResult) -> None:
         for seat in (*result.absent, *result.crashed):
             self.faults[fixture.entrants[seat]] += 1
 

@@ -10,7 +10,7 @@ from botdrome.runner.bot_process import Isolation
 from botdrome.runner.bot_version import bot_version
 from botdrome.runner.contest_players import entrant_names
 from botdrome.runner.seats import check_bot
-from botdrome.store.contest_journal import BEFORE, ContestJournal, ContestRefusal, StoredContest
+from botdrome.store.contest_journal import BEFORE, ContestJournal, ContestRefusal, EnteredContest, StoredContest
 
 
 def offline_entrants(document: ContestDocument) -> list[Entrant]:
@@ -33,19 +33,19 @@ async def open_contest(journal: ContestJournal, document: ContestDocument, autho
     if name not in await journal.contests():
         _check_bots(document, entrants, isolation)
         await journal.create(document, author, entrants, offline=True)
-        return await journal.load(name)
-    stored = await journal.load(name)
+        return await journal.load_small(name)
+    stored = await journal.entered(name)
     try:
         if stored.entry.document != document:
-            await _change(journal, stored, document, entrants, author)
-        stored = await journal.load(name)
+            await _change(journal, document, entrants, author)
+            stored = await journal.entered(name)
         _check_bots(document, stored.entrants, isolation)
         await _renew(journal, stored, entrants, author)
     except ContestRefusal as refused:
         if stored.entry.state == "running":
             await journal.change_state(name, "paused", author, str(refused))
         raise
-    return await journal.load(name)
+    return await journal.load_small(name)
 
 
 def _check_bots(document: ContestDocument, entrants: Sequence[Entrant], isolation: Isolation) -> None:
@@ -61,16 +61,14 @@ def _check_bots(document: ContestDocument, entrants: Sequence[Entrant], isolatio
         raise ContestRefusal("; ".join(problems))
 
 
-async def _change(
-    journal: ContestJournal, stored: StoredContest, document: ContestDocument, entrants: Sequence[Entrant], author: str
-) -> None:
+async def _change(journal: ContestJournal, document: ContestDocument, entrants: Sequence[Entrant], author: str) -> None:
     """Take a changed document before the start; after it, only new bots that the document allows."""
-    old = stored.entry.document
+    stored = await journal.load_small(document.name)
     await journal.change_document(document.name, document, author)
     if stored.entry.state in BEFORE:
         await journal.replace_entrants(document.name, entrants, author)
         return
-    progress = ContestProgress(old, stored.entrants, stored.results)
+    progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
     for entrant in entrants[len(stored.entrants) :]:
         try:
             number = progress.enter(entrant)
@@ -79,7 +77,7 @@ async def _change(
         await journal.enter(document.name, progress.entrants[number], author)
 
 
-async def _renew(journal: ContestJournal, stored: StoredContest, entrants: Sequence[Entrant], author: str) -> None:
+async def _renew(journal: ContestJournal, stored: EnteredContest, entrants: Sequence[Entrant], author: str) -> None:
     """Replace the versions of changed bots. Raise ContestRefusal if the document does not allow that."""
     for number, (old, new) in enumerate(zip(stored.entrants, entrants, strict=True)):
         if old.version != new.version and old.left is None:

@@ -10,6 +10,8 @@ import os
 from collections.abc import Callable, Iterable
 from itertools import islice
 
+from msgspec.structs import replace
+
 from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.formats.format import FixtureResult
 from botdrome.contest.progress import ContestProgress, unplayed
@@ -43,9 +45,11 @@ class ContestRun:
         """`watch` is called after each change."""
         self._store, self._journal, self._players = store, ContestJournal(store), players
         self.document, self._author, self._watch = contest.entry.document, author, watch
-        self._stored = contest.results
         self.progress = ContestProgress(self.document, contest.entrants, contest.results)
         self._in_order = self.document.penalties.withdraw_after is not None
+        self._open = self.progress.open
+        self._free = self._open.fixtures()
+        """The open fixtures that nobody was given yet."""
         self._running: set[asyncio.Future[list[PlayedFixture]]] = set()
         self._taken: set[str] = set()
         """The fixtures that are being played, or wait to be stored."""
@@ -78,7 +82,7 @@ class ContestRun:
         name = self.document.name
         if (await self._journal.entry(name)).state != "running":
             await self._journal.change_state(name, "running", self._author)
-        await self._keep_forfeits({key: result for key, result in self.progress.results.items() if key not in self._stored})
+        await self._keep_forfeits(self.progress.forfeits)
         await self._withdraw_penalised()
         self._watch(self)
 
@@ -101,11 +105,13 @@ class ContestRun:
     def _hand_out(self) -> None:
         """Keep all workers busy, each with a portion in reserve."""
         jobs = self._players.jobs
-        left = len(self.progress.open) - len(self._taken)
-        free = (fixture for key, fixture in self.progress.open.items() if key not in self._taken)
+        if self._open is not self.progress.open:  # there is a new plan
+            self._open = self.progress.open
+            self._free = (fixture for fixture in self._open.fixtures() if fixture.key not in self._taken)
+        left = len(self._open) - len(self._taken)
         size = max(1, min(LARGEST_PORTION, int(PORTION_SECONDS / self._match_seconds), left // (8 * jobs)))
         while len(self._running) < 2 * jobs and not (self._in_order and len(self._ready) >= AHEAD * size * jobs):
-            portion = list(islice(free, size))
+            portion = list(islice(self._free, size))
             if not portion:
                 return
             self._taken |= {fixture.key for fixture in portion}
@@ -122,7 +128,7 @@ class ContestRun:
             results = [self._result(played) for played in batch]
             await asyncio.gather(*map(self._store_result, batch, results))
             for played, result in zip(batch, results, strict=True):
-                self.progress.add(played.fixture.key, result)
+                self.progress.add(played.fixture.key, replace(result, match=""))
             await self._withdraw_penalised()
 
     def _next_batch(self) -> list[PlayedFixture]:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from time import time
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult
+from botdrome.contest.result_book import ResultBook
 from botdrome.store.document_changes import changed_keys, only_bots
 from botdrome.store.store import Epoch, Note, Store
 
@@ -83,7 +84,7 @@ class EnteredContest(Struct, frozen=True):
 class StoredContest(EnteredContest, frozen=True):
     """All that the store has about a contest."""
 
-    results: dict[str, FixtureResult]
+    results: Mapping[str, FixtureResult]
     """By the key of the fixture."""
     log: list[LogLine]
     """Oldest first."""
@@ -118,15 +119,21 @@ class ContestJournal:
 
     async def load(self, name: str) -> StoredContest:
         """Raise UnknownContest if there is no such contest."""
-        entry = await self.entry(name)
-        results = await self._store.notes(_results(name))
-        log = await self._store.notes(_log(name))
-        return StoredContest(
-            entry,
-            await self.entrants(name),
-            msgspec.convert({key: value for key, value in results.items() if value}, dict[str, FixtureResult]),
-            [msgspec.convert(log[key], LogLine) for key in sorted(log)],
-        )
+        entered = await self.entered(name)
+        results = _converted(await self._store.notes(_results(name)))
+        return StoredContest(entered.entry, entered.entrants, results, await self._log_of(name))
+
+    async def load_small(self, name: str) -> StoredContest:
+        """Return the same in little memory, without the ids of the matches. Changes that are made meanwhile may be missed."""
+        entered = await self.entered(name)
+        results = ResultBook(entered.entry.document.games_per_meeting, {})
+        async for page in self._store.reports.note_pages(_results(name)):
+            results.update({key: replace(result, match="") for key, result in _converted(page).items()})
+        return StoredContest(entered.entry, entered.entrants, results, await self._log_of(name))
+
+    async def _log_of(self, name: str) -> list[LogLine]:
+        lines = await self._store.notes(_log(name))
+        return [msgspec.convert(lines[key], LogLine) for key in sorted(lines)]
 
     async def entered(self, name: str) -> EnteredContest:
         """Raise UnknownContest if there is no such contest."""
@@ -280,13 +287,9 @@ def _entrant_note(name: str, number: EntrantNumber, entrant: Entrant) -> Note:
     return Note(_entrants(name), f"{number:06d}", msgspec.to_builtins(entrant))
 
 
-def _entrants(name: str) -> str:
-    return f"contest entrants {name}"
+def _converted(notes: Mapping[str, dict[str, Any]]) -> dict[str, FixtureResult]:
+    """Return the results; those that were annulled are empty notes."""
+    return msgspec.convert({key: value for key, value in notes.items() if value}, dict[str, FixtureResult])
 
 
-def _results(name: str) -> str:
-    return f"contest results {name}"
-
-
-def _log(name: str) -> str:
-    return f"contest log {name}"
+_entrants, _results, _log = "contest entrants {}".format, "contest results {}".format, "contest log {}".format

@@ -37,6 +37,7 @@ NAMES_TAKEN = select(bots.c.name).where(Listed(bots.c.name, "names"))
 
 _of_book = notes.c.book == bindparam("book", type_=Text)
 NOTES = select(notes).where(_of_book).order_by(notes.c.name)
+NEXT_OF_BOOK = NOTES.where(notes.c.name > bindparam("after", type_=Text)).limit(bindparam("limit", type_=BigInteger))
 NOTE = select(notes).where(_of_book, notes.c.name == bindparam("name", type_=Text))
 LATEST_NOTES = (
     select(notes)

@@ -1,6 +1,6 @@
 """Statistics and search over the whole store, for pages and tools."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import msgspec
@@ -8,10 +8,12 @@ from msgspec import Struct
 from sqlalchemy import Executable, Text, bindparam, null, select
 
 from botdrome.store import queries, tallies
-from botdrome.store.rows import Fetch, key, players_in, whole
+from botdrome.store.rows import Fetch, key, note_entry, players_in, whole
 from botdrome.store.tables import bots, matches, seats
 from botdrome.store.tallies import ContestOrder, ContestSummary, Epoch, Meeting, Opponent, OpponentOrder, Seating
 
+PAGE = 1000
+"""Notes per query."""
 LAST = "\U0010ffff"
 """Sorts after every continuation of a name."""
 NEXT = "\x01"
@@ -145,6 +147,13 @@ class Reports:
         rows = await self._fetch(queries.LATEST_NOTES, {"book": key(book), "limit": limit, "offset": offset})
         total = (await self._fetch(queries.NOTES_COUNTED, {"book": key(book)}))[0][0]
         return [_mapping.decode(row[3]) for row in rows], int(total)
+
+    async def note_pages(self, book: str) -> AsyncIterator[dict[str, dict[str, Any]]]:
+        """Yield the values of the notes of a book by name, some at a time."""
+        after = ""
+        while rows := await self._fetch(queries.NEXT_OF_BOOK, {"book": key(book), "after": after, "limit": PAGE}):
+            after = rows[-1][1]
+            yield {note.name: note.value for note in map(note_entry, rows)}
 
 
 def _seating(match: str, name: str, rest: str | None, place: int, started: Epoch, versions: str | None, player: int) -> Seating:

@@ -17,7 +17,7 @@ def show_contest(words: str, name: str, db: str, whole_log: bool, as_json: bool)
 
 async def _show(words: str, name: str, db: str, whole_log: bool, as_json: bool) -> int:
     async with opened(place_of(words, name, db)) as contest:
-        report = report_of(await contest.load())
+        report = report_of(await contest.journal.load_small(contest.name))
     if as_json:
         sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
     else:
@@ -63,7 +63,7 @@ def withdraw_bot(words: str, name: str, db: str, bot: str, why: str) -> int:
 async def _withdraw(words: str, name: str, db: str, bot: str, why: str) -> int:
     async with opened(place_of(words, name, db)) as contest:
         await contest.claim()
-        stored = await contest.load()
+        stored = await contest.journal.load_small(contest.name)
         number = number_of([entrant.name for entrant in stored.entrants], bot)
         if stored.entrants[number].left is not None:
             raise CommandError(f"{bot} has been withdrawn already")

@@ -119,7 +119,7 @@ async def _play(contest: ContestHere, given: RunOptions) -> int:
         told = trouble if isinstance(trouble, PoolTrouble) else "a process that played was killed"
         complain(f"{told}; then continue the contest with: {contest.command('run')}")
         status = 1
-    report = report_of(await contest.load())
+    report = report_of(await contest.journal.load_small(contest.name))
     if given.as_json:
         sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
     else:

@@ -6,10 +6,10 @@ from typing import Literal
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.bracket import Bracket, Exit, bracket_slots
-from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, Results, Round, Standing
+from botdrome.contest.formats.format import Entrant, EntrantNumber, Results, Round, Standing
 from botdrome.contest.formats.heats import Heats, snake
 from botdrome.contest.formats.knockout import Knockout, play_to_open_round, ranked_by_exit
-from botdrome.contest.formats.meeting import MeetingPlanner
+from botdrome.contest.formats.meeting import MeetingFixtures, MeetingPlanner
 from botdrome.contest.formats.planned import PlannedFormat, counted, is_open, players_of
 from botdrome.contest.formats.round_robin import all_groups, seated
 from botdrome.contest.formats.scores import ranked_by_score
@@ -40,7 +40,7 @@ class Groups(PlannedFormat):
         self._check(document, len(players))
         groups, stage = self._stage(document, players)
         yield stage
-        tables = self._tables(document, groups, stage, results)
+        tables = self._tables(document, groups, results)
         yield from self._bracket(document, entrants, tables, results).rounds()
 
     def ranked(
@@ -51,7 +51,7 @@ class Groups(PlannedFormat):
             return super().ranked(document, entrants, rounds, results)
         groups, stage = self._stage(document, players)
         exits: dict[EntrantNumber, Exit] = {}
-        tables = self._tables(document, groups, stage, results)
+        tables = self._tables(document, groups, results)
         if not is_open(stage, results):
             bracket = self._bracket(document, entrants, tables, results)
             play_to_open_round(bracket.rounds(), results)
@@ -64,29 +64,24 @@ class Groups(PlannedFormat):
 
     def _stage(self, document: ContestDocument, players: Sequence[EntrantNumber]) -> tuple[list[list[EntrantNumber]], Round]:
         groups = _parts(document, players)
-        planner, fixtures, meeting = MeetingPlanner(document), list[ContestFixture](), 0
-        for group in groups:
-            for table in all_groups(group, document.seats):
-                meeting += 1
-                fixtures += planner.fixtures(1, meeting, seated(document, table))
-        return groups, Round(1, fixtures)
+        tables = (seated(document, table) for group in groups for table in all_groups(group, document.seats))
+        return groups, Round(1, MeetingFixtures(MeetingPlanner(document), 1, tables))
 
     def _tables(
         self,
         document: ContestDocument,
         groups: Sequence[Sequence[EntrantNumber]],
-        stage: Round,
         results: Results,
     ) -> list[list[EntrantNumber]]:
         """Return the groups, each best first. Each is ranked by itself, since tie-breaks compare entrants that have met."""
-        number_of = {number: index for index, group in enumerate(groups) for number in group}
-        inside: list[list[ContestFixture]] = [[] for _ in groups]
-        for fixture in stage.fixtures:
-            inside[number_of[fixture.entrants[0]]].append(fixture)
-        return [
-            [line.entrant for line in ranked_by_score(document, sorted(group), [Round(1, fixtures)], results)]
-            for group, fixtures in zip(groups, inside, strict=True)
-        ]
+        planner, first, tables = MeetingPlanner(document), 1, []
+        for group in groups:
+            meetings = (seated(document, table) for table in all_groups(group, document.seats))
+            fixtures = MeetingFixtures(planner, 1, meetings, first)
+            lines = ranked_by_score(document, sorted(group), [Round(1, fixtures)], results)
+            tables.append([line.entrant for line in lines])
+            first += fixtures.meetings
+        return tables
 
     def _bracket(
         self, document: ContestDocument, entrants: Sequence[Entrant], tables: Sequence[Sequence[EntrantNumber]], results: Results

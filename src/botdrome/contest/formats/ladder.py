@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, Results, Round, Standing
-from botdrome.contest.formats.meeting import MeetingPlanner
+from botdrome.contest.formats.meeting import MeetingFixtures, MeetingPlanner
 from botdrome.contest.formats.pairs import SwissHistory
 from botdrome.contest.formats.planned import PlannedFormat, players_of
 from botdrome.contest.formats.scores import played_in, scores_of
@@ -45,9 +45,8 @@ class Ladder(PlannedFormat):
             tables, waiting = (
                 ladder_pairs(ranked, history, knowledge) if small else ladder_tables(ranked, document.seats, history)
             )
-            fixtures: list[ContestFixture] = []
-            for meeting, seats in enumerate(tables, 1):
-                fixtures += planner.fixtures(number, meeting, seats)
+            fixtures = MeetingFixtures(planner, number, tables)
+            for seats in tables:
                 history.add(seats, level=level)
             history.add_byes(waiting)
             yield Round(number, fixtures, tuple(waiting))

@@ -6,8 +6,8 @@ from math import comb
 from typing import Literal
 
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, Results, Round
-from botdrome.contest.formats.meeting import MeetingPlanner
+from botdrome.contest.formats.format import Entrant, EntrantNumber, Results, Round
+from botdrome.contest.formats.meeting import MeetingFixtures, MeetingPlanner
 from botdrome.contest.formats.planned import PlannedFormat
 from botdrome.contest.schedule import moved_on
 
@@ -30,10 +30,7 @@ class RoundRobin(PlannedFormat):
         players = [number for number, entrant in enumerate(entrants) if entrant.left is None or entrant.left > 1]
         self._check(document, len(players))
         groups, planner, number = self.groups(document, entrants, players), MeetingPlanner(document), 1
-        while meetings := list(islice(groups, LARGEST_ROUND)):
-            fixtures: list[ContestFixture] = []
-            for meeting, group in enumerate(meetings, 1):
-                fixtures += planner.fixtures(number, meeting, seated(document, group))
+        while fixtures := MeetingFixtures(planner, number, (seated(document, group) for group in islice(groups, LARGEST_ROUND))):
             yield Round(number, fixtures)
             number += 1
 

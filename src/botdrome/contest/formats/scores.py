@@ -1,14 +1,15 @@
 """Scores: the results of each entrant summed up, and the order by score and tie-breaks."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from botdrome.contest.document import ContestDocument, TieBreak
 from botdrome.contest.formats.format import ContestFixture, EntrantNumber, FixtureResult, Results, Round, Standing
 
-Played = Sequence[tuple[ContestFixture, FixtureResult]]
+Played = Callable[[], Iterable[tuple[ContestFixture, FixtureResult]]]
+"""Returns the matches that count, as often as it is called."""
 Values = Mapping[EntrantNumber, float]
 
 
@@ -103,9 +104,12 @@ def ranked_by_score(
 ) -> list[Standing]:
     """Return the standings of these entrants by score, or by the score per match, then by the document's tie-breaks."""
     scores = scores_of(document, rounds, results)
-    counting = [(fixture, result) for fixture, result in played_in(rounds, results) if result.places]
     groups = _split([list(numbers)], lambda number: scores.share(number) if by_share else scores.of[number].points)
     values: list[Values] = []
+
+    def counting() -> Iterable[tuple[ContestFixture, FixtureResult]]:
+        return ((fixture, result) for fixture, result in played_in(rounds, results) if result.places)
+
     for tie_break in document.tie_breaks:
         found = tie_break_values(tie_break, groups, scores, counting)
         values.append(found)
@@ -135,7 +139,7 @@ def _against(scores: Scores, played: Played, *, by_points: bool) -> tuple[dict[E
     """Return the sum of the opponents' scores, and their number. By points, those beaten count in full and level ones half."""
     total: defaultdict[EntrantNumber, float] = defaultdict(float)
     met: Counter[EntrantNumber] = Counter()
-    for fixture, result in played:
+    for fixture, result in played():
         for number, mine in zip(fixture.entrants, result.places, strict=True):
             for other, theirs in zip(fixture.entrants, result.places, strict=True):
                 if other != number:
@@ -148,15 +152,15 @@ def _direct(groups: Sequence[Sequence[EntrantNumber]], played: Played) -> Values
     """Return the share of points against the tied entrants, for groups in which all have met each other."""
     group_of = {number: index for index, group in enumerate(groups) for number in group if len(group) > 1}
     points: Counter[EntrantNumber] = Counter()
-    met: defaultdict[EntrantNumber, list[EntrantNumber]] = defaultdict(list)
-    for fixture, result in played:
+    met: defaultdict[EntrantNumber, Counter[EntrantNumber]] = defaultdict(Counter)
+    for fixture, result in played():
         for number, mine in zip(fixture.entrants, result.places, strict=True):
             for other, theirs in zip(fixture.entrants, result.places, strict=True):
                 if other != number and group_of.get(number, -1) == group_of.get(other, -2):
-                    met[number].append(other)
+                    met[number][other] += 1
                     points[number] += 2 * (mine < theirs) + (mine == theirs)
-    complete = [group for group in groups if all(len(set(met[number])) == len(group) - 1 for number in group)]
-    return {number: points[number] / 2 / len(met[number]) for group in complete for number in group if met[number]}
+    complete = [group for group in groups if all(len(met[number]) == len(group) - 1 for number in group)]
+    return {number: points[number] / 2 / met[number].total() for group in complete for number in group if met[number]}
 
 
 def _split(groups: Sequence[Sequence[EntrantNumber]], value: Callable[[EntrantNumber], float]) -> list[list[EntrantNumber]]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, Results, Round
-from botdrome.contest.formats.meeting import MeetingPlanner
+from botdrome.contest.formats.format import Entrant, EntrantNumber, Results, Round
+from botdrome.contest.formats.meeting import MeetingFixtures, MeetingPlanner
 from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs
 from botdrome.contest.formats.planned import PlannedFormat, players_of
 from botdrome.contest.formats.scores import Scores
@@ -50,12 +50,10 @@ class SwissRounds:
         self.history.points = {player: self.scores.of[player].points for player in players}
         ranked = sorted(players, key=lambda player: (-self.scores.of[player].points, player))
         tables, byes = self._seatings(ranked)
-        fixtures: list[ContestFixture] = []
-        for meeting, seats in enumerate(tables, 1):
-            fixtures += self._planner.fixtures(number, meeting, seats)
+        for seats in tables:
             self.history.add(seats, level=self._level)
         self.history.add_byes(byes)
-        self.round = Round(number, fixtures, tuple(byes))
+        self.round = Round(number, MeetingFixtures(self._planner, number, tables), tuple(byes))
         return self.round
 
     def _seatings(self, ranked: Sequence[EntrantNumber]) -> tuple[Sequence[tuple[EntrantNumber, ...]], list[EntrantNumber]]:

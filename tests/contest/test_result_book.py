@@ -1,0 +1,56 @@
+"""The book of results is a dict that takes two bytes a match."""
+
+import tracemalloc
+from itertools import islice
+from random import Random
+
+import pytest
+
+from botdrome.contest import result_book
+from botdrome.contest.formats.format import FixtureResult
+from botdrome.contest.progress import ContestProgress
+from botdrome.contest.result_book import ResultBook
+from tests.contest.formats.examples import bots, document, seeds_win
+
+KINDS = [
+    FixtureResult((1, 2)),
+    FixtureResult((2, 1)),
+    FixtureResult((), (0,)),
+    FixtureResult((1, 2), crashed=(1,)),
+    FixtureResult((1, 1), match="m"),
+]
+KEYS = ["1.1.1", "1.1.2", "1.1.3", "1.2.1", "2.9.2", "1.0.2", "3", "a.b.c", "1.99999999.1"]
+
+
+@pytest.mark.parametrize("most", [2, 65_535])
+def test_it_is_like_a_dict(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result_book, "MOST_KINDS", most)
+    random, like = Random(1), dict[str, FixtureResult]()
+    book = ResultBook(2, like)
+    for _ in range(500):
+        key = random.choice(KEYS)
+        if random.random() < 0.3:
+            assert book.pop(key, None) == like.pop(key, None)
+        else:
+            book[key] = like[key] = random.choice(KINDS)
+        assert book == like and len(book) == len(like) and set(book) == set(like)
+        assert all(book.get(key) == like.get(key) for key in KEYS)
+
+
+@pytest.mark.no_cover
+def test_a_contest_keeps_few_bytes_per_match() -> None:
+    progress = ContestProgress(document(games=1000), bots(6), {})
+    fixtures = progress.open.fixtures()
+
+    def play(matches: int) -> None:
+        for fixture in islice(fixtures, matches):
+            progress.add(fixture.key, seeds_win(fixture))
+
+    play(2500)  # Python keeps 2000 tuples for later use
+    tracemalloc.start()
+    try:
+        play(1000)
+        assert tracemalloc.get_traced_memory()[0] < 20 * 1000
+    finally:
+        tracemalloc.stop()
+    assert len(progress.results) == 3500
