@@ -11,9 +11,9 @@ from pathlib import Path
 from random import randrange
 from time import monotonic
 
-from tests.chaos.arena import ClusterProcesses
+from tests.chaos.arena import NEW, ClusterProcesses
 from tests.chaos.checks import problems_in_store
-from tests.chaos.failures import FAILURES, PATIENCE, Chaos
+from tests.chaos.failures import FAILURES, PATIENCE, Chaos, Failure, updates
 from tests.chaos.load import Load
 from tests.faults.checks import problems_in
 from tests.faults.servers import be_quiet, settings
@@ -26,13 +26,13 @@ RESULTS, REST = 120.0, 90.0
 """Seconds in which the contest must end, and in which no match may be left running."""
 
 
-async def fail(chaos: Chaos, name: str) -> None:
+async def fail(chaos: Chaos, name: str, failure: Failure) -> None:
     """Let one failure happen, and wait until clients of all protocols are told results again."""
     load = chaos.load
     lost = [len(bot.lost) for bot in load.native]
     print(name, flush=True)
     began = monotonic()
-    await FAILURES[name](chaos)
+    await failure(chaos)
     await asyncio.to_thread(chaos.arena.until_whole)
     whole = monotonic()
     while (silent := load.silent_since(whole)) and monotonic() < whole + PATIENCE:
@@ -44,14 +44,14 @@ async def fail(chaos: Chaos, name: str) -> None:
     chaos.say(f"{words}; {cut} native connections lost, {load.diary.results} results told so far")
 
 
-async def run(arena: ClusterProcesses, names: list[str], seed: int) -> Chaos:
+async def run(arena: ClusterProcesses, failures: dict[str, Failure], seed: int) -> Chaos:
     load = Load(arena)
     chaos = Chaos(arena, load, seed)
-    games = GAMES_A_FAILURE * len(names)
+    games = GAMES_A_FAILURE * len(failures)
     await load.start(games)
-    for name in names:
+    for name, failure in failures.items():
         await asyncio.sleep(CALM)
-        await fail(chaos, name)
+        await fail(chaos, name, failure)
     await asyncio.sleep(CALM)
     state = await load.finish(RESULTS)
     if state != "over":
@@ -76,13 +76,15 @@ def main() -> int:
     parser.add_argument("words", nargs="*", help="choose the failures whose names contain one of these")
     parser.add_argument("--seed", type=int, default=randrange(1000), help="chooses the nodes that fail")
     parser.add_argument("--log", type=Path, help="a file for the log of the nodes")
+    parser.add_argument("--old", type=Path, metavar="SRC", help="update from the version in this folder instead, and go back")
     words = parser.parse_args()
-    chosen = [name for name in FAILURES if not words.words or any(word in name for word in words.words)]
+    possible = updates(words.old) if words.old else FAILURES
+    chosen = {name: act for name, act in possible.items() if not words.words or any(word in name for word in words.words)}
     began = monotonic()
     print(f"{len(chosen)} failures with --seed {words.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="botdrome-chaos-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
-        with ClusterProcesses(Path(folder)) as arena:
+        with ClusterProcesses(Path(folder), version=words.old or NEW) as arena:
             chaos = asyncio.run(run(arena, chosen, words.seed))
         if words.log is not None:
             words.log.write_text(arena.log)

@@ -50,11 +50,23 @@ boats = "{boaters.PLAN.boats}"
 goal = {boaters.PLAN.goal}
 absence = {boaters.PLAN.absence}
 """
+SWITCH = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, Path(__file__).with_name("version").read_text())
+if "botdrome.cli.node" in sys.orig_argv:
+    os.environ["PYTHONPATH"] = sys.path[0]
+"""
+"""Python runs this before all else. Each node that starts takes the version that is named then, for its processes, too."""
+NEW = Path(__file__).parents[2] / "src"
 
 
 class ClusterProcesses:
-    def __init__(self, folder: Path, nodes: int = 3) -> None:
+    def __init__(self, folder: Path, nodes: int = 3, version: Path = NEW) -> None:
+        """`version` is the folder of the package `botdrome` that nodes begin with."""
         self.folder, self._count = folder, nodes
+        (folder / "sitecustomize.py").write_text(SWITCH)
+        self.next_version(version)
         self.nats, self.postgres = NatsEngine(folder), PostgresEngine(folder)
         self._supervisor: subprocess.Popen[bytes]
         self.http, self.ports = "", dict[str, int]()
@@ -68,7 +80,9 @@ class ClusterProcesses:
         options = ["--config", str(config), "--db", self.postgres.url, "--nats", self.nats.url]
         command = [sys.executable, "-m", "botdrome", "serve", "--workers", str(self._count), *options]
         with log.open("wb") as out:
-            self._supervisor = subprocess.Popen(command, stdout=out, stderr=out)
+            self._supervisor = subprocess.Popen(
+                command, stdout=out, stderr=out, env={**os.environ, "PYTHONPATH": str(self.folder)}
+            )
         until = monotonic() + PATIENCE
         while "nodes share these ports" not in (text := log.read_text()):
             if self._supervisor.poll() is not None or monotonic() > until:
@@ -82,6 +96,10 @@ class ClusterProcesses:
         self.stop()
         self.nats.stop()
         self.postgres.stop()
+
+    def next_version(self, folder: Path) -> None:
+        """Nodes that start from now on have this version."""
+        (self.folder / "version").write_text(str(folder.resolve()))
 
     def stop(self) -> None:
         """Stop the nodes, but neither NATS nor PostgreSQL."""

@@ -6,13 +6,15 @@ import re
 import signal
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
+from operator import itemgetter
+from pathlib import Path
 from random import Random
 from time import monotonic, time
 from typing import Any, NamedTuple
 
 import asyncpg  # type: ignore[import-untyped]
 
-from tests.chaos.arena import ClusterProcesses, stop_and_continue
+from tests.chaos.arena import NEW, ClusterProcesses, stop_and_continue
 from tests.chaos.load import Load
 from tests.chaos.native_bots import NativeBot
 from tests.chaos.slow_matches import SlowMatches, slow_logins
@@ -141,9 +143,9 @@ class Chaos:
         await self._end(slow)
         self._judge(bystanders)
 
-    async def drain(self) -> None:
+    async def drain(self, number: int | None = None) -> None:
         """Drain a node as for an update: its matches move, then it is stopped, and starts again."""
-        slow, node, victim = await self._slow_matches(DRAINED)
+        slow, node, victim = await self._slow_matches(DRAINED, number)
         holders = self.arena.holders()
         here = [bot for bot in (*self.load.bots, *slow.bots) if holders.get(bot.port) == victim]
         began = monotonic()
@@ -160,10 +162,11 @@ class Chaos:
 
     # Slow matches.
 
-    async def _slow_matches(self, count: int) -> tuple[SlowMatches, str, int]:
-        """Begin slow matches at one node. Return them, the name of the node and its process."""
+    async def _slow_matches(self, count: int, number: int | None = None) -> tuple[SlowMatches, str, int]:
+        """Begin slow matches at one node: that of this number, or any. Return them, the name of the node and its process."""
         self._logins = self._logins or await slow_logins(self.load)
-        node = self._random.choice((await asyncio.to_thread(self.arena.get, "/nodes"))["nodes"])
+        nodes = sorted((await asyncio.to_thread(self.arena.get, "/nodes"))["nodes"], key=itemgetter("name"))
+        node = self._random.choice(nodes) if number is None else nodes[number]
         slow = SlowMatches(self.load, self.arena, node["url"], self._logins, count)
         await slow.open()
         return slow, node["name"], self.arena.process_of(node)
@@ -229,7 +232,8 @@ class Chaos:
         await asyncio.to_thread(self.arena.postgres.start)
 
 
-FAILURES: dict[str, Callable[[Chaos], Awaitable[None]]] = {
+Failure = Callable[[Chaos], Awaitable[None]]
+FAILURES: dict[str, Failure] = {
     **{f"kill -9 of a node ({number + 1})": Chaos.kill for number in range(10)},
     "a node stands still for 10 s": Chaos.freeze,
     f"kill -9 of a node with {SLOW} matches": Chaos.kill_with_slow_matches,
@@ -240,3 +244,17 @@ FAILURES: dict[str, Callable[[Chaos], Awaitable[None]]] = {
     "PostgreSQL restarts": Chaos.restart_postgres,
     "PostgreSQL is away for 20 s": Chaos.away_postgres,
 }
+
+
+def _update(number: int, version: Path) -> Failure:
+    async def drained(chaos: Chaos) -> None:
+        chaos.arena.next_version(version)
+        await chaos.drain(number)
+
+    return drained
+
+
+def updates(old: Path) -> dict[str, Failure]:
+    """A rolling update from an old version to this one, node by node, and back."""
+    steps = [(number, *version) for version in (("new", NEW), ("old", old)) for number in range(3)]
+    return {f"node {number + 1} is drained for the {name} version": _update(number, folder) for number, name, folder in steps}
