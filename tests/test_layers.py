@@ -32,7 +32,7 @@ MAY_IMPORT = {
 }
 IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}
 ALLOWED = {
-    "__future__", "abc", "ast", "base64", "bisect", "collections", "contextlib", "enum", "functools", "hashlib", "heapq",
+    "__future__", "abc", "array", "ast", "base64", "bisect", "collections", "contextlib", "enum", "functools", "hashlib", "heapq",
     "ipaddress", "itertools", "json", "math", "operator", "re", "string", "struct", "tomllib", "types", "typing", "urllib.parse",
     "zlib", "msgspec", "botdrome",
 }  # fmt: skip
