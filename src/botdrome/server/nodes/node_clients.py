@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.dispatcher import Forwarding
@@ -32,7 +31,10 @@ class NodeClients:
         cluster.rooms = self.rooms
         self.relay = Relay(cluster, self.rooms, mover, make_peer)
         self._routing = Routing(targets)
-        self._store = desk.store
+        self._store, self._members = desk.store, cluster.members
+        self._settling: asyncio.Task[None] | None = None
+        """Goes on from beat to beat, as a busy store may take longer than one of them."""
+        cluster.members.on_change.append(self._look)
 
     def forwarding(self, port: str) -> Forwarding:
         """Which connections of an HTTP port go to another node."""
@@ -50,13 +52,22 @@ class NodeClients:
 
     async def settle(self) -> bool:
         """Wait until what happened in the rooms is stored, but not for long. Return whether it is."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(SETTLE):
-                while not all(one.settled for one in self.rooms.values()):
-                    await asyncio.sleep(LOOK)
-                await self._store.probe()  # all changes that were made before it are on disk
-                return True
-        return False
+        settling = self._settling or asyncio.ensure_future(self._all_stored())
+        done, _ = await asyncio.wait([settling], timeout=SETTLE)
+        self._settling = None if done else settling
+        if done:
+            settling.result()
+        return bool(done)
+
+    async def _all_stored(self) -> None:
+        while not all(one.settled for one in self.rooms.values()):
+            await asyncio.sleep(LOOK)
+        await self._store.probe()  # all changes that were made before it are on disk
+
+    def _look(self) -> None:
+        if not self._members.leaving and self._settling is not None:
+            self._settling.cancel()
+            self._settling = None
 
     def stop(self) -> None:
         """The server stops: give no rooms away any more."""
