@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from botdrome.server.nodes.node import Node
 from botdrome.server.nodes.placement import ClientPlace, Placement
 from tests.server.nodes.fixed_members import FixedMembers, node
 
@@ -51,26 +50,28 @@ def tables(number: int) -> dict[str, object]:
     ],
 )
 def test_the_node(clients: list[ClientPlace | None], changes: tuple[dict[str, object], ...], chosen: str) -> None:
-    assert Placement(members(*changes)).choose(clients) == f"{chosen}.1"
+    assert Placement(members(*changes), lambda: 0.0).choose(clients) == f"{chosen}.1"
 
 
 def test_a_node_of_another_version_gets_only_tables_of_its_own_clients() -> None:
-    placement = Placement(members(tables(9), tables(9), {"version": "2"}))
+    placement = Placement(members(tables(9), tables(9), {"version": "2"}), lambda: 0.0)
     assert placement.choose([FREE["bee"], FREE["bee"]]) == "bee.1"
     assert placement.choose([FREE["bee"], FREE["cat"]]) == "cat.1"
 
 
 def test_tables_of_one_beat_spread() -> None:
-    placement = Placement(members(tables(10), tables(20), tables(30)))
+    placement = Placement(members(tables(10), tables(20), tables(30)), lambda: 0.0)
     found = Counter(placement.choose([FREE["ant"], FREE["ant"]]) for _ in range(90))
     assert [10 + found["ant.1"], 20 + found["bee.1"], 30 + found["cat.1"]] == pytest.approx([50, 50, 50], abs=7)
 
 
-def test_tables_of_the_last_two_beats_count() -> None:
-    known = members()
-    placement = Placement(known)
-    others: list[Node] = [one for one in known.nodes.values() if one is not known.here]
-    for beat in range(3):
-        found = [placement.choose([FREE["ant"]]) for _ in range(2)]
-        assert found == (["ant.1", "bee.1"], ["cat.1", "ant.1"], ["bee.1", "ant.1"])[beat]
-        known.change(*others)
+def test_beats_correct_the_estimate_slowly() -> None:
+    known, seconds = members(), [0.0]
+    placement = Placement(known, lambda: seconds[0])
+    others = [one for one in known.nodes.values() if one is not known.here]
+    for _ in range(8):
+        placement.choose([TLS["ant"]])
+    for passed, chosen in ((0.5, "bee"), (60.0, "ant")):
+        seconds[0] += passed
+        known.change(*others)  # all nodes tell that they have no table
+        assert placement.choose([FREE["ant"]]) == f"{chosen}.1"

@@ -1,5 +1,6 @@
 """SharedDesk: the desks of all nodes as one. A client waits at the home of its wish, and plays where a player's connection is."""
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 
@@ -33,7 +34,7 @@ class SharedDesk:
     def __init__(self, desk: Desk, cluster: Cluster, mover: Mover) -> None:
         self._desk, self._cluster = desk, cluster
         self._front, self._home = FrontDesk(desk, cluster, mover), HomeDesk(desk, cluster)
-        self._placement = Placement(cluster.members)
+        self._placement = Placement(cluster.members, asyncio.get_running_loop().time)
         cluster.links.on(TOPIC, self._receive)
         cluster.links.on_lost.append(self._lose)
         cluster.members.on_change.append(self._follow)
