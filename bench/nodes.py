@@ -250,6 +250,7 @@ def main() -> None:
         for way in ways.values():
             way.rest()
         busy, sparse = compare(ways, "again", 2 * PAIRS), compare(ways, "again", 2 * SPARSE, PAUSE)
+        front, nats = ways["carried"].idle[1:]
         once = {name: way.connection_cost() for name, way in ways.items() if name != "carried"}
     for words, costs in ((f"{PAIRS} busy pairs", busy), (f"{SPARSE} pairs that think {PAUSE * 1000:g} ms", sparse)):
         direct = costs["direct"]
@@ -259,6 +260,7 @@ def main() -> None:
                 f"{costs[name].move / direct.move:.2f} times; median latency {costs[name].latency:.2f} ms, "
                 f"direct {direct.latency:.2f} ms"
             )
+    print(f"not counted: an idle front uses {front:.0f} us of CPU a second, NATS {nats:.0f} us")
     print(
         f"a connection that logs in and leaves: {once['handed over']:.0f} us of CPU handed over, {once['direct']:.0f} us direct: "
         f"{once['handed over'] - once['direct']:.0f} us more; {jitter_shown()}"
