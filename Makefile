@@ -24,11 +24,10 @@ help: ## list the commands
 setup: web ## make the virtual environment at .venv, and build the pages
 
 # The locks name every package, so pip need not look for what they require: it would take the newest release of one that
-# is asked for with an extra, and then refuse it because it is not the locked one. Python compiles what it imports, which is
-# a small part of what pip would compile in 18 s.
+# is asked for with an extra, and then refuse it because it is not the locked one.
 $(READY): requirements.lock pyproject.toml tools/graphiql.py tools/socketio.py tests/api/socketio_clients/package-lock.json
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python tools/graphiql.py
 	$(BIN)/python -m tools.socketio
