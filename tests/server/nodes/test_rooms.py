@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from botdrome.contest.lobby import Wish
+from botdrome.contest.lobby import Seeker, Wish
 from botdrome.server.nodes import rooms as under_test
 from botdrome.server.nodes.cluster import PLACES, Cluster, rooms_of
-from botdrome.server.nodes.node import Node, spread
+from botdrome.server.nodes.node import Node, NodeId, spread
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
+from botdrome.store.store import Wanted
 from tests.server.contests.entrants import entered, open_contest, play_all
 from tests.server.nodes.fixed_members import FixedMembers, node
 from tests.server.nodes.memory_links import MemoryLinks, Network
+from tests.server.nodes.serving import home_of, spread_out
 from tests.server.nodes.serving import nodes as opened_nodes
 
 pytestmark = pytest.mark.anyio
@@ -202,3 +204,26 @@ async def test_a_new_home_lets_nobody_play_before_it_has_read_the_contests(postg
         home.desk.cluster.rooms[rooms_of("noughts-and-crosses")].open = False
         cup = await play_all(home, logins)
         assert [bool(result.match) for result in cup.results.values()] == [True, True]
+
+
+async def test_a_node_that_another_takes_for_the_home_lets_nobody_play(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened_nodes(postgres_url, nats_url, 2) as two:
+        await spread_out(two)
+        home = home_of(two, "noughts-and-crosses")
+        (other,) = [one for one in two if one is not home]
+        await open_contest(home)
+        logins = await entered(home, "ada", "bob")
+        await home.contests.act("cup", "start", "operator")
+        assert home.desk.shared is not None and other.desk.cluster is not None
+        front, there, first = home.desk.shared._front, other.desk.cluster.here, dict[str, int]()
+        find = front._home_of
+
+        def mistaken(seeker: Seeker) -> NodeId | None:
+            return there if first.setdefault(seeker.name, seeker.ticket) == seeker.ticket else find(seeker)
+
+        monkeypatch.setattr(front, "_home_of", mistaken)
+        cup = await play_all(home, logins)
+        played = {entry.id for entry in await home.arena.store.matches(Wanted(contest="cup"))}
+        assert {result.match for result in cup.results.values()} == played and len(played) == 2

@@ -7,6 +7,7 @@ from functools import partial
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.waiting_client import WaitingClient
+from botdrome.server.network.connection import GOING
 from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.desk_messages import (
     DECODER,
@@ -53,11 +54,19 @@ class SharedDesk:
         """Until its contest is read from the store, this node takes it for one without a document."""
         key = self._cluster.key_of(seeker.wish)
         rooms = self._cluster.rooms.get(key)
-        if rooms is None or rooms.open or self._cluster.home(key) != self._cluster.here:
+        if rooms is None or rooms.open:
             return False
-        again = partial(self._seek_again, client, seeker)
-        rooms.when_open(again, again)
+        if not isinstance(client, RemoteClient) and self._cluster.home(key) != self._cluster.here:
+            return False
+        rooms.when_open(partial(self._seek_again, client, seeker), partial(self._seek_elsewhere, client, seeker))
         return True
+
+    def _seek_elsewhere(self, client: WaitingClient, seeker: Seeker) -> None:
+        """The rooms are not here, or no more. The front of a client may learn of a new home before that does, or after it."""
+        if isinstance(client, RemoteClient) and client.seeker is seeker:
+            client.turn_away({}, GOING)
+        else:
+            self._seek_again(client, seeker)
 
     def _seek_again(self, client: WaitingClient, seeker: Seeker) -> None:
         if client.seeker is seeker:
