@@ -149,8 +149,8 @@ class Chaos:
         holders = self.arena.holders()
         here = [bot for bot in (*self.load.bots, *slow.bots) if holders.get(bot.port) == victim]
         began = monotonic()
-        await asyncio.to_thread(self.arena.order, "PUT", f"/nodes/{node}", {"draining": True})
-        moved = await self._until_owned_elsewhere(slow, node, began, 20.0)
+        await self._set_draining([node], True)
+        moved = await self._until_none_is_at(node, slow, began, 20.0)
         self.say(f"{DRAINED} slow matches were at other nodes after {moved:.2f} s")
         os.kill(victim, signal.SIGTERM)
         await asyncio.to_thread(self.arena.until_whole)
@@ -168,10 +168,29 @@ class Chaos:
         nodes = sorted((await asyncio.to_thread(self.arena.get, "/nodes"))["nodes"], key=itemgetter("name"))
         node = self._random.choice(nodes) if number is None else nodes[number]
         slow = SlowMatches(self.load, self.arena, node["url"], self._logins, count)
+        others = [one["name"] for one in nodes if one is not node]
+        await self._set_draining(others, True)  # else the matches would spread over all nodes
         await slow.open()
+        for other in others:
+            await self._until_none_is_at(other, slow, monotonic(), PATIENCE)
+        await self._set_draining(others, False)
+        await self._until_spread()
         return slow, node["name"], self.arena.process_of(node)
 
-    async def _until_owned_elsewhere(self, slow: SlowMatches, node: str, began: float, patience: float) -> float:
+    async def _set_draining(self, nodes: Iterable[str], draining: bool) -> None:
+        for node in nodes:
+            await asyncio.to_thread(self.arena.order, "PUT", f"/nodes/{node}", {"draining": draining})
+
+    async def _until_spread(self) -> None:
+        """Wait until each node has matches again, so that there are bystanders."""
+        until = monotonic() + PATIENCE
+        while not all(one["tables"] > 2 for one in (await asyncio.to_thread(self.arena.get, "/nodes"))["nodes"]):
+            if monotonic() > until:
+                self.problems.append(f"matches did not spread over all nodes within {PATIENCE:.0f} s")
+                return
+            await asyncio.sleep(0.1)
+
+    async def _until_none_is_at(self, node: str, slow: SlowMatches, began: float, patience: float) -> float:
         """Return the seconds until other nodes have all slow matches."""
         connection = await asyncpg.connect(self.arena.postgres.url)
         query = "SELECT count(*) FROM matches WHERE id = ANY($1) AND node LIKE $2"
@@ -189,7 +208,7 @@ class Chaos:
         self, slow: SlowMatches, node: str, length: int, began: Moment, limit: float, frozen: int = 0
     ) -> None:
         """Read the times in the log of the nodes, since this process is busy with its bots."""
-        await self._until_owned_elsewhere(slow, node, began.steady, PATIENCE)
+        await self._until_none_is_at(node, slow, began.steady, PATIENCE)
         while sum(map(int, RESUMED.findall(new := self.arena.log[length:]))) < len(slow.matches):
             await asyncio.sleep(0.05)
             if monotonic() > began.steady + PATIENCE:
