@@ -23,7 +23,7 @@ SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Its name sorts before the file that points to the sources, so Python reads it first."""
 BUSY = {
     "games": ("reading", "shots"),
-    "match": ("applying", "board", "course", "input_log", "match", "player_clocks", "resuming"),
+    "match": ("applying", "board", "course", "input_log", "match", "player_clocks", "results", "resuming"),
     "wire": ("half_pairs", "token_bucket", "vocabulary", "writers"),
     "wire/battlebot": ("conversation", "messages", "states"),
     "wire/boats": ("conversation", "lines", "writer"),
@@ -35,16 +35,18 @@ BUSY = {
     "server/boats": ("game", "players", "port", "room", "statistics"),
     "server/bomber": ("judging", "room", "routes"),
     "server/duel": ("hall",),
+    "server/lobby": ("clients", "desk", "matchmaker"),
     "server/network": (
-        "body_budget", "http", "loop_timers", "loop_watch", "peer", "rate_limit", "shares", "steady_clock", "tcp", "timeouts",
-        "traffic", "websocket",
+        "body_budget", "dispatcher", "http", "loop_timers", "loop_watch", "peer", "rate_limit", "shares", "steady_clock", "tcp",
+        "timeouts", "traffic", "websocket",
     ),
     "server/nodes": ("arriving", "carrying", "link_delay", "links", "moving", "nats", "resumed"),
     "server/tables": (
-        "audience", "flight_records", "input_keeper", "kept_table", "metronome", "move_times", "resumed_table", "running_tables",
-        "subscriber", "table",
+        "audience", "flight_records", "input_keeper", "kept_table", "match_writer", "metronome", "move_times", "resumed_table",
+        "running_tables", "subscriber", "table",
     ),
     "server/workers": ("turns",),
+    "store": ("rows",),
     "api/socketio": ("websocket",),
 }  # fmt: skip
 """The modules in which a server under load spends its time, and modules that subclass their classes.

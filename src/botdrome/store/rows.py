@@ -22,7 +22,7 @@ from botdrome.store.store import BotEntry, Finish, MatchEntry, Note
 LONGEST = 400
 """Characters of a text that needs no digest."""
 _DIGEST = "sha256:"
-_ODD = re.compile("[\0\ud800-\udfff]")
+_ODD = re.compile(r"[\0\ud800-\udfff]")
 
 
 def key(text: str) -> str:
