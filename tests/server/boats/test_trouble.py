@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.server.boats.plan import RoomPlan
+from botdrome.store.store import BotEntry
 from tests.server.boats.clients import BOARD, boat_server, host, line, order, sailor, sailors, the_room
 from tests.server.tables.test_trouble import fails
 
@@ -51,7 +52,7 @@ async def test_between_the_last_shot_and_its_results(tmp_path: Path, monkeypatch
 async def test_names_that_cannot_be_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with boat_server(tmp_path) as house, line(house) as one:
         await one.receive()
-        monkeypatch.setattr(house.arena.store, "bot", fails)
+        monkeypatch.setattr(house.arena.store, "bot_and_alike", fails)
         one.send(f"J|ann|{BOARD}", "P|x")
         assert await one.rest() == ["the names cannot be read"]
         monkeypatch.undo()
@@ -63,11 +64,12 @@ async def test_who_is_gone_before_its_name_was_looked_up_is_not_seated(tmp_path:
     async with boat_server(tmp_path) as house:
         asked, go_on = asyncio.Event(), asyncio.Event()
 
-        async def slowly(_: str) -> None:
+        async def slowly(_: str) -> tuple[None, list[BotEntry]]:
             asked.set()
             await go_on.wait()
+            return None, []
 
-        monkeypatch.setattr(house.arena.store, "bot", slowly)
+        monkeypatch.setattr(house.arena.store, "bot_and_alike", slowly)
         async with line(house) as one:
             await one.receive()
             one.send(f"J|ann|{BOARD}")

@@ -196,7 +196,7 @@ async def test_a_game_whose_result_cannot_be_stored_ends_without_one(tmp_path: P
 
 async def test_names_that_cannot_be_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with room(tmp_path) as (house, one):
-        monkeypatch.setattr(house.arena.store, "bot", fails)
+        monkeypatch.setattr(house.arena.store, "bot_and_alike", fails)
         answer = await one.ask("POST", "/register/Ada")
         assert (answer.status_code, answer.json()["information"]) == (503, "UNAVAILABLE")
 

@@ -107,7 +107,7 @@ async def test_a_result_that_cannot_be_stored_is_not_told(tmp_path: Path, monkey
 async def test_a_game_that_cannot_be_set_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with server(tmp_path) as house, bot(saying(NOOP)) as first, organiser(house) as one:
         with monkeypatch.context() as broken:
-            broken.setattr(house.arena.store, "bot", fails)
+            broken.setattr(house.arena.store, "bot_and_alike", fails)
             await one.emit("NEW_GAME", game(("A", first.url)))
             assert (await one.error())["error"] == "INTERNAL_ERROR"
         await one.new_game(("A", first.url), playerStartPositions=CORNERS[:1])
