@@ -17,7 +17,8 @@ from botdrome.api.problems import Problem
 from botdrome.api.spectators import Viewing
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena
-from botdrome.store.store import Finish, Store
+from botdrome.server.failures import STORE_AWAY
+from botdrome.store.store import Finish, Store, StoreUnavailable
 from tests.api.serving import serving, until
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
 
@@ -166,6 +167,20 @@ async def test_a_record_that_cannot_be_played(server: str, store: Store) -> None
         response = await http.get("/watch/m/events")
         assert response.status_code == 500
         assert response.json()["error"].startswith("the record cannot be played again: line 1")
+
+
+@pytest.mark.parametrize(("problem", "told"), [(StoreUnavailable("away"), [STORE_AWAY]), (RuntimeError("a bug"), [])])
+async def test_a_store_that_cannot_be_read(
+    server: str, store: Store, monkeypatch: pytest.MonkeyPatch, problem: Exception, told: list[str]
+) -> None:
+    async def fail(_: str) -> None:
+        raise problem
+
+    store.begin(entry_of("m", "Ann", "Bob"))
+    monkeypatch.setattr(store, "match", fail)
+    async with watch(server, "m") as socket:
+        assert [(await hear(socket))["error"] for _ in told] == told
+        assert await closed(socket) == ((4404, "nothing to see") if told else (1011, ""))
 
 
 async def test_a_slow_spectator_is_cut_off_and_nobody_else(server: str, tables: HandTables) -> None:

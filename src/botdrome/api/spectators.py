@@ -15,15 +15,17 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.backlog import TOO_SLOW, Backlog, TooSlow
-from botdrome.api.problems import Problem, no_match
+from botdrome.api.problems import Problem, known_problem, no_match
 from botdrome.api.tv import TvSession
 from botdrome.server.arena import Arena
 from botdrome.server.arena_questions import glance
-from botdrome.server.network.connection import POLICY, TRY_LATER, Connection
+from botdrome.server.failures import log_failure
+from botdrome.server.network.connection import INTERNAL, POLICY, TRY_LATER, Connection
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.link import JobResult
+from botdrome.store.store import StoreUnavailable
 
 PREFIX = "/watch/"
 REPLAY = "botdrome.api.replays:replay_job"
@@ -57,7 +59,11 @@ class Viewing:
         """Raise Problem if there is no such match."""
         if "\0" in self._match_id:
             raise no_match(self._match_id)
-        if not (await self._found() or await self._found_after_a_change()):
+        try:
+            found = await self._found() or await self._found_after_a_change()
+        except (JobFailed, StoreUnavailable) as failed:
+            raise known_problem(failed) or failed from None
+        if not found:
             raise Problem(f"match {self._match_id} cannot be shown: it does not go on", 404)
 
     async def _found(self) -> bool:
@@ -65,10 +71,7 @@ class Viewing:
         self._live = self._arena.tables.watch(self._match_id, self._backlog)
         if self._live:
             return True
-        try:
-            replay = await self._arena.workers.read(self._arena.store, REPLAY, self._match_id)
-        except JobFailed as failed:
-            raise Problem(str(failed), 503) from None
+        replay = await self._arena.workers.read(self._arena.store, REPLAY, self._match_id)
         self._replay = replay if replay.value else None  # an answer without pieces need not be dropped
         return bool(replay.value) or await self._found_at_its_node()
 
@@ -198,6 +201,9 @@ class ReplaySpectator:
             self._connection.close(POLICY, TOO_SLOW)
         except JobFailed as problem:
             self._connection.close(TRY_LATER, str(problem))
+        except Exception:
+            log_failure("a match could not be shown")
+            self._connection.close(INTERNAL)
         finally:
             self._viewing.leave()
 
