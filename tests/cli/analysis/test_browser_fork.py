@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,10 @@ def test_a_person_has_one_seat_and_illegal_moves_cost_nothing(tmp_path: Path) ->
                 assert "only continues a match of bomberman" in said(other)["error"]
             with logged_in(url, match="unknown") as other:
                 assert said(other) == {"error": "you have no seat in a running match unknown"}
-            with logged_in(url) as first, logged_in(url, match="bomberman-step-2-fork-1") as page:
+            with ExitStack() as pages:
+                first = pages.enter_context(logged_in(url))
                 assert said(first)["snapshot"] and said(first)["event"]["event"] == "began"
+                page = pages.enter_context(logged_in(url, match="bomberman-step-2-fork-1"))
                 assert "another window" in said(first)["error"]
                 assert said(page)["snapshot"] and said(page)["event"] == {"event": "returned", "player": 0}
                 page.send('{"move": {"action": "FLY"}}')
