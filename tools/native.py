@@ -35,7 +35,7 @@ BUSY = {
     "server/boats": ("game", "players", "port", "room", "statistics"),
     "server/bomber": ("judging", "room", "routes"),
     "server/duel": ("hall",),
-    "server/lobby": ("clients", "desk", "matchmaker"),
+    "server/lobby": ("clients", "matchmaker"),
     "server/network": (
         "body_budget", "dispatcher", "http", "loop_timers", "loop_watch", "peer", "rate_limit", "shares", "steady_clock", "tcp",
         "timeouts", "traffic", "websocket",

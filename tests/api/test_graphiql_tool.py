@@ -76,7 +76,7 @@ def test_an_npm_that_fails_is_reported(
 ) -> None:
     (packages / "react-18.3.1.tgz").unlink()
     assert tool.main() == 1
-    assert "pack --silent react@18.3.1 failed" in capsys.readouterr().err
+    assert "pack --loglevel=error react@18.3.1 failed" in capsys.readouterr().err
     monkeypatch.setattr(tool.shutil, "which", lambda name: str(packages / "nothing"))
     assert tool.main() == 1
 

@@ -45,7 +45,7 @@ def test_the_clients_are_installed_once(folder: Path) -> None:
     assert socketio.main() == 0
     assert (folder / "page" / "socket.io.js").read_text() == "dist/socket.io.js"
     assert (folder / "page" / "socket.io-client.LICENSE").exists()
-    assert (folder / "runs").read_text().splitlines() == ["ci --ignore-scripts --no-audit --no-fund --silent"]
+    assert (folder / "runs").read_text().splitlines() == ["ci --ignore-scripts --no-audit --no-fund --loglevel=error"]
 
 
 def test_others_are_installed_when_others_are_wanted(folder: Path) -> None:
