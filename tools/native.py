@@ -23,7 +23,7 @@ SIGNPOST = Path(sysconfig.get_path("purelib")) / "_botdrome_native.pth"
 """Its name sorts before the file that points to the sources, so Python reads it first."""
 BUSY = {
     "games": ("reading", "shots"),
-    "match": ("applying", "board", "course", "input_log", "match", "player_clocks", "results", "resuming"),
+    "match": ("applying", "board", "course", "input_log", "match", "player_clocks", "resuming"),
     "wire": ("half_pairs", "token_bucket", "vocabulary", "writers"),
     "wire/battlebot": ("conversation", "messages", "states"),
     "wire/boats": ("conversation", "lines", "writer"),
