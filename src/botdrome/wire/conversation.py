@@ -76,11 +76,12 @@ class Admit(Struct, Command, frozen=True):
 
 
 class AdmitGuest(Struct, Command, frozen=True):
-    """Log in as a guest whose secret shows that a seat is its own."""
+    """Log in as a guest whose secret shows that a seat is its own. `match`: it comes back to its seat there."""
 
     name: str
     secret: str
     game: str
+    match: str | None = None
 
 
 class Redeliver(Struct, Command, frozen=True):

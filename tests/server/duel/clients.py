@@ -92,8 +92,9 @@ class Duellist:
 
 
 @asynccontextmanager
-async def connected(house: RunningServer) -> AsyncIterator[Duellist]:
-    one = Duellist(*await asyncio.open_connection("127.0.0.1", house.ports["duel"]))
+async def connected(house: RunningServer, address: str = "127.0.0.1") -> AsyncIterator[Duellist]:
+    """A client at an address of this machine."""
+    one = Duellist(*await asyncio.open_connection("127.0.0.1", house.ports["duel"], local_addr=(address, 0)))
     try:
         yield one
     finally:

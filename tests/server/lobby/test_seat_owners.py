@@ -12,14 +12,16 @@ from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, is_bots, is_guests
 from botdrome.store.store import MatchEntry
+from tests.server.battlebot.people import person, play_out, seated
 from tests.server.boats.clients import BOARD, Line, boat_server, line, sailor
 from tests.server.bomber.clients import STEPS, room
-from tests.server.clients import bot, client, registered
-from tests.server.duel.clients import FIND, FREE, arena, free, pair, play_rows
+from tests.server.clients import bot, client, registered, server
+from tests.server.duel.clients import FIND, FREE, arena, connected, free, pair, play_rows
 from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio
 
+OK = {"status": "ok"}
 WAITS = RoomPlan(absence=100)
 
 
@@ -138,7 +140,69 @@ async def test_a_user_without_a_password_is_known_by_its_address(tmp_path: Path)
             assert (await socket.receive())["user_id"] == ann
 
 
+# People.
+
+
+@pytest.mark.parametrize("taken", ["eve", "еve"])
+async def test_a_person_comes_back_though_its_name_was_registered(tmp_path: Path, taken: str) -> None:
+    """The second name has a Cyrillic letter, so it looks like the person's."""
+    async with server(tmp_path) as house:
+        async with seated(house) as (_, snapshot, _):
+            await registered(house, taken)
+        own = person(match=snapshot["match"])
+        async with bot(house, own) as eve:
+            assert (await eve.receive())["players"] == snapshot["players"]
+        for other in (own | {"secret": "somebody else's secret"}, own | {"match": "nosuch"}, person()):
+            async with client(house) as stranger:
+                await stranger.send(other)
+                assert "registered bot; choose another name" in (await stranger.receive())["why"]
+
+
+async def test_a_person_whose_name_was_registered_plays_no_second_match_under_it(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, seated(house, features=["frames", "again"]) as (eve, _, began):
+        await play_out(eve, began)
+        await eve.send({"again": True})
+        assert (await eve.receive())["snapshot"], "the second match begins without another answer to the login"
+        await registered(house, "eve")
+        await play_out(eve, await eve.receive())
+        await eve.send({"again": True})
+        (answer,), _, _ = await eve.until_closed()
+        assert answer == {"authentication": "failed", "why": "eve is a registered bot; choose another name"}
+
+
 # Duel arena.
+
+
+@pytest.mark.parametrize("secret", [{}, {"password": "my secret"}])
+async def test_a_running_duel_is_not_taken_over_from_another_address(tmp_path: Path, secret: dict[str, str]) -> None:
+    async with arena(tmp_path) as house, pair(house, **secret) as (old, other, asked):
+        async with connected(house, "127.0.0.2") as thief:
+            await thief.send({"username": old.name})
+            how = "under another password" if secret else "from another address"
+            (answer,) = await thief.until_closed()
+            assert answer["message"] == f"{old.name} plays a match {how}; choose another name"
+        await old.answer(asked, 7, 7)
+        assert (await other.expect("get_move"))["board"]["_moves"] == [[7, 7]]
+
+
+async def test_a_password_opens_a_running_duel_from_any_address_but_is_not_guessed(tmp_path: Path) -> None:
+    secret = {"password": "my secret"}
+    async with arena(tmp_path) as house, pair(house, **secret) as (old, other, _):
+        house.desk.registry.guesses.spent = lambda name: 1.0  # type: ignore[method-assign]
+        async with connected(house, "127.0.0.2") as guesser:
+            await guesser.send({"username": old.name} | secret)
+            assert (await guesser.receive())["status"] == "error", "no guess is left"
+        house.desk.registry.guesses.spent = lambda name: 0.0  # type: ignore[method-assign]
+        async with connected(house, "127.0.0.2") as new:
+            await new.send({"username": old.name} | secret)
+            assert [await new.receive() for _ in range(2)] == [OK, {"event": "starting_game", "against": other.name}]
+
+
+async def test_a_client_that_only_waits_makes_way_for_one_from_another_address(tmp_path: Path) -> None:
+    async with arena(tmp_path) as house, free(house, "ann") as old, connected(house, "127.0.0.2") as new:
+        await new.send({"username": "ann"})
+        assert [await new.receive() for _ in range(2)] == [OK, FREE]
+        assert await old.until_closed() == []
 
 
 async def test_a_duellist_whose_name_is_registered_plays_its_match_to_the_end(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_match_from_login_to_the_next_wish() -> None:
     ada, bob = talk(), entered(features=["draw"])
     assert ada.say({"username": "ada", "password": "t"}) == ([], [Admit("ada", "t", "gomoku")])
     assert ada.say(FIND) == ([], []), "it asks before it is free"
-    assert ada.hear(Admitted("ada")) == ([], [Enter("ada")])
+    assert ada.hear(Admitted("ada")) == ([], [Enter("ada", "t")])
     assert ada.hear(Entered()) == ([OK, FREE], [FindOpponent()])
     assert bob.say(FIND) == ([], [FindOpponent()])
     table = playing(ada, bob)

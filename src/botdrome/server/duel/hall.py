@@ -19,7 +19,7 @@ from botdrome.server.duel.settings import DuelSection
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, open_table
-from botdrome.server.lobby.owners import is_another_bots
+from botdrome.server.lobby.owners import NOBODY, is_another_bots, is_guests
 from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.tcp import tcp_factory
@@ -76,23 +76,34 @@ class DuelHall:
 
     def act(self, session: Session, command: Command) -> None:
         if isinstance(command, Enter):
-            self._enter(session, command.called)
+            self._enter(session, command)
         elif session.seeker is None and session not in self._gathered:
             self._gather(session)
 
-    def _enter(self, newcomer: Session, called: str) -> None:
-        """Of two clients under one name the newest stays."""
-        if refusal := self.desk.refusal:
-            return newcomer.answer(LoginRefused(refusal))
+    def _enter(self, newcomer: Session, command: Enter) -> None:
+        """Of two clients under one name the newest stays, unless the earlier one plays and may be somebody else."""
         before = self._present.get(newcomer.name)
+        if refusal := self.desk.refusal or (before and self._keeps_seat(before, newcomer, command.secret)):
+            return newcomer.answer(LoginRefused(refusal))
         self._present[newcomer.name] = newcomer
-        self._called[newcomer.name] = called
+        self._called[newcomer.name] = command.called
         self._store_in_background(self.table.arrive(newcomer.name))
         if before is not None:
             _replace(before, newcomer)
         table = newcomer.table
         running = table is not None and table.open
         return newcomer.answer(Entered(standing(table.match, table.now()) if table is not None and running else None))
+
+    def _keeps_seat(self, before: Session, newcomer: Session, secret: str) -> str:
+        """Return why a guest may not take over the match of an earlier client of its name; empty: it may."""
+        if newcomer.registered or not _plays(before):
+            return ""
+        if before.owner == NOBODY:
+            same, how = before.connection.address == newcomer.connection.address, "from another address"
+        else:
+            guesses, how = self.desk.registry.guesses, "under another password"
+            same = not guesses.spent(newcomer.name) and guesses.note(newcomer.name, is_guests(before.owner, secret))
+        return "" if same else f"{newcomer.name} plays a match {how}; choose another name"
 
     def _seated(self, session: Session) -> None:
         assert session.table is not None
@@ -252,13 +263,15 @@ class DuelHall:
 
 def _replace(before: Session, newcomer: Session) -> None:
     """Hand over the seat, if there is one, and close the earlier session."""
-    table = before.table
-    playing = table is not None and table.match.result is None
-    if playing and is_another_bots(newcomer.owner, before.owner):
+    if _plays(before) and is_another_bots(newcomer.owner, before.owner):
         return before.answer(Superseded())  # the name was registered meanwhile: this guest plays its match to the end
-    if table is not None and playing:
+    if _plays(before):
         before.hand_over(newcomer)
     return before.close()
+
+
+def _plays(session: Session) -> bool:
+    return session.table is not None and session.table.match.result is None
 
 
 async def open_duel(server: ServerParts) -> ServedProtocol:

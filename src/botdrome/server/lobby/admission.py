@@ -8,7 +8,7 @@ from botdrome.wire.conversation import Admit, AdmitGuest, Authenticate
 async def admission_of(registry: Registry, command: Authenticate | Admit | AdmitGuest) -> Admission:
     """Raise Denied or TooMany if the client is not admitted."""
     if isinstance(command, AdmitGuest):
-        return await registry.admit_guest(command.name, command.secret)
+        return await registry.admit_guest(command.name, command.secret, command.match)
     if isinstance(command, Admit):
         return await registry.admit(command.name, command.token, command.game, command.needed)
     bot = await registry.authenticate(command.name, command.token)

@@ -10,7 +10,7 @@ from botdrome.server.arena import GUEST, BadName, check_name, check_spelling, ho
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.clients import ConnectedClients
 from botdrome.server.lobby.guesses import Guesses, TooMany
-from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner
+from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, seat_of
 from botdrome.server.network.peer import PEER
 from botdrome.store.store import BotEntry, Store
 from botdrome.wire.conversation import TokenNeeded
@@ -143,8 +143,11 @@ class Registry:
             raise Denied(f"{name} is registered for {bot.game}")
         return Admission(name, bot, bot_owner(bot))
 
-    async def admit_guest(self, name: str, secret: str) -> Admission:
-        """Admit a person with a secret of its choice. Raise Denied if its name looks like a registered bot's."""
+    async def admit_guest(self, name: str, secret: str, match_id: str | None = None) -> Admission:
+        """Admit a person with a secret of its choice. Raise Denied if its name looks like a registered bot's.
+
+        A person that comes back to its seat in a match is admitted, even if a bot was registered under the name meanwhile.
+        """
         try:
             check_name(name)
             check_spelling(name)
@@ -154,11 +157,16 @@ class Registry:
         if written_out(name) != name:
             raise Denied("a name has single spaces, and only between its words")
         bot, alike = await self._find_with_alike(name)
-        if bot is not None:
-            raise Denied(f"{name} is a registered bot; choose another name")
-        if alike:
-            raise Denied(f"{name} looks like the name of a registered bot; choose another name")
+        if (bot is not None or alike) and not (match_id and await self._had_seat(name, secret, match_id)):
+            what = "is" if bot is not None else "looks like the name of"
+            raise Denied(f"{name} {what} a registered bot; choose another name")
         return Admission(name, owner=guest_owner(secret))
+
+    async def _had_seat(self, name: str, secret: str, match_id: str) -> bool:
+        """Whether this guest took a seat in the match under this name."""
+        entry = await self._store.match(match_id)
+        seat = None if entry is None else seat_of(entry, NOBODY, secret)
+        return entry is not None and seat is not None and entry.players[seat] == name
 
     def forget(self, name: str) -> None:
         """A bot has changed."""

@@ -62,6 +62,10 @@ def player_views(header: MatchHeader) -> PlayerFrames:
     return PlayerFrames(msgspec.to_builtins(header), legal=False)
 
 
+def _admit_guest(login: Login) -> AdmitGuest:
+    return AdmitGuest(login.name, login.password, login.format.name, login.match)
+
+
 def _is_resignation(value: Any) -> bool:
     return (
         isinstance(value, dict) and value.keys() == {"resign"} and (value["resign"] is True or isinstance(value["resign"], str))
@@ -115,11 +119,12 @@ class BattlebotConversation:
         return () if self._player is None else (Submit(value, message),)
 
     def _seek_again(self, login: Login) -> Outs:
-        """The next match is any match, also after one that the login named."""
+        """The next match is any match, also after one that the login named. A guest's name may be a bot's by now."""
         if not self._between:
             return self._explain({"error": "ask for the next match when this one is over"})
         self._between, self.deadline = False, None
-        return (Seek(msgspec.structs.replace(login, match=None), self._login_message),)
+        login = self._login = msgspec.structs.replace(login, match=None)
+        return (_admit_guest(login) if login.guest else Seek(login, self._login_message),)
 
     def _resign(self, value: Any, message: bytes) -> Outs:
         return () if self._player is None else (Resign(message, reason_of(value)),)
@@ -141,10 +146,9 @@ class BattlebotConversation:
             login = self._login = read_login(value)
         except BadLogin as problem:
             return self._fail(problem.answer())
-        game = login.format.name
         if login.guest:
-            return (AdmitGuest(login.name, login.password, game),)
-        return (Authenticate(login.name, login.password, game, login.version),)
+            return (_admit_guest(login),)
+        return (Authenticate(login.name, login.password, login.format.name, login.version),)
 
     # What the server decides.
 
@@ -182,10 +186,11 @@ class BattlebotConversation:
         return ()
 
     def _welcome(self) -> Outs:
-        login = self._login
+        login, again = self._login, self._admitted
         assert login is not None
         self.deadline, self._admitted = None, True
-        return login.answer(), Seek(login, self._login_message)
+        seek = Seek(login, self._login_message)
+        return (seek,) if again else (login.answer(), seek)
 
     def _refused(self, reply: LoginRefused) -> Outs:
         """A client that takes no notices is told only that its login failed, as on the original."""

@@ -7,9 +7,13 @@ from botdrome.wire.standing import Standing
 
 
 class Enter(Struct, Command, frozen=True):
-    """Enter the hall under the name that the client gave, in place of an earlier client of that name."""
+    """Enter the hall under the name that the client gave, in place of an earlier client of that name.
+
+    `secret` is the password that it gave: it shows that an earlier client of that name was the same.
+    """
 
     called: str
+    secret: str = ""
 
 
 class FindOpponent(Struct, Command, frozen=True):

@@ -149,7 +149,7 @@ class DuelConversation:
         assert login is not None
         if self._input_ended:  # it can make no move, so it takes nobody's place and meets nobody
             return OK, FREE, *self._close()
-        return (Enter(login.name),)
+        return (Enter(login.name, login.token if isinstance(login.token, str) else ""),)
 
     def _welcome(self, reply: Entered) -> Outs:
         self.deadline, self._entered = None, True
