@@ -7,6 +7,7 @@ much faster it is. With a core for each node, capacity follows from the ratio.
 """
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
@@ -68,9 +69,11 @@ def _cpu(processes: list[psutil.Process]) -> float:
 @contextmanager
 def running_nodes(count: int, db: str, nats: NatsEngine, postgres: object) -> Iterator[RunningNodes]:
     command = [sys.executable, "-c", "from botdrome.cli.app import main; main()", "serve", "--workers", str(count)]
-    command += ["--db", db, "--nats", nats.url, "--set", "match.start_delay=0", "--port", "0", "--processes", "1"]
+    command += ["--db", db, "--set", "match.start_delay=0", "--port", "0", "--processes", "1"]
     command += ["--duel-port", "-1", "--boats-port", "-1", "--bomber-port", "-1"]
-    process = psutil.Popen(["taskset", "-c", "0", *command], stderr=subprocess.PIPE, text=True)
+    process = psutil.Popen(
+        ["taskset", "-c", "0", *command], stderr=subprocess.PIPE, text=True, env=os.environ | {"BOTDROME_NATS": nats.url}
+    )
     screen = ""
     try:
         while ("Ctrl-C" if count == 1 else "share these ports") not in screen:

@@ -33,9 +33,9 @@ from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.loop_watch import LoopWatch
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.rate_limit import Buckets
-from botdrome.server.network.stop_signal import stop_signal
+from botdrome.server.network.stop_signal import stop_signal, unless
 from botdrome.server.network.websocket import MakeSession
-from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster
+from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster, once_reached
 from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.keys import OperatorKeys
@@ -164,7 +164,7 @@ async def open_server(
         parts.arena.addresses = server.addresses
         await parts.url_bots.open()
         await node.announce(server.own_url, ports)
-    except Exception:
+    except BaseException:
         if ports is not None:
             ports.close()
         await store.close()
@@ -176,7 +176,7 @@ async def open_server(
 
 async def _open_store(settings: Settings) -> Store:
     try:
-        return await open_store(settings.store_url)
+        return await once_reached(lambda: open_store(settings.store_url), settings.cluster.wait if settings.nats else 0.0)
     except (BadStoreUrl, StoreUnavailable) as problem:
         raise BadSetting(f"db: {problem}") from None
 
@@ -278,7 +278,9 @@ def _own_port(server: ServerParts, served: ServedProtocol) -> MakeProtocol | Non
 async def serve(settings: Settings, opened: Callable[[RunningServer], None], shared: SharedPorts | None = None) -> None:
     """Run until a signal comes, then drain."""
     async with stop_signal() as wanted:
-        server = await open_server(settings, shared=shared)
+        server = await unless(wanted, open_server(settings, shared=shared))
+        if server is None:
+            return
         server.desk.workers.start()
         server.desk.tasks.start(load_worker_modules(server.desk.workers))
         opened(server)

@@ -77,11 +77,14 @@ class ClusterProcesses:
         self.postgres.start()
         log, config = self.folder / "nodes.log", self.folder / "nodes.toml"
         config.write_text(CONFIG.replace("FOLDER", str(self.folder / "boats")))
-        options = ["--config", str(config), "--db", self.postgres.url, "--nats", self.nats.url]
+        options = ["--config", str(config), "--db", self.postgres.url]
         command = [sys.executable, "-m", "botdrome", "serve", "--workers", str(self._count), *options]
         with log.open("wb") as out:
             self._supervisor = subprocess.Popen(
-                command, stdout=out, stderr=out, env={**os.environ, "PYTHONPATH": str(self.folder)}
+                command,
+                stdout=out,
+                stderr=out,
+                env={**os.environ, "PYTHONPATH": str(self.folder), "BOTDROME_NATS": self.nats.url},
             )
         until = monotonic() + PATIENCE
         while "nodes share these ports" not in (text := log.read_text()):

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,6 +51,19 @@ def read_until(words: str, stream: IO[str]) -> str:
     raise AssertionError(f"{words!r} did not come after {read!r}")
 
 
+def read_until_all(words: Counter[str], stream: IO[str]) -> None:
+    """Read until each of these words has come as often, in any order."""
+    for line in stream:
+        words -= Counter(one for one in words if one in line)
+        if not words:
+            return
+    raise AssertionError(f"{words} did not come")
+
+
+def nats_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return [child for child in psutil.Process(process.pid).children() if child.name() == "nats-server"]
+
+
 def nodes_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     return [child for child in psutil.Process(process.pid).children() if "botdrome.cli.node" in child.cmdline()]
 
@@ -62,7 +76,9 @@ def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
         assert screen.count("Botdrome is open.") == screen.count("The operator's token") == 1
         address = re.search(r"http://127.0.0.1:\d+", screen)
         assert address is not None
-        engines = [child for child in psutil.Process(process.pid).children(recursive=True) if child.name() == "nats-server"]
+        nats_of(process)[0].kill()
+        read_until_all(Counter({"the engine runs again": 1, "connected to NATS again": 2}), process.stderr)
+        engines = nats_of(process)
         for node in nodes_of(process):
             (own,) = [one.laddr.port for one in node.net_connections("tcp4") if one.status == psutil.CONN_LISTEN]
             assert httpx.get(f"http://127.0.0.1:{own}/healthz").text == "ok\n"
@@ -81,7 +97,12 @@ def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
 def test_what_cannot_start_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert run_server({"workers": 2, "db": "sqlite:///here.db"}, [], None) == 2
-    assert run_server({"workers": 2, "db": "postgresql://127.0.0.1:1/none", "nats": "nats://127.0.0.1:1"}, [], None) == 2
+    assert (
+        run_server(
+            {"workers": 2, "db": "postgresql://127.0.0.1:1/none", "nats": "nats://127.0.0.1:1", "cluster.wait": 0}, [], None
+        )
+        == 2
+    )
     words = capfd.readouterr().err
     assert "botdrome: db: several workers need PostgreSQL, not 'sqlite:///here.db'; without --db, one is started" in words
     assert words.count("botdrome: db: ") == 2

@@ -1,4 +1,4 @@
-"""`botdrome serve --workers N`: starts N nodes on this machine, and the engines they lack, and starts nodes that die again."""
+"""`botdrome serve --workers N`: starts N nodes on this machine, and the engines they lack, and starts again what dies."""
 
 import asyncio
 import os
@@ -48,6 +48,7 @@ class Supervisor:
         loop, count = asyncio.get_running_loop(), self._settings.workers
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop)
+        engines = asyncio.create_task(self._engines.supervise())
         opened = [asyncio.Event() for _ in range(count)]
         first = asyncio.create_task(self._keep(1, opened[0]))
         await opened[0].wait()  # it brings the store up to date, and makes the operator's token
@@ -58,6 +59,7 @@ class Supervisor:
             words = f"\n{count} nodes share these ports: {', '.join(map(self._name, range(1, count + 1)))}."
             Terminal(stderr=True).print(words, soft_wrap=True)
         await asyncio.gather(first, *others)
+        engines.cancel()
         self._front.close()
         return self._status
 

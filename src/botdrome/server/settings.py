@@ -160,6 +160,9 @@ class ClusterSection(Section, frozen=True):
     ] = 0
     beat: Annotated[float, Meta(description="seconds between two signs of life of a node", gt=0, le=10)] = 0.5
     death: Annotated[float, Meta(description="seconds without a sign of life after which a node is dead", gt=0, le=60)] = 2.0
+    wait: Annotated[
+        float, Meta(description="seconds in which a node that starts waits for PostgreSQL and NATS", ge=0, le=3600)
+    ] = 30.0
     grace: Annotated[float, Meta(description="seconds in which players may return to a match whose node died", ge=0, le=3600)] = (
         10.0
     )
@@ -167,6 +170,10 @@ class ClusterSection(Section, frozen=True):
         bool | Annotated[str, Meta(pattern="^(no|memory|store|true|false)$")],
         Meta(description="tell players of moves once a second node (`memory`) or PostgreSQL (`store`) has them; `no`: at once"),
     ] = "no"
+
+    open_nats: Annotated[
+        bool, Meta(description="use a NATS that takes clients without a login: anyone who reaches it can act as a node")
+    ] = False
 
     @property
     def holds_news_for(self) -> str:

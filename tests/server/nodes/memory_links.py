@@ -20,6 +20,8 @@ class Network:
 class MemoryLinks:
     """What is sent in one turn of the loop arrives in the next one."""
 
+    connected = True
+
     def __init__(self, network: Network, here: NodeId) -> None:
         self.network, self._here = network, here
         self._receivers: dict[str, Callable[[NodeId, bytes], None]] = {}

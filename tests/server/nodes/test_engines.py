@@ -1,11 +1,14 @@
 """Engines from wheels: they start in a folder, keep what they store, and end with the command that runs them."""
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import parse_qs, urlsplit
 
 import asyncpg  # type: ignore[import-untyped]
 import psutil  # type: ignore[import-untyped]
@@ -13,6 +16,7 @@ import pytest
 
 from botdrome.server.nodes import engines
 from botdrome.server.nodes.engines import EngineFailed, Engines, NatsEngine
+from tests.patience import PATIENCE
 
 RUN = """
 import sys
@@ -51,6 +55,8 @@ def test_engines_start_stop_and_end_with_their_command(folder: Path) -> None:
     assert ours.postgres is not None
     assert ours.nats is not None
     assert asyncio.run(ask(ours.postgres.url, "SHOW max_connections")) == "500"
+    socket_file = Path(parse_qs(urlsplit(ours.postgres.url).query)["host"][0]) / ".s.PGSQL.5432"
+    assert oct(socket_file.stat().st_mode & 0o777) == "0o700", "no other user can log in"
     with pytest.raises(EngineFailed, match="join it with its --db and --nats"):
         Engines(folder, db=False, nats=True)
     Engines(folder, db=False, nats=False).stop()  # it lacks nothing, so it does not need the folder
@@ -58,6 +64,36 @@ def test_engines_start_stop_and_end_with_their_command(folder: Path) -> None:
     assert all(file.exists() for file in files)
     ours.stop()
     assert not any(file.exists() for file in files)
+
+
+def test_engines_that_are_killed_are_started_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "LOOK", 0.01)
+    start, attempts = engines._started, asyncio.Queue[str]()
+
+    async def started(engine: NatsEngine | engines.PostgresEngine) -> bool:
+        if result := await start(engine):
+            attempts.put_nowait(engine.name)
+        return result
+
+    async def kill_and_wait(ours: Engines) -> None:
+        assert ours.nats is not None and ours.postgres is not None
+        urls = ours.settings
+        keeping = asyncio.create_task(ours.supervise())
+        for engine in (ours.nats, ours.postgres):
+            os.kill(int(engine.pid_file.read_text().split()[0]), signal.SIGKILL)
+            assert await attempts.get() == engine.name
+            assert engine.is_running()
+        assert ours.settings == urls
+        assert await ask(ours.postgres.url, "SELECT 1") == 1
+        keeping.cancel()
+
+    monkeypatch.setattr(engines, "_started", started)
+    ours = Engines(folder, db=True, nats=True)
+    ours.start()
+    try:
+        asyncio.run(asyncio.wait_for(kill_and_wait(ours), PATIENCE))
+    finally:
+        ours.stop()
 
 
 def test_engines_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

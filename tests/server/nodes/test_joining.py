@@ -5,15 +5,32 @@ import signal
 import sys
 from pathlib import Path
 
+import asyncpg  # type: ignore[import-untyped]
+import httpx
 import pytest
 
+from botdrome.api import probes
+from botdrome.app import RunningServer
 from botdrome.cli.terminal import REFUSED
+from botdrome.server.network.stop_signal import unless
+from botdrome.server.nodes import joining
+from botdrome.server.nodes.engines import NatsEngine
+from botdrome.server.nodes.joining import once_reached
+from botdrome.server.nodes.links import NatsLinks
+from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
 from botdrome.server.settings import BadSetting
-from botdrome.store.store import Wanted
+from botdrome.store.opening import open_store
+from botdrome.store.store import StoreUnavailable, Wanted
 from tests.server.clients import bot, deaf_port, pair, registered, server
 from tests.server.nodes.serving import nodes
 
 pytestmark = pytest.mark.anyio
+
+
+def away(cause: Exception) -> StoreUnavailable:
+    problem = StoreUnavailable(str(cause))
+    problem.__cause__ = cause
+    return problem
 
 
 async def test_servers_join_and_leave(postgres_url: str, nats_url: str) -> None:
@@ -62,8 +79,100 @@ async def test_files_have_no_nodes(tmp_path: Path, nats_url: str) -> None:
 
 async def test_a_nats_that_is_not_there(postgres_url: str) -> None:
     with deaf_port() as port, pytest.raises(BadSetting, match=f"127.0.0.1:{port}"):
-        async with server(Path(), db=postgres_url, nats=f"nats://127.0.0.1:{port}"):
+        async with server(Path(), db=postgres_url, nats=f"nats://127.0.0.1:{port}", cluster_wait=0.0):
             pass
+
+
+async def test_a_node_waits_for_nats_at_its_start_and_is_not_ready_without_it(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probes, "KEPT_FOR", 0.0)
+    engine, may_come, missed = NatsEngine(tmp_path), joining._may_come, asyncio.Event()
+
+    def noted(problem: NatsUnavailable | StoreUnavailable) -> bool:
+        missed.set()
+        return may_come(problem)
+
+    monkeypatch.setattr(joining, "_may_come", noted)
+    engine.start()
+    engine.stop()
+
+    async def start_late() -> None:
+        await missed.wait()
+        await asyncio.to_thread(engine.start)
+
+    starting = asyncio.create_task(start_late())
+    async with nodes(postgres_url, engine.url, 1, cluster_wait=3600.0) as (ant,), httpx.AsyncClient(base_url=ant.url) as http:
+        await starting
+        assert (await http.get("/readyz")).text == "ready\n"
+        lost = on_disconnect(ant)
+        engine.stop()
+        await lost.wait()
+        answer = await http.get("/readyz")
+        assert (answer.status_code, answer.text) == (503, "NATS cannot be reached\n")
+
+
+def on_disconnect(house: RunningServer) -> asyncio.Event:
+    """Return an event that is set once a node has lost NATS."""
+    assert house.desk.cluster is not None and isinstance(house.desk.cluster.links, NatsLinks)
+    connection, lost = house.desk.cluster.links._connection, asyncio.Event()
+    assert connection is not None
+    tell = connection._ended
+
+    def told(reason: str) -> None:
+        tell(reason)
+        lost.set()
+
+    connection._ended = told
+    return lost
+
+
+@pytest.mark.parametrize(
+    ("problem", "attempts"),
+    [
+        (NatsUnavailable("nobody is there"), 3),
+        (NatsRefused("wrong password"), 1),
+        (away(ConnectionRefusedError("nobody is there")), 3),
+        (away(asyncpg.CannotConnectNowError("starting up")), 3),
+        (away(asyncpg.InvalidPasswordError("wrong password")), 1),
+    ],
+)
+async def test_what_may_come_is_tried_again(problem: Exception, attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joining, "SOONEST", 0.0)
+    tried = 0
+
+    async def attempt() -> str:
+        nonlocal tried
+        tried += 1
+        if tried < 3:
+            raise problem
+        return "there"
+
+    if attempts == 1:
+        with pytest.raises(type(problem)):
+            await once_reached(attempt, 3600.0)
+    else:
+        assert await once_reached(attempt, 3600.0) == "there"
+    assert tried == attempts
+
+
+async def test_waiting_ends_when_the_time_is_up() -> None:
+    with deaf_port() as port, pytest.raises(StoreUnavailable):
+        await once_reached(lambda: open_store(f"postgresql://127.0.0.1:{port}/none"), 0.0)
+
+
+async def test_a_node_that_waits_can_be_stopped() -> None:
+    waits = asyncio.Event()
+
+    async def never() -> bool:
+        waits.set()
+        return await asyncio.Event().wait()
+
+    stop = asyncio.Event()
+    waiting = asyncio.ensure_future(unless(stop, never()))
+    await waits.wait()
+    stop.set()
+    assert await waiting is None
 
 
 async def test_a_name_that_is_taken(postgres_url: str, nats_url: str) -> None:

@@ -2,8 +2,11 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @asynccontextmanager
@@ -25,3 +28,14 @@ async def stop_signal() -> AsyncIterator[asyncio.Event]:
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
+
+
+async def unless(wanted: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """Do something, and give it up when the event is set: a node may wait for PostgreSQL and NATS."""
+    doing, waiting = asyncio.create_task(work), asyncio.create_task(wanted.wait())
+    await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if not doing.done():
+        doing.cancel()
+        await asyncio.wait((doing,))
+    return None if doing.cancelled() else doing.result()

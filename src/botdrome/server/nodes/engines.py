@@ -1,8 +1,12 @@
 """A NATS server and a PostgreSQL on this machine, to try out a cluster. The extra `botdrome[cluster]` has both programs."""
 
+import asyncio
 import fcntl
 import json
+import os
+import secrets
 import shutil
+import socket
 import subprocess
 import sys
 import warnings
@@ -10,11 +14,19 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TextIO
 
+import structlog
+
+log = structlog.get_logger()
+
 MISSING = "pip install 'botdrome[cluster]' brings it"
 PATIENCE = 60.0
 """Seconds in which an engine has to start."""
 CONNECTIONS = 500
 """Connections that PostgreSQL takes. The usual 100 are too few for many nodes with their worker processes."""
+SOCKET_MODE = "unix_socket_permissions = 0700\n"
+"""Only the user of PostgreSQL, and root, can log in: it asks for no password, and its socket may be in a folder for all."""
+LOOK, LATEST = 0.5, 10.0
+"""Seconds between two looks at an engine, and before the last attempts to start one again."""
 GUARD = """
 import os, pathlib, signal, sys
 if not sys.stdin.read():
@@ -33,10 +45,13 @@ class EngineFailed(Exception):
 
 
 class NatsEngine:
-    """A NATS server on a free port of 127.0.0.1. Its log is in the folder. Options are those of `nats-server`."""
+    """A NATS server on a free port of 127.0.0.1. Its log and its login are in the folder. Options are those of `nats-server`."""
+
+    name = "NATS"
 
     def __init__(self, folder: Path, *options: str) -> None:
         self._folder, self._options = folder, options
+        self._token = secrets.token_hex(32)
         self._port = -1
         self.process: subprocess.Popen[bytes]
 
@@ -46,13 +61,16 @@ class NatsEngine:
 
     @property
     def url(self) -> str:
-        return f"nats://127.0.0.1:{self._port}"
+        return f"nats://{self._token}@127.0.0.1:{self._port}"
 
     def start(self) -> None:
-        """Return once it listens. When it is started again, it is on the same port."""
-        where = ["-a", "127.0.0.1", "-p", str(self._port), "--ports_file_dir", str(self._folder), "-P", str(self.pid_file)]
-        log = self._folder / "nats.log"
-        command = [_nats_program(), *where, "-l", str(log), *self._options]
+        """Return once it listens. When it is started again, it is on the same port, with the same login."""
+        config, output = self._folder / "nats.conf", self._folder / "nats.log"
+        _write_secret(config, f'authorization {{ token: "{self._token}" }}\n')
+        for old in self._folder.glob("nats-server_*.ports"):  # of one that was killed
+            old.unlink()
+        files = ["-c", str(config), "-l", str(output), "-P", str(self.pid_file), "--ports_file_dir", str(self._folder)]
+        command = [_nats_program(), *files, "-a", "127.0.0.1", "-p", str(self._port), *self._options]
         # A signal from the terminal is for the command that runs the engine: that stops it last.
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
         ports = self._folder / f"nats-server_{self.process.pid}.ports"
@@ -60,9 +78,12 @@ class NatsEngine:
         while not (text := ports.read_text() if ports.exists() else "").endswith("}"):
             if self.process.poll() is not None or monotonic() > until:
                 self.stop()
-                raise EngineFailed(f"nats-server did not start: see {log}")
+                raise EngineFailed(f"nats-server did not start: see {output}")
             sleep(0.01)
         self._port = int(json.loads(text)["nats"][0].rpartition(":")[2])
+
+    def is_running(self) -> bool:
+        return self.process.poll() is None
 
     def stop(self) -> None:
         self.process.kill()  # it stores nothing
@@ -78,8 +99,17 @@ def _nats_program() -> str:
     return found
 
 
+def _write_secret(file: Path, text: str) -> None:
+    """Write a file that no other user can read at any moment."""
+    file.unlink(missing_ok=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
+        opened.write(text)
+
+
 class PostgresEngine:
     """A PostgreSQL on a Unix socket. Its data and its log are in the folder, and stay there."""
+
+    name = "PostgreSQL"
 
     def __init__(self, folder: Path) -> None:
         self._data = folder / "postgres"
@@ -101,21 +131,78 @@ class PostgresEngine:
         except ImportError:
             raise EngineFailed(f"there is no PostgreSQL: {MISSING}; or give yours with --db postgresql://...") from None
         new = not (self._data / "PG_VERSION").exists()
+        self._forget_dead()
         # It stops only after all processes of this list. One that was killed stays in it, and no live one uses the folder.
         (self._data / ".handle_pids.json").unlink(missing_ok=True)
         try:
             server = get_server(self._data, start=False)
             if new:
                 server.ensure_pgdata_inited()
-                with (self._data / "postgresql.conf").open("a") as conf:
-                    conf.write(f"max_connections = {CONNECTIONS}\n")
+                _add_line(self._data / "postgresql.conf", f"max_connections = {CONNECTIONS}\n")
+            _add_line(self._data / "postgresql.conf", SOCKET_MODE)
             server.start()
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:
             raise EngineFailed(f"PostgreSQL did not start: {error}; see {self._data / 'log'}") from None
         self._server = server
 
+    def _forget_dead(self) -> None:
+        """Remove the locks of a postmaster that was killed, if its parent has not looked after it: it would seem to run."""
+        import psutil  # type: ignore[import-untyped]
+
+        try:
+            pid, _, _, port, folder, *_ = self.pid_file.read_text().split("\n")
+            dead = psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE
+        except (FileNotFoundError, ValueError, psutil.Error):
+            return
+        if dead:
+            Path(folder, f".s.PGSQL.{port}.lock").unlink(missing_ok=True)
+            self.pid_file.unlink()
+
+    def is_running(self) -> bool:
+        """Whether it listens."""
+        info = self._server.get_postmaster_info()
+        with socket.socket(socket.AF_UNIX) as attempt:
+            try:
+                attempt.settimeout(PATIENCE)
+                attempt.connect(str(info.socket_dir / f".s.PGSQL.{info.port}"))
+            except (ConnectionRefusedError, FileNotFoundError):
+                return False
+            except OSError:  # it is busy
+                return True
+        return True
+
     def stop(self) -> None:
         self._server.cleanup()
+
+
+def _add_line(file: Path, line: str) -> None:
+    with file.open("a+") as opened:
+        opened.seek(0)
+        if line not in opened.readlines():
+            opened.write(line)
+
+
+async def _keep_running(engine: NatsEngine | PostgresEngine) -> None:
+    """Start an engine again whenever it has ended."""
+    while True:
+        await asyncio.sleep(LOOK)
+        if await asyncio.to_thread(engine.is_running):
+            continue
+        log.error("an engine has ended: it is started again", engine=engine.name)
+        pause = LOOK
+        while not await _started(engine):
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LATEST)
+        log.warning("the engine runs again", engine=engine.name)
+
+
+async def _started(engine: NatsEngine | PostgresEngine) -> bool:
+    try:
+        await asyncio.to_thread(engine.start)
+    except EngineFailed as problem:
+        log.error("the engine cannot be started: it is tried again and again", engine=engine.name, problem=str(problem))
+        return False
+    return True
 
 
 class Engines:
@@ -140,6 +227,10 @@ class Engines:
         except EngineFailed:
             self.stop()
             raise
+
+    async def supervise(self) -> None:
+        """Start engines again that have ended, until this is cancelled."""
+        await asyncio.gather(*map(_keep_running, self._running))
 
     @property
     def hold(self) -> int:

@@ -1,9 +1,10 @@
 """JoinedNode: a server as a node of a cluster, from joining to leaving."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic, process_time, time
+from typing import TypeVar
 
 import structlog
 
@@ -22,6 +23,7 @@ from botdrome.server.nodes.cluster import Cluster, rooms_of
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.migration import Migration
 from botdrome.server.nodes.moving import Arrival, Mover
+from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
 from botdrome.server.nodes.node_clients import NodeClients
 from botdrome.server.nodes.resumed import MakeArrival
 from botdrome.server.nodes.rooms import Rooms
@@ -38,6 +40,7 @@ from botdrome.store.nodes import CannotJoin
 from botdrome.store.store import Store, StoreUnavailable
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 NOT_ALONE = "another server is using this store: contests and ratings that both count will be wrong; --db takes another"
 NO_POSTGRESQL = "nodes need a PostgreSQL that all of them use; db is {db}, but should be postgresql://USER:PASSWORD@HOST/DATABASE"
@@ -45,6 +48,10 @@ NO_POSTGRESQL = "nodes need a PostgreSQL that all of them use; db is {db}, but s
 
 ANNOUNCING = 2.0
 """Seconds for telling the other nodes that this one stops."""
+SOONEST, LATEST = 0.1, 2.0
+"""Seconds before the first and between the last attempts to reach PostgreSQL and NATS at the start."""
+COMING = ("08", "53", "57")
+"""Classes of SQLSTATE of a PostgreSQL that will soon take connections: lost, too many, starting up."""
 
 
 class SingleServer:
@@ -217,15 +224,42 @@ async def join_cluster(store: Store, settings: Settings) -> JoinedNode:
     if store.source.kind != "postgresql":
         raise BadSetting(f"nats: {NO_POSTGRESQL.format(db=settings.store_shown)}")
     try:
-        members = await membership.join(store, settings.cluster)
+        members = await once_reached(lambda: membership.join(store, settings.cluster), settings.cluster.wait)
     except CannotJoin as problem:
         raise BadSetting(f"cluster: {problem}") from None
     except StoreUnavailable as problem:
         raise BadSetting(f"db: {problem}") from None
     try:
-        links = NatsLinks(settings.nats, members, members.cluster)
-        await links.open()
+        links = NatsLinks(settings.nats, members, members.cluster, settings.cluster.open_nats)
+        await once_reached(links.open, settings.cluster.wait)
+    except NatsUnavailable as problem:
+        await members.leave()
+        raise BadSetting(f"nats: {problem}") from None
     except BaseException:
         await members.leave()
         raise
     return JoinedNode(members, links)
+
+
+async def once_reached(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
+    """Try to reach PostgreSQL or NATS, with growing pauses: they may be about to start. Raise what is wrong in the end."""
+    loop = asyncio.get_running_loop()
+    until, pause = loop.time() + seconds, SOONEST
+    while True:
+        try:
+            return await attempt()
+        except (NatsUnavailable, StoreUnavailable) as problem:
+            if not _may_come(problem) or loop.time() + pause > until:
+                raise
+            if pause == SOONEST:
+                log.warning("this node waits for what it needs", seconds=seconds, problem=str(problem))
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, LATEST)
+
+
+def _may_come(problem: NatsUnavailable | StoreUnavailable) -> bool:
+    """Whether waiting helps. A wrong password needs a person."""
+    if isinstance(problem, NatsUnavailable):
+        return not isinstance(problem, NatsRefused)
+    cause = problem.__cause__
+    return isinstance(cause, OSError) or str(getattr(cause, "sqlstate", ""))[:2] in COMING

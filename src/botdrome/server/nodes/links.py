@@ -11,7 +11,6 @@ import structlog
 from botdrome.server.nodes.nats import NatsConnection, NatsUnavailable
 from botdrome.server.nodes.nats_address import NatsAddress, read_addresses
 from botdrome.server.nodes.node import Members, NodeId
-from botdrome.server.settings import BadSetting
 from botdrome.wire.nodes.link import VERSION, NodeLink, OtherVersion
 from botdrome.wire.nodes.nats import publish
 
@@ -28,10 +27,13 @@ EARLY = 1 << 20
 
 
 class NatsLinks:
-    """The links of this node. `url` is the setting `nats`; clusters with different names can share a NATS server."""
+    """The links of this node. `url` is the setting `nats`; clusters with different names can share a NATS server.
 
-    def __init__(self, url: str, members: Members, cluster: str) -> None:
-        self._members, self._addresses = members, read_addresses(url)
+    A NATS that needs no login is refused, unless `open_nats` is true.
+    """
+
+    def __init__(self, url: str, members: Members, cluster: str, open_nats: bool = False) -> None:
+        self._members, self._addresses, self._open_nats = members, read_addresses(url), open_nats
         self._prefix = f"botdrome.{cluster}"
         self._here = members.here.id
         self._subject_here = _token(self._here)
@@ -58,8 +60,8 @@ class NatsLinks:
         self.on_lost: list[Callable[[NodeId], None]] = []
 
     async def open(self) -> None:
-        """Connect. BadSetting says what is wrong."""
-        problem = None
+        """Connect. Raise NatsUnavailable."""
+        problem = NatsUnavailable("no address is set")
         for address in self._addresses:
             try:
                 await self._connect(address)
@@ -67,7 +69,7 @@ class NatsLinks:
             except NatsUnavailable as failed:
                 problem = failed
         else:
-            raise BadSetting(f"nats: {problem}") from None
+            raise problem
         self._members.on_change.append(self._follow_members)
         self._follow_members()
         self._tick()
@@ -229,7 +231,7 @@ class NatsLinks:
         self._flush()
 
     async def _connect(self, address: NatsAddress) -> None:
-        connection = NatsConnection(self._receive, self._disconnected)
+        connection = NatsConnection(self._receive, self._disconnected, self._open_nats)
         await connection.open(address, f"{self._prefix}.{self._subject_here}.*.*", f"botdrome {self._here}")
         self._connection = connection
 

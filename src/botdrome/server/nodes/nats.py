@@ -20,16 +20,30 @@ UNWRITTEN = 16 << 20
 UNANSWERED = 2
 """Pings after which a server counts as frozen."""
 
+NO_LOGIN = (
+    "it takes clients without a login, so any program that reaches it could end matches: "
+    "set a login there, or allow this with cluster.open_nats"
+)
+
 
 class NatsUnavailable(Exception):
     """There is no connection to a NATS server, with the reason."""
 
 
-class NatsConnection(asyncio.Protocol):
-    """`receive` gets the subjects and payloads of messages; `ended` gets the reason, once the connection was open."""
+class NatsRefused(NatsUnavailable):
+    """The server answers, but a node cannot use it as it is set up."""
 
-    def __init__(self, receive: Callable[[list[tuple[bytes, bytes]]], None], ended: Callable[[str], None]) -> None:
-        self._receive, self._ended = receive, ended
+
+class NatsConnection(asyncio.Protocol):
+    """`receive` gets the subjects and payloads of messages; `ended` gets the reason, once the connection was open.
+
+    A server that needs no login is refused, unless `open_server` is true.
+    """
+
+    def __init__(
+        self, receive: Callable[[list[tuple[bytes, bytes]]], None], ended: Callable[[str], None], open_server: bool = False
+    ) -> None:
+        self._receive, self._ended, self._open_server = receive, ended, open_server
         self._reader = NatsReader()
         self._transport: asyncio.Transport
         self._first: asyncio.Future[NatsInfo] = asyncio.get_running_loop().create_future()
@@ -44,7 +58,10 @@ class NatsConnection(asyncio.Protocol):
         try:
             async with asyncio.timeout(PATIENCE):
                 await asyncio.get_running_loop().create_connection(lambda: self, address.host, address.port)
-                tls = await self._secure(await self._first, address)
+                info = await self._first
+                if not info.auth_required and not self._open_server:
+                    raise NatsRefused(NO_LOGIN)
+                tls = await self._secure(info, address)
                 login = connect(name, __version__, tls, address.user, address.password)
                 self._transport.write(login + subscribe(subject) + PING)
                 await self._ready
@@ -56,7 +73,7 @@ class NatsConnection(asyncio.Protocol):
             raise NatsUnavailable(f"cannot connect to {address}: {_words(error)}") from None
         except NatsUnavailable as problem:
             self.close()
-            raise NatsUnavailable(f"{address}: {problem}") from None
+            raise type(problem)(f"{address}: {problem}") from None
 
     async def _secure(self, info: NatsInfo, address: NatsAddress) -> bool:
         """Start TLS if the address or the server wants it."""
@@ -64,7 +81,7 @@ class NatsConnection(asyncio.Protocol):
         if not address.tls and not info.tls_required:
             return False
         if not (info.tls_required or info.tls_available):
-            raise NatsUnavailable("the server has no TLS: use nats:// instead of tls://")
+            raise NatsRefused("the server has no TLS: use nats:// instead of tls://")
         loop, context = asyncio.get_running_loop(), ssl.create_default_context()
         secured = await loop.start_tls(self._transport, self, context, server_hostname=address.host)
         self._transport = cast(asyncio.Transport, secured)
@@ -77,7 +94,7 @@ class NatsConnection(asyncio.Protocol):
         try:
             events = self._reader.feed(data)
         except BadFrame as problem:
-            self._fail(f"this is no NATS server: it sent {problem}")
+            self._fail(f"this is no NATS server: it sent {problem}", NatsRefused)
             return
         if messages := [event for event in events if isinstance(event, tuple)]:
             self._receive(messages)
@@ -96,7 +113,7 @@ class NatsConnection(asyncio.Protocol):
             with suppress(asyncio.InvalidStateError):  # a server sends it again when its cluster changes
                 self._first.set_result(event)
         elif isinstance(event, NatsError):
-            self._fail(_explained(event.words))
+            self._fail(*_explained(event.words))
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None:
@@ -104,12 +121,12 @@ class NatsConnection(asyncio.Protocol):
         else:
             self._fail(self._reason)
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, reason: str, kind: type[NatsUnavailable] = NatsUnavailable) -> None:
         """End the connection, or the attempt to open it, for a reason."""
         self._reason = reason
         for waiting in (self._first, self._ready):
             if not waiting.done():
-                waiting.set_exception(NatsUnavailable(reason))
+                waiting.set_exception(kind(reason))
                 waiting.exception()  # if nobody waits for it, that is no error
         self._transport.abort()
 
@@ -132,10 +149,11 @@ class NatsConnection(asyncio.Protocol):
             self._transport.abort()
 
 
-def _explained(words: str) -> str:
+def _explained(words: str) -> tuple[str, type[NatsUnavailable]]:
     if words.lower().startswith(("authorization violation", "authentication")):
-        return f"it refuses the login ({words}): give it as in nats://USER:PASSWORD@HOST:PORT or nats://TOKEN@HOST:PORT"
-    return f"it reports {words!r}"
+        login = "give it as in nats://USER:PASSWORD@HOST:PORT or nats://TOKEN@HOST:PORT"
+        return f"it refuses the login ({words}): {login}", NatsRefused
+    return f"it reports {words!r}", NatsUnavailable
 
 
 def _words(error: OSError | UnicodeError) -> str:

@@ -65,6 +65,10 @@ class Members(Protocol):
 class Links(Protocol):
     """Ordered messages to other nodes. Nothing here waits or raises; what a link loses is reported on both sides."""
 
+    @property
+    def connected(self) -> bool:
+        """Whether any other node can be reached."""
+
     def send(self, to: NodeId, topic: str, payload: bytes) -> None:
         """All messages of one loop turn to one node leave together."""
 

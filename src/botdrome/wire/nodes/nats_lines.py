@@ -7,6 +7,8 @@ class NatsInfo(msgspec.Struct, frozen=True):
     """The first line of a server."""
 
     max_payload: int
+    auth_required: bool = False
+    """False: anyone who reaches the server can connect, as with `no_auth_user`."""
     tls_required: bool = False
     tls_available: bool = False
 
