@@ -9,11 +9,13 @@ from typing import Any
 import httpx
 import pytest
 from structlog.testing import capture_logs
+from websockets.exceptions import InvalidStatus
 
 from botdrome.api import probes
 from botdrome.app import RunningServer
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.desk import NOT_STORED
+from botdrome.server.lobby.put_off import RETRY
 from botdrome.store import journal
 from botdrome.store.store import StoreUnavailable
 from tests.server.boats import clients as boats
@@ -62,15 +64,42 @@ def web(house: RunningServer) -> httpx.AsyncClient:
 
 
 async def test_bots_over_websockets(tmp_path: Path, outage: Outage) -> None:
+    """Clients that connect are refused, since Battlebot's own client connects again after any close. Others may use /play."""
     async with full_house(tmp_path, outage) as (house, login):
-        async with bot(house, login) as cleo:
+        with pytest.raises(InvalidStatus) as refused:
+            async with bot(house, login):
+                pass
+        assert (refused.value.response.status_code, refused.value.response.body) == (503, NOT_STORED.encode())
+        async with bot(house, login, "/play") as cleo:
             assert (await cleo.until_closed())[:2] == ([{"error": NOT_STORED}], 1013)
+
+
+async def test_bots_of_the_original_wait_in_silence_until_results_can_be_stored(tmp_path: Path, outage: Outage) -> None:
+    async with full_house(tmp_path, outage) as (house, cleo):
+        del cleo["features"]
+        async with bot(house, cleo, "/play") as one:
+            await asyncio.wait_for(await one.socket.ping(), PATIENCE)  # a message or a close would come before the pong
+            outage.end()
+            while house.arena.store.unwritten:
+                await asyncio.sleep(0)
+            async with bot(house, await registered(house, "dan")) as two:
+                leap(RETRY)
+                await asyncio.gather(play_noughts(one, "cleo"), play_noughts(two, "dan"))
+
+
+async def test_a_bot_of_the_original_that_leaves_meanwhile_is_forgotten(tmp_path: Path, outage: Outage) -> None:
+    async with full_house(tmp_path, outage) as (house, cleo):
+        del cleo["features"]
+        async with bot(house, cleo, "/play") as one:
+            await asyncio.wait_for(await one.socket.ping(), PATIENCE)
+        while len(house.desk.registry.clients) > 1:
+            await asyncio.sleep(0)
         outage.end()
         while house.arena.store.unwritten:
             await asyncio.sleep(0)
-        dan = await registered(house, "dan")
-        async with bot(house, login) as one, bot(house, dan) as two:
-            await asyncio.gather(play_noughts(one, "cleo"), play_noughts(two, "dan"))
+        leap(RETRY)
+        await asyncio.sleep(0)
+        assert not house.desk.waiting_clients
 
 
 async def test_boat_players(tmp_path: Path, outage: Outage) -> None:

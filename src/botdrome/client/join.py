@@ -11,6 +11,7 @@ from websockets.exceptions import InvalidHandshake, InvalidURI
 from botdrome.client.server_link import ConnectionLost, ServerLink, linked
 from botdrome.client.server_url import socket_url
 from botdrome.wire.battlebot.conversation import NOT_ASKED
+from botdrome.wire.battlebot.login import PLAY_PATH
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.features import AGAIN
 from botdrome.wire.framing.websocket import NORMAL, POLICY
@@ -104,7 +105,7 @@ class Join:
         pauses: tuple[float, ...] = PAUSES,
     ) -> None:
         """`games` is the number of matches to play; None: any number."""
-        self._url, self._wish, self._make_player, self._display = socket_url(server), wish, make_player, display
+        self._url, self._wish, self._make_player, self._display = socket_url(server, PLAY_PATH), wish, make_player, display
         self._left, self._pauses = games, pauses
         self._failures = self._faults = 0
         self._player: RemotePlayer | None = None

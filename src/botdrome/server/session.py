@@ -34,6 +34,7 @@ from botdrome.wire.conversation import (
     Dismissed,
     EndOfInput,
     LoginRefused,
+    NoMatchNow,
     Out,
     ReadsTooSlowly,
     RecordMessage,
@@ -200,21 +201,16 @@ class Session:
     def enlist(self, game: str) -> None:
         """Put the client on the list of the operator, under its present name."""
         self.unlist()
-        end = self._lose_token if self.registered else None
+        end = (lambda: self.answer(TokenChanged())) if self.registered else None
         connection, protocol = self.connection, self._host.protocol
         client = ConnectedClient(
-            protocol, self.name, game, connection.address, connection.traffic, self._remove, self._match_id, end
-        )
+            protocol, self.name, game, connection.address, connection.traffic, lambda words: self.answer(Removed(words)),
+            self._match_id, end,
+        )  # fmt: skip
         self.unlist = self._desk.registry.clients.enter(client)
 
     def _match_id(self) -> str | None:
         return None if self.table is None else self.table.entry.id
-
-    def _remove(self, words: str) -> None:
-        self.answer(Removed(words))
-
-    def _lose_token(self) -> None:
-        self.answer(TokenChanged())
 
     # What the desk decides.
 
@@ -226,6 +222,9 @@ class Session:
 
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         self.answer(CannotPlay(words, code))
+
+    def put_off(self, words: dict[str, Any], code: int) -> None:
+        self.answer(NoMatchNow(words, code))
 
     def sit_down(self, table: Table, player: Player) -> None:
         self.table, self.player = table, player

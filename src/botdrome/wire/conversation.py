@@ -144,6 +144,10 @@ class CannotPlay(Struct, Reply, frozen=True):
     code: int = NORMAL
 
 
+class NoMatchNow(CannotPlay, frozen=True):
+    """No match begins at present. A client that knows no such message may go on waiting."""
+
+
 class ContestComplete(Struct, Reply, frozen=True):
     """The client has met all others in the contest. It may leave, or wait for newcomers."""
 

@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-import signal
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from botdrome.app import RunningServer
 from botdrome.contest.lobby import Wish
@@ -17,8 +16,7 @@ from botdrome.formats import FORMATS
 from botdrome.server.failures import STORE_AWAY
 from botdrome.store.store import StoreUnavailable
 from tests.server.battlebot.original_client import State, first_free, log_in, nonsense, nothing, play, play_on
-from tests.server.clients import NOTICES, PATIENCE, bot, client, pair, registered, server, unhurried
-from tests.server.test_life import serving
+from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, pair, registered, server, unhurried
 
 pytestmark = pytest.mark.anyio
 
@@ -74,13 +72,26 @@ async def test_it_waits_in_silence_for_as_long_as_nobody_comes(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("contest", [{}, {"contest": "cup"}])
-async def test_a_server_that_stops_closes_without_a_word(tmp_path: Path, contest: dict[str, Any]) -> None:
-    async with serving(tmp_path) as running:
-        socket = await log_in(running.url, await running.register("ada") | contest)
-        running.process.send_signal(signal.SIGTERM)
-        with pytest.raises(ConnectionClosed):
-            await asyncio.wait_for(socket.recv(), PATIENCE)
-        assert (socket.close_code, socket.close_reason) == (1001, "")
+async def test_while_a_server_drains_it_waits_in_silence(tmp_path: Path, contest: dict[str, Any]) -> None:
+    """It connects again after any close, at once and for ever, so it is closed when the drain is over, without a word."""
+    with unhurried(GAME):
+        async with server(tmp_path, drain=3600.0) as house, pair(house) as (one, _), client(house) as late:
+            cleo, dan = [await registered(house, name, "gomoku") | contest for name in ("cleo", "dan")]
+            waiting = await log_in(address(house), cleo)
+            closing = asyncio.create_task(house.close())
+            while not house.desk.closing:
+                await asyncio.sleep(0)
+            with pytest.raises(InvalidStatus) as refused:
+                await log_in(address(house), dan)
+            assert (refused.value.response.status_code, refused.value.response.body) == (503, b"the server is stopping")
+            await late.send(dan)
+            assert (await late.receive())["authentication"] == "OK", "it had connected before"
+            for socket in (waiting, late.socket):
+                await asyncio.wait_for(await socket.ping(), PATIENCE)  # a message or a close would come before the pong
+            await one.socket.close()
+            await asyncio.wait_for(closing, PATIENCE)
+            for quiet in (Client(waiting), late):
+                assert await quiet.until_closed() == ([], 1000, "")
 
 
 async def test_a_match_that_the_server_cuts_off_ends_with_a_state(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ async def test_a_server_that_takes_no_new_matches_says_so(tmp_path: Path, monkey
         outage.begin()
         await eve.send({"resign": True})
         (result,) = await outage.silent(eve.receive())
-        async with bot(house, person("ann")) as ann:
+        async with bot(house, person("ann"), "/play") as ann:
             (answer,), code, _ = await ann.until_closed()
             assert "no new match begins; try again later" in answer["error"] and code == 1013
         outage.end()

@@ -11,12 +11,15 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.app import RunningServer
+from botdrome.contest.lobby import Wish
 from botdrome.formats import FORMATS
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.put_off import RETRY
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.carrying import NODE_STOPS
 from botdrome.server.nodes.handover import Handover
 from tests.server.calling.hosts import answer
-from tests.server.clients import bot, client, registered, server, unhurried
+from tests.server.clients import NOTICES, bot, client, leap, registered, server, unhurried
 from tests.server.duel.clients import FIND, free
 from tests.server.lobby.url_hosts import brain, play, url_bot, with_address
 from tests.server.nodes.draining import GAME, SPACES, Chatter, chatting, drain, home, move_match, of, until
@@ -102,6 +105,37 @@ async def test_waiting_clients_stay_connected_when_their_node_stops(two: list[Ru
                 assert home(two) is two[1]
                 await drain(two[0], False)
                 assert (await http.get("/readyz")).status_code == 200
+
+
+async def test_a_client_of_the_original_waits_while_the_home_of_its_wish_is_full(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = set[Desk]()
+    monkeypatch.setattr(Desk, "refusal", property(lambda desk: "no new match begins" if desk in full else ""))
+    cluster = two[0].desk.cluster
+    assert cluster is not None
+    front, house = two[::-1] if cluster.home(cluster.key_of(Wish(GAME))) == cluster.here else two
+    full.add(house.desk)
+    ada, bob = [await registered(front, name) for name in ("ada", "bob")]
+    async with bot(front, ada) as one:
+        async with bot(front, bob | NOTICES) as other:
+            assert (await other.until_closed())[:2] == ([{"error": "no new match begins"}], TRY_LATER)
+        await until(lambda: front.desk.put_off._silent)
+        full.clear()
+        leap(RETRY)
+        async with bot(front, bob) as other:
+            for each in (one, other):
+                assert (await each.receive())["state"]["result"] is None
+
+
+async def test_a_client_of_the_original_that_cannot_move_waits_in_silence(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Handover, "open", lambda _: "")
+    async with stopping(postgres_url, nats_url) as (_, eel, stack), bot(eel, await registered(eel, "ada")) as one:
+        await until(lambda: eel.desk.waiting_clients)
+        await stack.aclose()
+        assert await one.until_closed() == ([], 1000, "")
 
 
 @asynccontextmanager

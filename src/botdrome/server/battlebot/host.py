@@ -4,17 +4,19 @@ import asyncio
 from functools import partial
 
 from botdrome.contest.lobby import Wish, in_a_wish
-from botdrome.server.lobby.desk import Desk, seat_key
-from botdrome.server.lobby.owners import is_of_guest
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.owners import is_of_guest, seat_key
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.peer import PEER
+from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.errand import AdmittedClient, Errand, MovedSeat
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.server.tables.resumed_table import ResumedTable
 from botdrome.wire.battlebot.conversation import BattlebotConversation
-from botdrome.wire.battlebot.login import Login, Seek
+from botdrome.wire.battlebot.login import PLAY_PATH, Login, Seek
 from botdrome.wire.conversation import Command, Removed
+from botdrome.wire.safe_headers import plain_answer
 
 LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on in place of this one"
 
@@ -27,6 +29,13 @@ class BattlebotHost:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
+
+    def receive_socket(self, target: str) -> MakeSession | bytes:
+        """Refuse a client while no match begins, unless another node takes it. Battlebot's own client ends after a 503 only."""
+        cluster, refusal = self._desk.cluster, self._desk.refusal
+        if not refusal or target.partition("?")[0] == PLAY_PATH or (cluster is not None and cluster.drained):
+            return self.connect
+        return plain_answer("503 Service Unavailable", refusal)
 
     def connect(self, connection: Connection, errand: Errand | None = None, client: AdmittedClient | None = None) -> Session:
         """`errand` is that of a connection which comes from another node; `client` has logged in there."""
@@ -91,7 +100,7 @@ class BattlebotHost:
 
     def _keep_seat(self, session: Session) -> None:
         if session.table is not None and is_of_guest(session.owner):
-            self._replace(session, seat_key(session.table, session.player))
+            self._replace(session, seat_key(session.table.entry.id, session.player))
 
     def _replace(self, session: Session, key: str) -> None:
         """Of several sessions of a guest that wait for the same table, or sit on one seat, keep the newest."""
@@ -102,7 +111,7 @@ class BattlebotHost:
 
 async def open_battlebot(server: ServerParts) -> ServedProtocol:
     host = BattlebotHost(server.desk)
-    return ServedProtocol(host, receive_socket=lambda _: host.connect)
+    return ServedProtocol(host, receive_socket=host.receive_socket)
 
 
 def _wish(login: Login) -> Wish:

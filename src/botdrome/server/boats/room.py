@@ -12,8 +12,9 @@ from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.players import ContestWait, NameInUse, PlayerGroup, RoomPlayer, WaitingGame
 from botdrome.server.boats.statistics import BoatStatistics, GameStatistics
-from botdrome.server.lobby.desk import RETRY, Desk
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table
+from botdrome.server.lobby.put_off import RETRY
 from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table

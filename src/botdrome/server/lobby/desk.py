@@ -12,7 +12,6 @@ import msgspec
 from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish, table_wish
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
-from botdrome.match.events import Player
 from botdrome.match.terms import paced
 from botdrome.server import metrics
 from botdrome.server.arena_questions import Unplayed
@@ -22,12 +21,13 @@ from botdrome.server.lobby.clients import Logins
 from botdrome.server.lobby.house import house_bot
 from botdrome.server.lobby.house_table import house_table
 from botdrome.server.lobby.matchmaker import Matchmaker
-from botdrome.server.lobby.owners import is_of_guest, seat_of
+from botdrome.server.lobby.owners import is_of_guest, seat_key, seat_of
+from botdrome.server.lobby.put_off import RETRY, PutOffClients
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.lobby.returns import come_back_elsewhere
 from botdrome.server.lobby.tasks import Tasks
 from botdrome.server.lobby.waiting_client import WaitingClient
-from botdrome.server.network.connection import GOING, INTERNAL, TRY_LATER
+from botdrome.server.network.connection import INTERNAL
 from botdrome.server.nodes.asking import Asking
 from botdrome.server.settings import Settings
 from botdrome.server.tables.running_tables import RunningTables
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from botdrome.server.nodes.shared_desk import SharedDesk
 
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
-RETRY = 1.0
-"""Seconds until a house bot is tried again if no match could begin."""
 
 
 class Desk:
@@ -50,7 +48,7 @@ class Desk:
         self.registry, self.tasks, self.tables = Registry(store), Tasks(), RunningTables(store, settings)
         self.workers, self.guest_sessions = self.tables.workers, Logins()
         """The sessions of guests, by wish or match. Of several, the newest stays."""
-        self.closing, self.asking = False, Asking()
+        self.closing, self.asking, self.put_off = False, Asking(), PutOffClients(self)
         self.on_closing: list[Callable[[], None]] = []
         self.contest_queue: ContestQueue | None = None
         self.cluster: Cluster | None = None
@@ -81,9 +79,9 @@ class Desk:
         """Give a client a table, or let it wait. `how` are further fields of a Seeker."""
         if self.shared is not None and self.shared.send_away(client):
             return None
-        if refusal := self.refusal:
-            return client.turn_away({"error": refusal}, GOING if self.closing else TRY_LATER)
         seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot, **how)
+        if refusal := self.refusal:
+            return self.put_off.add(client, seeker, refusal)
         if self.shared is not None and self.shared.seek(client, seeker):
             return self.enqueue(seeker, client)
         if problem := self.registry.cannot_meet(name, wish, opponent) or self._name_waits(client, name, wish):
@@ -95,6 +93,9 @@ class Desk:
         if wish.contest is not None and self._lobby.book(wish) is None:
             return self.tasks.start(self._open_book(wish, seeker, client))
         return self._seek(seeker, client)
+
+    def seek_again(self, client: WaitingClient, seeker: Seeker) -> None:
+        self.seek(client, seeker.name, seeker.wish, seeker.opponent, seeker.by_lot, all_contests=seeker.all_contests)
 
     def enqueue(self, seeker: Seeker, client: WaitingClient) -> None:
         client.seeker = seeker
@@ -164,7 +165,7 @@ class Desk:
         if (player := seat_of(table.entry, client.owner, secret) if table.open else None) is None:
             return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
         if secret and table.match.terms.gone == "wait":
-            self.guest_sessions.end(seat_key(table, player))
+            self.guest_sessions.end(seat_key(match_id, player))
         words = f"there is no coming back to match {match_id}"
         return client.sit_down(table, player) if table.rejoin(player, client) else client.turn_away({"error": words})
 
@@ -292,9 +293,8 @@ class Desk:
         for tell in self.on_closing:
             tell()
         for client in self.waiting_clients:
-            client.turn_away({"error": "the server is stopping"}, GOING)
+            if (seeker := client.seeker) is not None:
+                self.give_up(client)
+                self.put_off.add(client, seeker, self.refusal)
         await self.tables.close()
-
-
-def seat_key(table: Table, player: Player) -> str:
-    return f"{table.entry.id} {player}"
+        self.put_off.close()

@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import secrets
 
+from botdrome.match.events import Player
 from botdrome.store.store import BotEntry, MatchEntry
 
 NOBODY = ""
@@ -57,6 +58,10 @@ def seat_of(entry: MatchEntry, owner: str, secret: str) -> int | None:
     """Return the seat of an owner, or of a guest with this secret."""
     owners = enumerate(entry.owners)
     return next((player for player, seat in owners if (seat and seat == owner) or is_guests(seat, secret)), None)
+
+
+def seat_key(match_id: str, player: Player) -> str:
+    return f"{match_id} {player}"
 
 
 def _hashed(salt: str, secret: str) -> str:

@@ -124,6 +124,8 @@ class UrlBot:
             self._desk.give_up(self)
             self.over.set_result(False)
 
+    put_off = turn_away
+
     def sit_down(self, table: Table, player: Player) -> None:
         self._stop_timer()
         self._table, self._player = table, player

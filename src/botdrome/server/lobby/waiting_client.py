@@ -23,3 +23,6 @@ class WaitingClient(Candidate, Protocol):
 
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         """Send the message, if the client knows such messages, and close."""
+
+    def put_off(self, words: dict[str, Any], code: int) -> None:
+        """No match begins at present. A client that knows no such messages goes on waiting; others are turned away."""

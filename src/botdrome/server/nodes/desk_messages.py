@@ -47,6 +47,8 @@ class PlayHouse(DeskMessage, frozen=True):
 class TurnAway(DeskMessage, frozen=True):
     words: dict[str, Any]
     code: int
+    for_now: bool = False
+    """No match begins there at present: a client that goes on waiting asks again."""
 
 
 class WaitAtMost(DeskMessage, frozen=True):

@@ -114,9 +114,14 @@ class FrontDesk:
 
     def seek_again(self, ticket: int) -> None:
         if found := self._waiting.get(ticket):
-            seeker, client = found.seeker, found.client
-            self._desk.give_up(client)
-            self._desk.seek(client, seeker.name, seeker.wish, seeker.opponent, seeker.by_lot)
+            self._desk.give_up(found.client)
+            self._desk.seek_again(found.client, found.seeker)
+
+    def put_off(self, ticket: int, words: str) -> None:
+        """No match begins at present at the home of a wish."""
+        found = self._waiting[ticket]
+        self._desk.give_up(found.client)
+        self._desk.put_off.add(found.client, found.seeker, words)
 
     # What other nodes decide.
 
@@ -150,4 +155,4 @@ class FrontDesk:
             waits = client.seeker
             if can_move(client) and waits is not None and waits.ticket not in self._waiting and self._is_elsewhere(waits):
                 self._desk.give_up(client)
-                self._desk.seek(client, waits.name, waits.wish, waits.opponent, waits.by_lot)
+                self._desk.seek_again(client, waits)

@@ -39,8 +39,14 @@ class RemoteClient:
 
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         """If this node is stopping, the client seeks at another one."""
+        self._leave(TurnAway(self.ticket, words, code), code)
+
+    def put_off(self, words: dict[str, Any], code: int) -> None:
+        self._leave(TurnAway(self.ticket, words, code, for_now=True), code)
+
+    def _leave(self, message: TurnAway, code: int) -> None:
         self._desk.forget(self)
-        self._desk.tell(self.front, SeekAgain(self.ticket) if code == GOING else TurnAway(self.ticket, words, code))
+        self._desk.tell(self.front, SeekAgain(self.ticket) if code == GOING else message)
 
     # What the table does.
 

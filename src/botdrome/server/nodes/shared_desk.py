@@ -71,8 +71,7 @@ class SharedDesk:
     def _seek_again(self, client: WaitingClient, seeker: Seeker) -> None:
         if client.seeker is seeker:
             self._desk.give_up(client)
-            how = {"all_contests": seeker.all_contests}
-            self._desk.seek(client, seeker.name, seeker.wish, seeker.opponent, seeker.by_lot, **how)
+            self._desk.seek_again(client, seeker)
 
     def send_away(self, client: WaitingClient) -> bool:
         """Move a client of a drained node, which seeks, to another node of this machine; False: it stays."""
@@ -146,6 +145,8 @@ class SharedDesk:
         if client is None:
             return
         match message:
+            case TurnAway() if message.for_now:
+                self._front.put_off(message.ticket, str(message.words.get("error", "")))
             case TurnAway():
                 client.turn_away(message.words, message.code)
             case WaitAtMost():

@@ -19,6 +19,7 @@ from botdrome.wire.conversation import (
     ContestComplete,
     Dismissed,
     LoginRefused,
+    NoMatchNow,
     Outs,
     RecordMessage,
     Removed,
@@ -176,6 +177,8 @@ class BattlebotConversation:
                 return self._refused(reply)
             case ContestComplete() if self._explains:
                 return self._turn_away({"contest": reply.contest, "complete": True})
+            case NoMatchNow() if not self._explains:
+                return ()  # it would connect again at once
             case CannotPlay():
                 return self._turn_away(reply.message, reply.code)
             case Removed():

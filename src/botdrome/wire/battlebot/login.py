@@ -21,6 +21,8 @@ LONGEST_CONTEST = 1000
 LONGEST_INVITE = 64
 SHORTEST_SECRET, LONGEST_SECRET = 16, 200
 """Characters of a guest's secret, which alone proves that a seat is its own."""
+PLAY_PATH = "/play"
+"""The path of clients that know notices: they may connect while no match begins, and are told why."""
 FAILED = b'{"authentication":"failed"}'
 GAMES = {game_type(name): row for name, row in FORMATS.items()}
 
