@@ -16,6 +16,7 @@ from botdrome.wire.conversation import (
     ContestComplete,
     EndOfInput,
     LoginRefused,
+    NoMatchNow,
     RecordMessage,
     Removed,
     Reply,
@@ -135,6 +136,23 @@ def test_a_client_with_notices_is_told_that_nobody_came() -> None:
     one.hear(WaitLimit(5, "no opponent came"))
     assert one.conversation.deadline == 5
     assert one.wake() == ([{"error": "no opponent came"}], [Close()])
+
+
+def test_while_no_match_begins_only_a_client_of_the_original_waits_on() -> None:
+    later = NoMatchNow({"error": "try again later"}, 1013)
+    assert admitted().hear(later) == ([], [])
+    assert admitted(NOTICES).hear(later) == ([{"error": "try again later"}], [Close(1013)])
+
+
+def test_a_guest_asks_for_its_next_match_under_a_name_that_may_be_a_bot_s_by_now() -> None:
+    guest, other = admitted(GUEST | {"features": ["again", "frames"]}), admitted()
+    table = MemoryTable("noughts-and-crosses", guest, other)
+    table.seat_all()
+    table.start()
+    table.dismiss()
+    assert guest.say({"again": True}) == ([], [AdmitGuest("ann", "x" * 16, "noughts-and-crosses")])
+    messages, (seek,) = guest.hear(Admitted("ann"))
+    assert not messages and isinstance(seek, Seek), "no second answer to the login"
 
 
 def test_a_guest_plays_with_frames() -> None:
