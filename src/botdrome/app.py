@@ -33,6 +33,7 @@ from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.loop_watch import LoopWatch
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.rate_limit import Buckets
+from botdrome.server.network.request_head import RequestHeaders
 from botdrome.server.network.stop_signal import stop_signal, unless
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster, once_reached
@@ -236,8 +237,8 @@ def _http_port(parts: Parts) -> MakeProtocol:
     server, served, url_bots = parts.server, [one for _, one in parts.served], parts.url_bots
     api = parts.api
 
-    def open_websocket(target: str, head: bytes) -> MakeSession | SocketOptions | bytes:
-        if (found := api.receive_socket(target, head)) is not None:
+    def open_websocket(target: str, headers: RequestHeaders) -> MakeSession | SocketOptions | bytes:
+        if (found := api.receive_socket(target, headers)) is not None:
             return found
         if target == "/connect":
             return url_bots.receive
@@ -266,7 +267,7 @@ def _own_port(server: ServerParts, served: ServedProtocol) -> MakeProtocol | Non
         return None
     app = Starlette(routes=[Mount(path, app) for path, app in served.apps.items()])
 
-    def open_websocket(target: str, _: bytes) -> MakeSession | SocketOptions | bytes:
+    def open_websocket(target: str, _: RequestHeaders) -> MakeSession | SocketOptions | bytes:
         return served.receive_socket(target) or NO_SOCKET
 
     checked = RequestChecks(app, server.origins, RequestRate(server.settings), served.has_session)

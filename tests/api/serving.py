@@ -6,10 +6,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from botdrome.api.app import NO_SOCKET, Api
-from botdrome.api.http_server import http_stack
+from botdrome.api.http_server import http_factory
 from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.dispatcher import Dispatcher
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 from tests.patience import PATIENCE
@@ -21,11 +20,14 @@ async def serving(app: Api) -> AsyncIterator[str]:
     settings = Settings()
     limits, origins = ConnectionLimits(settings), Origins(settings)
 
-    def dispatcher() -> Dispatcher:
-        return Dispatcher(lambda target, head: app.receive_socket(target, head) or NO_SOCKET, http, limits, settings, origins)
-
-    http = http_stack(RequestChecks(app, origins, RequestRate(settings)), limits, dispatcher)
-    server = await asyncio.get_running_loop().create_server(dispatcher, "127.0.0.1", 0)
+    make = http_factory(
+        RequestChecks(app, origins, RequestRate(settings)),
+        lambda target, headers: app.receive_socket(target, headers) or NO_SOCKET,
+        limits,
+        settings,
+        origins,
+    )
+    server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
     try:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:

@@ -16,7 +16,7 @@ from botdrome.app import RunningServer
 from botdrome.server.network import body_budget, http
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.http_exchange import HttpLimits
-from botdrome.server.network.http_request import MOST_FIELDS
+from botdrome.server.network.request_head import MOST_FIELDS
 from botdrome.server.settings import Settings
 from botdrome.server.workers.jobs import JobFailed
 from tests.api.serving import under_way

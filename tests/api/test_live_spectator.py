@@ -38,7 +38,7 @@ class Line:
 
 async def test_it_is_shown_the_match_until_it_is_over(app: Api, tables: HandTables) -> None:
     table, line = tables.open(entry_of("m", "Ann", "Bob")), Line()
-    welcome = app.receive_socket("/watch/m?any=thing", b"")
+    welcome = app.receive_socket("/watch/m?any=thing", {})
     assert isinstance(welcome, SocketOptions)
     spectator = welcome.make_session(line)
     spectator.received(b"hello")
@@ -59,14 +59,14 @@ async def test_who_is_gone_is_forgotten(arena: Arena, tables: HandTables) -> Non
 
 
 async def test_a_match_at_no_table_is_replayed_as_fast_as_it_is_read(app: Api) -> None:
-    welcome = app.receive_socket("/watch/other", b"")
+    welcome = app.receive_socket("/watch/other", {})
     assert isinstance(welcome, SocketOptions) and welcome.kind is PacedSocket
 
 
 @pytest.mark.parametrize("target", ["/watch", "/m", "/graphql", "*"])
 async def test_other_targets_are_not_for_spectators(app: Api, target: str) -> None:
-    assert app.receive_socket(target, b"") is None
+    assert app.receive_socket(target, {}) is None
 
 
 async def test_there_is_no_socket_below_a_match(app: Api) -> None:
-    assert app.receive_socket("/watch/m/events", b"") == NO_SOCKET
+    assert app.receive_socket("/watch/m/events", {}) == NO_SOCKET

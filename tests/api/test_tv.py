@@ -120,6 +120,6 @@ async def test_a_flood_of_lists_is_refused(arena: Arena) -> None:
 
 
 async def test_the_dispatcher_finds_it(app: Api) -> None:
-    welcome = app.receive_socket("/watch/", b"")
+    welcome = app.receive_socket("/watch/", {})
     assert isinstance(welcome, SocketOptions)
     assert isinstance(welcome.make_session(Line()), TvSession)

@@ -1,7 +1,7 @@
 """The application: GraphQL, REST, spectators and pages."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
@@ -55,11 +55,11 @@ class Api(Starlette):
         """Routes of others, which come first."""
         self.router.routes[:0] = routes
 
-    def receive_socket(self, target: str, head: bytes) -> SocketOptions | bytes | None:
+    def receive_socket(self, target: str, headers: Mapping[bytes, bytes]) -> SocketOptions | bytes | None:
         """Open a WebSocket of GraphQL or a spectator; bytes: the answer that refuses it; None: it is neither."""
         path = target.partition("?")[0]
         refusal = None if self._rate is None else partial(self._rate.refusal, path)
-        graphql = self._sockets.receive(head, refusal)
+        graphql = self._sockets.receive(headers, refusal)
         if graphql is not None:
             return graphql if f"{path}/".startswith("/graphql/") else NO_SOCKET
         if path.startswith(PREFIX):

@@ -41,12 +41,11 @@ def http_factory(
 ) -> MakeProtocol:
     """`forwarding`: some requests are answered by another node."""
 
-    def dispatcher() -> Dispatcher:
-        return Dispatcher(open_websocket, http, connection_limits, settings, origins, forwarding)
+    def dispatcher(make_http: MakeHttp | None = None) -> Dispatcher:
+        return Dispatcher(open_websocket, make_http, connection_limits, settings, origins, forwarding)
 
     leaves = None if forwarding is None else forwarding.leaves
-    http = http_stack(app, connection_limits, dispatcher, direct, body_limits, leaves)
-    return dispatcher
+    return partial(dispatcher, http_stack(app, connection_limits, dispatcher, direct, body_limits, leaves))
 
 
 def http_stack(
@@ -218,7 +217,7 @@ def _scope(exchange: Exchange) -> Scope:
         "raw_path": path,
         "query_string": query,
         "root_path": "",
-        "headers": list(request.headers.lines),
+        "headers": list(request.headers.items()),
         "client": (str(client[0]), int(client[1])) if client else None,
         "server": (str(server[0]), int(server[1])) if server else None,
         "state": {},

@@ -8,7 +8,7 @@ from botdrome.server.network.http_request import LONGEST_CACHED, _read_headers, 
 PLAIN = [
     b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /bomber/rest/state/0123?after=7&state=list HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /a%20b HTTP/1.1\r\nhost:x\r\nACCEPT: text/x-python, */*\r\nX-User-Id:  0123 \r\n\r\n",
+    b"GET /ab?c=%20 HTTP/1.1\r\nhost:x\r\nACCEPT: text/x-python, */*\r\nX-User-Id:  0123 \r\n\r\n",
     b"GET /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi",
     b"GET /a HTTP/1.1\r\nHost: x\r\nTwice: a\r\nTwice: b\r\nNothing:\r\n\r\n",
     b"POST /a HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -31,6 +31,7 @@ OTHERS = [
     b"GET  / HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /a%20b HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /#a HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: x\n\r\n\r\n",
@@ -64,7 +65,8 @@ class Parsed:
         self.target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers[name.lower()] = value
+        name, value = name.lower(), value.rstrip()
+        self.headers[name] = self.headers[name] + b", " + value if name in self.headers else value
 
     def on_body(self, body: bytes) -> None:
         self.body += body

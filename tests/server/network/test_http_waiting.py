@@ -20,9 +20,6 @@ pytestmark = pytest.mark.anyio
         (b"GET /a HTTP/1.0\r\n", False),
         (b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n", True),
         (b"POST /a HTTP/1.0\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n", True),
-        (b"GET /a  HTTP/1.0\r\n", False),
-        (b"GET /a HTTP/0.9\r\n", False),
-        (b"GET /a HTTP/2.0\r\n", False),
     ],
 )
 async def test_who_closes(head: bytes, stays: bool) -> None:

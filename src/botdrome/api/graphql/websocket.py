@@ -5,8 +5,7 @@ the client reads them.
 """
 
 import asyncio
-import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -40,8 +39,6 @@ MESSAGE_RATE, MESSAGE_BURST = 200.0, 1000
 LARGEST_MESSAGE = 1 << 20
 """Bytes of an answer that is sent as one message."""
 RESTART = 1012
-OFFERED = re.compile(rb"\r\nsec-websocket-protocol:[ \t]*(graphql[^\r]*)", re.IGNORECASE)
-AUTHORIZATION = re.compile(rb"\r\nauthorization:[ \t]*([^\r]*)", re.IGNORECASE)
 
 Errors = list[dict[str, Any]]
 
@@ -95,15 +92,14 @@ class GraphQLSockets:
         self._arena, self._lists = arena, TableLists(arena.tables)
         self._open: set[GraphQLSession] = set()
 
-    def receive(self, head: bytes, rate_refusal: Callable[[str], bytes] | None) -> SocketOptions | None:
+    def receive(self, headers: Mapping[bytes, bytes], rate_refusal: Callable[[str], bytes] | None) -> SocketOptions | None:
         """None: the client offers no protocol of GraphQL."""
-        offered = OFFERED.search(head)
-        if offered is None:
+        offered = headers.get(b"sec-websocket-protocol", b"").decode("latin-1")
+        if not offered.lower().startswith("graphql"):
             return None
-        names = [name.strip() for name in offered[1].decode("latin-1").split(",")]
+        names = [name.strip() for name in offered.split(",")]
         subprotocol = next((SUBPROTOCOLS[name] for name in names if name in SUBPROTOCOLS), None)
-        found = AUTHORIZATION.search(head)
-        token = bearer(found[1].decode("latin-1")) if found else None
+        token = bearer(headers.get(b"authorization", b"").decode("latin-1"))
 
         def open_session(connection: Connection) -> GraphQLSession:
             assert isinstance(connection, PacedSocket)

@@ -9,19 +9,27 @@ from botdrome.server import metrics
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import Peer
+from botdrome.server.network.request_head import (
+    EMPTY_LINE,
+    FORWARDED_FOR,
+    LONGEST_HEAD,
+    NO_REQUEST,
+    NOT_ONE_HOST,
+    RequestHeaders,
+    RequestLine,
+    read_headers,
+    read_line,
+    wants_websocket,
+)
 from botdrome.server.network.websocket import MakeSession, Socket, end_writing
 from botdrome.server.settings import Settings
 from botdrome.wire.framing.websocket import BadHandshake, accepted
 from botdrome.wire.safe_headers import plain_answer
 
-LONGEST_HEAD = 16 << 10
-
-EMPTY_LINE = b"\r\n\r\n"
-UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
-FORWARDED = re.compile(rb"\r\nx-forwarded-for:([^\r]*)", re.IGNORECASE)
 HEAD_TOO_LONG = BadHandshake(f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large")
-BEGINNING = re.compile(rb"[A-Z]{1,16}( [^ \r\n]*)?")
-"""The start of a request whose target is not complete yet."""
+NO_HANDSHAKE = BadHandshake("a WebSocket begins with a GET of HTTP/1.1")
+BEGINNING = re.compile(rb"[A-Z-]{1,20}( [!-~]*( [HTP/1.0]{0,8}\r?)?)?")
+"""The start of a request whose line is not complete yet."""
 
 
 class MakeHttp(Protocol):
@@ -47,8 +55,8 @@ class SocketOptions(NamedTuple):
     """Return the answer that refuses a client at this address; empty: the client is accepted."""
 
 
-OpenWebSocket = Callable[[str, bytes], MakeSession | SocketOptions | bytes]
-"""Open a WebSocket, given the target and the head of its request. Bytes are the answer that refuses it."""
+OpenWebSocket = Callable[[str, RequestHeaders], MakeSession | SocketOptions | bytes]
+"""Open a WebSocket, given the target and the headers of its request. Bytes are the answer that refuses it."""
 
 
 LeavesNode = Callable[[bytes], bool]
@@ -71,12 +79,13 @@ class Dispatcher(asyncio.Protocol):
     def __init__(
         self,
         open_websocket: OpenWebSocket,
-        make_http: MakeHttp,
+        make_http: MakeHttp | None,
         limits: ConnectionLimits,
         settings: Settings,
         origins: Origins,
         forwarding: Forwarding | None = None,
     ) -> None:
+        """`make_http` is None if the HTTP server hands a connection back: it never gets the same request again."""
         self._open_websocket, self._make_http, self._limits, self._settings = (
             open_websocket,
             make_http,
@@ -114,37 +123,46 @@ class Dispatcher(asyncio.Protocol):
 
     def _receive(self, transport: asyncio.Transport, seen: bytes, end: int) -> None:
         """Handle the first request. `end` is the end of its head; negative: not received, and not needed."""
-        head = seen if end < 0 else seen[:end]  # a body or the next request follows
-        words = head.partition(b"\r\n")[0].split(b" ")
-        target = words[1] if len(words) > 1 else b""
+        line, head = read_line(seen), seen if end < 0 else seen[: end + 2]  # a body or the next request follows
+        target = b"" if line is None else line.target
         if self._forwarding is not None and self._forwarding.leaves(target):
             return self._forwarding.forward(transport, seen, target)
-        if not wants_websocket(head):
-            return _hand_over(transport, seen, self._make_http(target))
-        half = end < 0 and words[0] != b"GET"
-        if half or len(words) != 3:
-            return _hand_over(transport, seen, self._make_http())
+        incomplete = end < 0 and (line is None or line.method != b"GET" or b"\n\n" in seen)
+        if line is None or incomplete or not wants_websocket(head):
+            return self._hand_over(transport, seen, target)
         if not 0 <= end <= LONGEST_HEAD:
             return self._refuse(transport, HEAD_TOO_LONG.answer)
-        found = self._open_websocket(target.decode("latin-1"), head)
+        return self._upgrade(transport, line, seen, end)
+
+    def _upgrade(self, transport: asyncio.Transport, line: RequestLine, seen: bytes, end: int) -> None:
+        headers = read_headers(seen[seen.index(b"\r\n") + 2 : end + 4])
+        if headers is None:
+            return self._refuse(transport, _bad_request(NO_REQUEST))
+        if headers.hosts > 1:
+            return self._refuse(transport, _bad_request(NOT_ONE_HOST))
+        if line.method != b"GET" or line.version != "1.1":
+            return self._refuse(transport, NO_HANDSHAKE.answer)
+        found = self._open_websocket(line.target.decode(), headers)
         if isinstance(found, bytes):
             return self._refuse(transport, found)
-        return self._let_in(transport, found, head, seen[end + 4 :])
+        return self._let_in(transport, found, headers, seen[end + 4 :])
 
-    def _let_in(self, transport: asyncio.Transport, found: MakeSession | SocketOptions, head: bytes, rest: bytes) -> None:
+    def _let_in(
+        self, transport: asyncio.Transport, found: MakeSession | SocketOptions, headers: RequestHeaders, rest: bytes
+    ) -> None:
         options = (
             found if isinstance(found, SocketOptions) else SocketOptions(found, self._settings.message.longest, Socket, True)
         )
         try:
-            answer = accepted(head, options.subprotocol)
+            answer = accepted(headers, options.subprotocol)
         except BadHandshake as problem:
             return self._refuse(transport, problem.answer)
-        refused = self._origins.refusal_in(head, options.open_to_all)
+        refused = self._origins.refusal(headers.get(b"host"), headers.get(b"origin"), options.open_to_all)
         if refused is not None:
             return self._refuse(transport, plain_answer(f"{refused.status} {refused.reason}", refused.words))
-        claimed = FORWARDED.findall(head)
-        if claimed and isinstance(transport, Peer):
-            transport.adopt(transport.client_of(b",".join(claimed).decode("latin-1")))
+        claimed = headers.get(FORWARDED_FOR)
+        if claimed is not None and isinstance(transport, Peer):
+            transport.adopt(transport.client_of(claimed.decode("latin-1")))
         address = address_of(transport)
         if options.refusal is not None and (limited := options.refusal(address)):
             return self._refuse(transport, limited)
@@ -159,6 +177,14 @@ class Dispatcher(asyncio.Protocol):
             socket.data_received(rest)
         return None
 
+    def _hand_over(self, transport: asyncio.Transport, seen: bytes, target: bytes) -> None:
+        if self._make_http is None:
+            return self._refuse(transport, _bad_request(NO_REQUEST))
+        protocol = self._make_http(target)
+        protocol.connection_made(transport)
+        transport.set_protocol(protocol)
+        return protocol.data_received(seen)
+
     def _refuse(self, transport: asyncio.Transport, answer: bytes) -> None:
         """Send the answer and discard further input, so that the client can read the answer."""
         transport.write(answer)
@@ -166,19 +192,13 @@ class Dispatcher(asyncio.Protocol):
         end_writing(transport)
 
 
-def wants_websocket(head: bytes) -> bool:
-    return UPGRADE.search(head) is not None
-
-
 def _may_tell_more(head: bytes) -> bool:
-    """Return whether the rest of the head is needed to choose the protocol.
+    """Return whether more of the head is needed to choose the protocol.
 
-    Only a GET can open a WebSocket; for other methods the target is enough. A head with wrong line ends has no empty line.
+    Only a GET can open a WebSocket; for other methods the line is enough. A head with wrong line ends has no empty line.
     """
     return (head[:4] == b"GET "[: len(head)] and b"\n\n" not in head) or BEGINNING.fullmatch(head) is not None
 
 
-def _hand_over(transport: asyncio.Transport, seen: bytes, protocol: asyncio.Protocol) -> None:
-    protocol.connection_made(transport)
-    transport.set_protocol(protocol)
-    protocol.data_received(seen)
+def _bad_request(problem: tuple[int, str, str]) -> bytes:
+    return plain_answer("400 Bad Request", problem[2])

@@ -7,9 +7,8 @@ Most requests of bots are plain and arrive complete and alone. They skip the rea
 """
 
 import asyncio
-from typing import Any, cast
+from typing import cast
 
-import httptools
 import structlog
 
 from botdrome.server import metrics
@@ -18,8 +17,6 @@ from botdrome.server.network.client_source import source_of
 from botdrome.server.network.connection_limits import address_of
 from botdrome.server.network.http_exchange import Exchange, HttpLimits, HttpResponse, HttpSite
 from botdrome.server.network.http_request import (
-    FORWARDED_FOR,
-    NO_REQUEST,
     BadHttpRequest,
     ForDispatcher,
     HttpRequest,
@@ -29,6 +26,7 @@ from botdrome.server.network.http_request import (
 from botdrome.server.network.peer import Peer
 from botdrome.server.network.quick_ack import acknowledge
 from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.request_head import FORWARDED_FOR
 from botdrome.server.network.websocket import end_writing
 
 log = structlog.get_logger()
@@ -204,8 +202,7 @@ class HttpConnection:
 
     def _serve(self, request: HttpRequest) -> None:
         self._budget.drop()
-        target = request.target if request.target[:1] == b"/" else _origin_form(request.target)
-        service = self._service = self._site.find(target)
+        service = self._service = self._site.find(request.target)
         if service.limits.rate and not self._take(service.limits):
             metrics.REFUSED.labels("flood").inc()
             words = f"a connection may send {service.limits.rate:g} requests a second"
@@ -216,7 +213,7 @@ class HttpConnection:
         address, claimed = self._address, request.headers.get(FORWARDED_FOR)
         if claimed is not None and isinstance(self._transport, Peer):
             address = self._transport.client_of(claimed.decode("latin-1"))
-        self._exchange = exchange = Exchange(request, target, address, self, request.keep)
+        self._exchange = exchange = Exchange(request, request.target, address, self, request.keep)
         try:
             service.handle(exchange)
             self._read_on()
@@ -283,12 +280,3 @@ class HttpConnection:
         transport.set_protocol(dispatcher)
         dispatcher.connection_made(transport)
         dispatcher.data_received(self._reader.unread)
-
-
-def _origin_form(target: bytes) -> bytes:
-    """Return the path and query of `http://host/path?query`, the form sent to proxies."""
-    try:
-        url: Any = httptools.parse_url(target)  # its stubs leave out that parts may be None
-    except httptools.HttpParserInvalidURLError:
-        raise BadHttpRequest(*NO_REQUEST) from None
-    return (url.path or b"/") + (b"?" + url.query if url.query else b"")

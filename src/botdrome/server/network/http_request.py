@@ -12,40 +12,35 @@ import httptools
 from msgspec import Struct
 
 from botdrome.server.network.body_stream import BodyStream
-from botdrome.server.network.dispatcher import EMPTY_LINE, LONGEST_HEAD, LeavesNode, wants_websocket
+from botdrome.server.network.dispatcher import LeavesNode
+from botdrome.server.network.request_head import (
+    EMPTY_LINE,
+    LONGEST_HEAD,
+    MOST_FIELDS,
+    NO_REQUEST,
+    NOT_ONE_HOST,
+    RequestHeaders,
+    RequestLine,
+    read_headers,
+    read_line,
+    wants_websocket,
+)
 
-LINE = re.compile(rb"(GET|POST) (/[\w/.?&=%+~,:@-]*) HTTP/1\.1\r\n")
+LINE = re.compile(rb"(GET|POST) (/[\w/.&=+~,:@-]*(?:\?[\w/.?&=%+~,:@-]*)?) HTTP/1\.1\r\n")
+"""The line of a plain request, in which `read_line` would change nothing."""
 LONGEST_CACHED = 1024
 """Maximum bytes of the headers of a plain request."""
 UNUSUAL = {b"expect", b"transfer-encoding", b"upgrade"}
 """Headers that make a request not plain."""
-FORWARDED_FOR = b"x-forwarded-for"
 UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
 MOST_LINE_ENDS = 64
 """Maximum bytes of line ends before a request. Some clients send one after a body."""
 MOST_PIECES = 1000
 """Maximum chunks of a body."""
-MOST_FIELDS = 100
-"""Maximum lines of a head. Each uses a few hundred bytes of memory."""
-NO_REQUEST = 400, "BAD_REQUEST", "this is no HTTP/1.1 request"
-NOT_ONE_HOST = 400, "BAD_REQUEST", "an HTTP/1.1 request has exactly one Host header"
-
-
-class RequestHeaders(dict[bytes, bytes]):
-    """Headers by lower-case name. The last of several lines counts, except that each proxy may add its own line."""
-
-    def __init__(self) -> None:
-        self.lines: list[tuple[bytes, bytes]] = []
-        self.hosts = 0
-        """The number of Host lines."""
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by httptools."""
-        name = name.lower()
-        self.lines.append((name, value))
-        self.hosts += name == b"host"
-        before = self.get(name) if name == FORWARDED_FOR else None
-        self[name] = value if before is None else before + b"," + value
+MOST_AROUND_CHUNKS = 2 * LONGEST_HEAD
+"""Maximum bytes of the sizes, extensions and trailers of a chunked body."""
+NOT_CHUNKED = 400, "BAD_REQUEST", "Transfer-Encoding is chunked, in HTTP/1.1, or missing"
+BAD_CHUNKS = 400, "BAD_REQUEST", f"the chunks of a body have at most {MOST_AROUND_CHUNKS} bytes beside its content"
 
 
 class HttpRequest(Struct, frozen=True):
@@ -92,18 +87,14 @@ def _read_headers(lines: bytes) -> tuple[RequestHeaders, int, bool] | None:
     """Return the headers, the length of the body, and whether the connection stays open."""
     if not lines.endswith(b"\r\n") or lines.count(b"\n") != lines.count(b"\r\n"):
         return None
-    headers = RequestHeaders()
-    try:
-        httptools.HttpRequestParser(headers).feed_data(b"POST / HTTP/1.1\r\n" + lines)
-    except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+    headers = read_headers(lines)
+    if headers is None or not UNUSUAL.isdisjoint(headers) or headers.hosts != 1:
         return None
-    if not UNUSUAL.isdisjoint(headers) or len(headers.lines) > MOST_FIELDS or headers.hosts != 1:
-        return None
-    return headers, int(headers.get(b"content-length", b"0")), stays_open(b"HTTP/1.1", headers)
+    return headers, int(headers.get(b"content-length", b"0")), stays_open("1.1", headers)
 
 
-def stays_open(version: bytes, headers: RequestHeaders) -> bool:
-    old = not version.startswith(b"HTTP/1.1")
+def stays_open(version: str, headers: RequestHeaders) -> bool:
+    old = version != "1.1"
     if b"connection" not in headers:
         return not old
     wish = headers[b"connection"].lower()
@@ -127,12 +118,12 @@ class RequestReader:
         self._begin()
 
     def _begin(self) -> None:
-        self._words: list[bytes] = []
-        """The request line, once the head is read."""
+        self._line: RequestLine | None = None
+        """The request line, once the head is read. Fields after it are trailers."""
         self._headers = RequestHeaders()
         self._body: list[bytes] = []
-        self._size = self._limit = 0
-        """Bytes of the body: received, and allowed."""
+        self._size = self._limit = self._around = 0
+        """Bytes of the body: received, allowed, and received around its chunks."""
         self._awaited: int | None = None
         """Bytes of the body still to be received; None: the body is chunked."""
         self.stream: BodyStream | None = None
@@ -156,14 +147,14 @@ class RequestReader:
         """Return the next request, or None if it is incomplete. Raise BadHttpRequest or ForDispatcher."""
         too_long = False
         while self._at < len(self._buffer) and not self._complete and not too_long:
-            if not (self._read_body() if self._words else self._read_head()):
+            if not (self._read_body() if self._line else self._read_head()):
                 break
-            if not self._complete and self._words and self.streams(self._words[1]):
+            if not self._complete and self._line and self.streams(self._line.target):
                 return self._announced()
             too_long = self._size + (self._awaited or 0) > self._limit or len(self._body) > MOST_PIECES
         found = self._taken(not too_long) if self._complete or too_long else None
-        self.in_head = not self._words and self._at < len(self._buffer)
-        self.begun = bool(self._words) or self.in_head
+        self.in_head = self._line is None and self._at < len(self._buffer)
+        self.begun = self._line is not None or self.in_head
         if self._at == len(self._buffer):
             self._buffer, self._at = b"", 0
         return found
@@ -183,16 +174,17 @@ class RequestReader:
 
     def _announced(self) -> HttpRequest:
         """Return a request whose body is still arriving."""
-        self.stream = BodyStream()
-        method, target, version = self._words
-        keep, number = stays_open(version, self._headers), self._parser.get_http_version()
-        return HttpRequest(method.decode(), target, self._headers, b"", keep, number, stream=self.stream)
+        line, self.stream = self._line, BodyStream()
+        assert line is not None
+        keep = stays_open(line.version, self._headers)
+        return HttpRequest(line.method.decode(), line.target, self._headers, b"", keep, line.version, stream=self.stream)
 
     def _taken(self, whole: bool) -> HttpRequest:
-        (method, target, version), headers, body = self._words, self._headers, b"".join(self._body)
+        line, headers, body = self._line, self._headers, b"".join(self._body)
+        assert line is not None
         self._begin()
-        keep = whole and stays_open(version, headers)
-        return HttpRequest(method.decode(), target, headers, body, keep, self._parser.get_http_version(), whole)
+        keep = whole and stays_open(line.version, headers)
+        return HttpRequest(line.method.decode(), line.target, headers, body, keep, line.version, whole)
 
     # Each returns whether it made progress.
 
@@ -208,16 +200,23 @@ class RequestReader:
                 raise BadHttpRequest(*NO_REQUEST)
             return False
         head = buffer[start:end]
-        words = head[: head.index(b"\r\n")].split(b" ", 2)
-        if len(words) < 3 or words[0].strip() == b"PRI":  # the HTTP/2 preface
+        line = read_line(head)
+        if line is None:
             raise BadHttpRequest(*NO_REQUEST)
-        self._parse(self._for_this_connection(head, words[1]))
-        if self._headers.hosts > 1 or (not self._headers.hosts and words[2].startswith(b"HTTP/1.1")):
-            raise BadHttpRequest(*NOT_ONE_HOST)
-        self._words, self._at, self._limit = words, end, self._longest_body(words[1])
+        self._parse(self._for_this_connection(head, line.target))
+        self._check(line.version)
+        self._line, self._at, self._limit = line, end, self._longest_body(line.target)
         if not self._complete:
             self._expect_body()
         return True
+
+    def _check(self, version: str) -> None:
+        """Check what httptools accepts and no two servers read the same way."""
+        if self._headers.hosts > 1 or (not self._headers.hosts and version == "1.1"):
+            raise BadHttpRequest(*NOT_ONE_HOST)
+        encoding = self._headers.get(b"transfer-encoding")
+        if encoding is not None and (encoding.lower() != b"chunked" or version != "1.1"):
+            raise BadHttpRequest(*NOT_CHUNKED)
 
     def _for_this_connection(self, head: bytes, target: bytes) -> bytes:
         """Return the head without upgrades to other protocols than WebSocket: they are ignored, as HTTP allows."""
@@ -249,8 +248,11 @@ class RequestReader:
             end = found + 4 if found >= 0 else len(buffer) - 3
         if end <= start:
             return False
+        size = self._size
         self._parse(buffer[start:end])
-        self._at = end
+        self._at, self._around = end, self._around + end - start - (self._size - size)
+        if self._around > MOST_AROUND_CHUNKS:
+            raise BadHttpRequest(*BAD_CHUNKS)
         return True
 
     def _parse(self, piece: bytes) -> None:
@@ -264,7 +266,10 @@ class RequestReader:
     # Called by httptools.
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if len(self._headers.lines) >= MOST_FIELDS:
+        """Trailers are ignored: a proxy checks and adds headers only, so that a client could forge its fields there."""
+        if self._line is not None:
+            return
+        if self._headers.count >= MOST_FIELDS:
             raise BadHttpRequest(431, "HEAD_TOO_LONG", f"the head of a request has at most {MOST_FIELDS} fields")
         self._headers.on_header(name, value)
 

@@ -26,8 +26,6 @@ from botdrome.server.settings import BadSetting, Settings
 
 log = structlog.get_logger()
 
-HOST = re.compile(rb"\r\nhost:[ \t]*([^\r\n]*)", re.IGNORECASE)
-ORIGIN = re.compile(rb"\r\norigin:[ \t]*([^\r\n]*)", re.IGNORECASE)
 AN_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 USUAL_PORTS = {"http": ":80", "https": ":443"}
 REMEMBERED = 1024
@@ -68,11 +66,6 @@ class Origins:
             "or in network.public_url if it is the server's own"
         )
         return self._refuse(Refusal(403, "Forbidden", words))
-
-    def refusal_in(self, head: bytes, open_to_all: bool) -> Refusal | None:
-        """Return the same for the head of a request."""
-        host, origin = HOST.search(head), ORIGIN.search(head)
-        return self.refusal(host and host[1].rstrip(), origin and origin[1].rstrip(), open_to_all)
 
     def host_refusal(self, host: bytes | None) -> str:
         """Return why a request for this host is refused; empty: it is accepted."""

@@ -23,6 +23,4 @@ class Routing:
 
 def _path(target: bytes) -> bytes:
     """Return the path as the application reads it; the query may follow."""
-    if target[:1] != b"/":  # http://host/path, the form sent to proxies
-        target = b"/" + b"/".join(target.split(b"/")[3:])
     return unquote_to_bytes(target) if b"%" in target else target
