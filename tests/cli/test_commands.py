@@ -90,6 +90,25 @@ def test_faults_are_counted_and_explained(tmp_path: Path) -> None:
     assert "... and 3 more; --json lists them all" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module' (line 1 of broken.py)"),
+        ("class Bot:\n    def __init__(self):\n        raise KeyError('no')\n", "KeyError: 'no' (line 3 of broken.py)"),
+    ],
+)
+@pytest.mark.parametrize("flags", [(), ("--in-process",)])
+def test_a_bot_that_cannot_start_is_told_by_the_status(tmp_path: Path, source: str, words: str, flags: tuple[str, ...]) -> None:
+    (tmp_path / "broken.py").write_text(source)
+    result = run("play", "noughts-and-crosses", str(tmp_path / "broken.py"), "house:random", "-n", "2", *flags)
+    assert result.exit_code == 1
+    assert f"match 1, seed 1, broken.py: lost at step 0: crash: {words}" in result.stdout
+
+
+def test_a_program_that_ends_without_a_word_is_told_by_the_status() -> None:
+    assert run("play", "noughts-and-crosses", "cmd:false", "house:random", "-n", "2").exit_code == 1
+
+
 def test_refused_moves_are_counted(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text("def bot(view):\n    return 5\n")
     result = run("play", "noughts-and-crosses", str(tmp_path / "wrong.py"), "house:random", "-n", "2")

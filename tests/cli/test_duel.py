@@ -66,6 +66,22 @@ def test_a_bot_that_cannot_start_is_no_answer() -> None:
     assert result.exit_code == 3 and "house:nobody: for noughts-and-crosses the house has" in result.output
 
 
+def test_a_command_that_is_wrong_is_no_answer() -> None:
+    """Status 2, that of a wrong command elsewhere, means undecided."""
+    for words in (("house:random", "house:perfect"), ("house:random", *NOUGHTS), ("house:random", "house:random", "--nothing")):
+        assert run("duel", *words).exit_code == 3
+    assert run("duel", "--help").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "source", ["import no_such_module\n", "class Bot:\n    def __init__(self):\n        raise KeyError('no')\n"]
+)
+def test_a_bot_that_fails_before_its_first_move_is_no_answer(tmp_path: Path, source: str) -> None:
+    (tmp_path / "broken.py").write_text(source)
+    result = run("duel", "house:random", str(tmp_path / "broken.py"), *NOUGHTS)
+    assert result.exit_code == 3 and "botdrome: broken.py: crash: " in result.stderr
+
+
 def test_blocks_come_in_order_with_any_number_of_processes() -> None:
     bots = ("house:random", "house:random", "house:perfect", "house:perfect")
     plan = DuelPlan("noughts-and-crosses", bots, tuple("abcd"), 2, 40, seed=5)

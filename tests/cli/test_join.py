@@ -139,7 +139,7 @@ async def test_a_server_that_has_forgotten_a_bot_gets_it_anew(tmp_path: Path) ->
         (("cmd:no-such-program", *GAME), 1, "cmd:no-such-program: there is no program 'no-such-program'"),
         (("my_bot.py", *GAME, "--token", "wrong"), 1, "the server does not know my_bot.py with this token"),
         (("my_bot.py", *GAME, "--name", "house:me"), 1, "names that begin with house: are those of house bots"),
-        (("my_bot.py", *GAME, "--name", "taken"), 1, "Bot already registered with that name"),
+        (("nothing.py",), 1, "nothing.py: the file cannot be read: No such file or directory"),
     ],
 )
 async def test_a_command_that_cannot_work_says_why(tmp_path: Path, words: tuple[str, ...], status: int, complaint: str) -> None:
@@ -151,12 +151,58 @@ async def test_a_command_that_cannot_work_says_why(tmp_path: Path, words: tuple[
         assert result.stderr.splitlines()[-1].startswith(f"botdrome: {complaint}")
 
 
+@pytest.mark.parametrize("command", [("join", "my_bot.py", "--name"), ("register",)])
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("taken", "the name taken is taken on URL; choose another one, for example: OPTION taken-3"),
+        (
+            "t\u0430ken",
+            "the name t\u0430ken is taken on URL: it looks like taken; choose another one, for example: OPTION taken-3",
+        ),
+    ],
+)
+async def test_a_name_that_is_taken_is_told_with_one_that_is_free(
+    tmp_path: Path, command: tuple[str, ...], name: str, complaint: str
+) -> None:
+    async with server(tmp_path) as house:
+        await registered(house, "taken")
+        await registered(house, "taken-2")
+        result = await run_beside(*command, name, *GAME, "--server", house.url)
+        words = complaint.replace("URL", house.url).replace("OPTION", command[-1])
+        assert (result.exit_code, result.stderr) == (1, f"botdrome: {words}\n")
+
+
+async def test_two_projects_play_under_the_names_of_their_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with server(tmp_path) as house:
+        for folder in ("one", "two"):
+            monkeypatch.chdir(tmp_path)
+            await run_beside("new", "noughts-and-crosses", folder)
+            monkeypatch.chdir(tmp_path / folder)
+            monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / folder / "config"))
+            result = await run_beside("challenge", "house:random", "bot.py", *GAME, "--server", house.url)
+            assert result.stdout.splitlines()[-1].startswith(f"{folder}: 1 match, "), result.stderr
+
+
+async def test_a_challenge_says_that_nobody_has_that_name(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        process = await started("challenge", "nosuch", "my_bot.py", *GAME, "--server", house.url)
+        words = (
+            f"no bot is registered as nosuch on {house.url}; the challenge waits until nosuch is there; Ctrl-C ends the wait\n"
+        )
+        await told(process, words.encode())
+        await told(process, b"my_bot.py waits for nosuch")
+        process.send_signal(signal.SIGINT)
+        await process.communicate()
+        assert process.returncode == 130
+
+
 async def test_a_server_that_is_not_there_cannot_register_a_bot() -> None:
     with deaf_port() as port:
         for words in (["join", "my_bot.py"], ["register", "ada"]):
             result = await run_beside(*words, *GAME, "--server", f"http://127.0.0.1:{port}")
             assert result.exit_code == 1
-            assert f"botdrome: http://127.0.0.1:{port}: " in result.stderr
+            assert f"botdrome: http://127.0.0.1:{port}: connection refused: is the server running?\n" in result.stderr
 
 
 async def test_a_kept_bot_plays_one_game(tmp_path: Path) -> None:
@@ -235,7 +281,13 @@ async def test_ctrl_c_lets_the_match_end_and_a_second_one_does_not(tmp_path: Pat
         ("cmd:./engine", "engine"),
         ("view:node my_bot.js", "my_bot.js"),
         ("house:threat", "my threat"),
+        ("bots/ada/bot.py", "ada"),
+        ("bots/ada/main.py:other", "ada:other"),
+        ("view:node ada/dist/bot.js", "ada"),
+        ("view:ada/target/release/bot", "ada"),
+        ("/bot.py", "bot.py"),
+        ("policy:model.py", "policy:model.py"),
     ],
 )
-def test_a_bot_without_a_name_has_that_of_its_file(entrant: str, name: str) -> None:
+def test_a_bot_without_a_name_has_that_of_its_file_or_project(entrant: str, name: str) -> None:
     assert bot_name(entrant) == name

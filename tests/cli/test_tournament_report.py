@@ -1,5 +1,8 @@
 """The report of a tournament, from made-up outcomes."""
 
+import json
+from io import StringIO
+
 import pytest
 from rich.console import RenderableType
 
@@ -7,9 +10,10 @@ from botdrome.cli.live_standings import MOST_LIVE
 from botdrome.cli.terminal import Terminal
 from botdrome.cli.tournament_report import TournamentReport, live_table, percent_text, score_table
 from botdrome.contest.schedule import Fixture
+from botdrome.games.game import Raw, View
 from botdrome.match.events import Result
-from botdrome.runner.seats import Effort
-from botdrome.runner.tournament import MatchOutcome, TournamentPlan
+from botdrome.runner.seats import Effort, FunctionSeat, make_seat
+from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
 
 
 def report(names: str, *won: tuple[int, int], times: int = 8) -> TournamentReport:
@@ -18,7 +22,9 @@ def report(names: str, *won: tuple[int, int], times: int = 8) -> TournamentRepor
     found = TournamentReport(plan)
     for number, pair in enumerate(won * times):
         result = Result((1, 2), (1.0, 0.0), ("complete", "complete"), ())
-        found.add(MatchOutcome(Fixture(number, pair, number), result, (Effort(), Effort()), (0, 0), {}, ("won", "lost"), {}))
+        found.add(
+            MatchOutcome(Fixture(number, pair, number), result, (Effort(), Effort()), (0, 0), (0, 0), {}, ("won", "lost"), {})
+        )
     return found
 
 
@@ -31,6 +37,39 @@ def as_text(what: RenderableType) -> str:
     with terminal.capture() as capture:
         terminal.print(what, soft_wrap=True)
     return capture.get()
+
+
+def test_the_table_names_the_seeds_that_were_played() -> None:
+    assert "noughts-and-crosses: 3 matches, seeds 0 to 2\n" in printed(report("ab", (0, 1), times=3))
+    assert "noughts-and-crosses: 1 match, seed 0\n" in printed(report("ab", (0, 1), times=1))
+
+
+class SlowOnce(FunctionSeat):
+    """A bot whose second move comes after the limit."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda view: {"orders": {}}, trusted=True)
+
+    def ask(self, view: View, limit: float) -> tuple[Raw, float]:
+        move, _ = super().ask(view, limit)
+        return move, 3600.0 if self.effort.moves == 2 else 0.0
+
+
+def test_late_moves_are_counted_apart_from_refused_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.runner.tournament.check_bot", lambda *about: None)
+    monkeypatch.setattr(
+        "botdrome.runner.tournament.make_seat", lambda bot, *rest: SlowOnce() if bot == "slow" else make_seat(bot, *rest)
+    )
+    plan = TournamentPlan("bumblebots", ("slow", "house:random"), ("slow", "house"), 2, 1, 1, {"ticks": 3}, limit=1000)
+    found = TournamentReport(plan, spooled=True)
+    for outcome in play_all(plan, 1):
+        found.add(outcome)
+    written = StringIO()
+    found.write_json(written)
+    data = json.loads(written.getvalue())
+    assert data["matches"][0]["faults"] == {"slow": "1 late move, after the limit of 1000 ms"}
+    assert {row["bot"]: row["faults"] for row in data["standings"]} == {"slow": {"late moves": 1}, "house": {}}
+    assert "late moves 1" in printed(found)
 
 
 def test_live_standings_come_best_first_and_have_a_limit() -> None:

@@ -168,7 +168,16 @@ def test_a_function_that_takes_too_long_is_late() -> None:
     match, table = played(slow, first_free, Terms(Pace(1)))
     assert match.result is not None
     assert match.result.causes == ("timeout", "complete")
-    assert table.refused == [1, 0]
+    assert (table.refused, table.late) == ([0, 0], [0, 0]), "the timeout is counted, and the move that caused it is not"
+
+
+def test_a_late_move_that_puts_nobody_out_is_no_refused_one() -> None:
+    match = Match(FORMATS["bumblebots"].game, 2, offline(FORMATS["bumblebots"].terms), 1)
+    slow = TimedSeat("bumblebots", 0.0)
+    table = OfflineTable(match, [slow, TimedSeat("bumblebots", 0.0)], ("one", "two"))
+    slow.late_on = (3, 4, 20)
+    table.play()
+    assert (table.refused, table.late, table.faults) == ([0, 0], [3, 0], {})
 
 
 class TimedSeat(FunctionSeat):
@@ -177,9 +186,12 @@ class TimedSeat(FunctionSeat):
     def __init__(self, game: str, spent: float) -> None:
         super().__init__(seated(house_bots(game)["random"], 5), trusted=True)
         self.spent = spent
+        self.late_on: tuple[int, ...] = ()
+        """The numbers of its moves that are late."""
 
     def ask(self, view: dict[str, Any], limit: float) -> tuple[Any, float]:
-        return super().ask(view, limit)[0], self.spent
+        move, _ = super().ask(view, limit)
+        return move, 3600.0 if self.effort.moves in self.late_on else self.spent
 
 
 def timed(game: str, *spent: float) -> Match:

@@ -13,7 +13,7 @@ from botdrome.cli.completion import game_names
 from botdrome.cli.contest.front import contest
 from botdrome.cli.contest.server_front import server as contest_server
 from botdrome.cli.doctor_front import doctor
-from botdrome.cli.duel_command import duel
+from botdrome.cli.duel_command import DuelCommand, duel
 from botdrome.cli.join_front import bots, challenge, join, register
 from botdrome.cli.mcp_front import mcp
 from botdrome.cli.new_front import new
@@ -59,7 +59,7 @@ def games(
 
 
 app.command()(play)
-app.command()(duel)
+app.command(cls=DuelCommand)(duel)
 app.command()(new)
 app.add_typer(contest, name="contest")
 contest.add_typer(contest_server, name="server")

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from botdrome.cli.duel_command import UNUSABLE
 from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.terminal import CommandError, Terminal, complain, format_called, read_options
@@ -23,8 +24,6 @@ from botdrome.runner.duel import DuelPlan, PlayedBlock, play_blocks
 from botdrome.runner.names import distinct_names
 
 STATUS: dict[Decision | None, int] = {"better": 0, "not better": 1, None: 2}
-UNUSABLE = 3
-"""The exit status if a bot or an option cannot be used; 1 and 2 are answers."""
 EVERY = 100
 """Blocks between two lines of progress where there is no terminal."""
 
@@ -175,6 +174,13 @@ def _plan(new: str, old: str, given: DuelOptions) -> DuelPlan:
     )  # fmt: skip
 
 
+def _check_started(names: tuple[str, ...], plan: DuelPlan, block: PlayedBlock) -> None:
+    """Raise CannotStart if a bot failed before its first move: such games say nothing about strength."""
+    for outcome in block.outcomes:
+        for seat in outcome.unstarted:
+            raise CannotStart(f"{names[not plan.is_new(outcome.fixture.entrants[seat])]}: {outcome.faults[seat]}")
+
+
 def _played(report: DuelReport, jobs: int) -> int:
     """Play until the test decides. Ctrl-C ends it early and keeps the results so far."""
     console = Terminal(stderr=True)
@@ -184,6 +190,7 @@ def _played(report: DuelReport, jobs: int) -> int:
         try:
             with closing(blocks):
                 for block in blocks:
+                    _check_started(report.names, report.plan, block)
                     report.add(block)
                     bar.update(task, description=report.progress())
                     if not console.is_terminal and report.scores.blocks % EVERY == 0:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
 
@@ -19,6 +20,20 @@ Limit = Annotated[int | None, typer.Option(min=1, metavar="MS", help="The time l
 Summary = Annotated[
     Path | None, typer.Option(envvar="GITHUB_STEP_SUMMARY", help="Append a summary in Markdown to this file, for CI.")
 ]
+
+
+UNUSABLE = 3
+"""The exit status if a bot or the command cannot be used; 1 and 2 are answers."""
+
+
+class DuelCommand(TyperCommand):
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as problem:
+            if getattr(problem, "exit_code", 0):  # `--help` has 0, and a wrong command 2
+                problem.exit_code = UNUSABLE  # type: ignore[attr-defined]
+            raise
 
 
 def duel(
@@ -44,8 +59,8 @@ def duel(
     """Find out whether NEW is better than OLD: play until a sequential test decides.
 
     A block is one seed with balanced seats. The result is the same with any number of processes.
-    Ends with status 0 if NEW is better, 1 if it is not, 2 if that is undecided after --max-blocks, and 3 if a bot or an option
-    cannot be used.
+    Ends with status 0 if NEW is better, 1 if it is not, 2 if that is undecided after --max-blocks, and 3 if a bot cannot start or
+    the command is wrong.
     """
     from botdrome.cli.duel import DuelOptions, run
 

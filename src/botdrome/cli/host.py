@@ -19,6 +19,7 @@ from botdrome.cli.host_words import HELP, BadCommand, headline, order_in, pictur
 from botdrome.cli.logs import configure_logs, level_called
 from botdrome.cli.serve import show_operator_token
 from botdrome.cli.terminal import REFUSED, Terminal, complain
+from botdrome.client.server_url import connection_problem
 from botdrome.client.terminal_text import shown
 from botdrome.protocols import load_settings
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
@@ -124,7 +125,7 @@ class HostClient:
         except ConnectionClosed:
             pass
         except (OSError, InvalidHandshake, TimeoutError) as problem:
-            complain(f"{self._url}: {problem}")
+            complain(f"{self._url}: {connection_problem(problem)}")
             return GONE
         return self._status
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from botdrome.cli.join_display import Results
 from botdrome.cli.play import INTERRUPTED, table_size
-from botdrome.cli.server_bots import token_for
+from botdrome.cli.server_bots import name_problem, token_for
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
 from botdrome.client.join import Join, JoinWish, Unwelcome
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
@@ -20,12 +20,16 @@ from botdrome.client.program import CannotStart
 from botdrome.client.rest import RestServer, ServerProblem, segment
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.runner.bot import parts_of
 from botdrome.runner.bot_version import bot_version
 from botdrome.runner.names import PROGRAM
 from botdrome.runner.remote_player import remote_player
-from botdrome.runner.seats import check_bot
+from botdrome.runner.seats import check_bot, is_python
 
 LONGEST_NAME = 64
+USUAL_FILES = ("bot", "main")
+"""Names of files that many projects have, without the ending."""
+BUILD_FOLDERS = ("dist", "out", "build", "bin", "src", "target", "release", "debug")
 
 
 class JoinCommand(Struct, frozen=True):
@@ -55,6 +59,7 @@ def run_join(command: JoinCommand) -> int:
             wish = _with_token(wish, rest)
         if command.contest_password:
             _enter_contest(wish, command.contest_password, rest)
+        _check_opponent(wish, rest)
     except (BadOption, CommandError, ValueError) as problem:
         complain(problem)
         return REFUSED
@@ -70,6 +75,8 @@ def _wish(command: JoinCommand, rest: RestServer) -> JoinWish:
     kept = kept_bots().get(rest.url, {}).get(name)
     game = command.game or (kept.game if kept else "")
     if not game:
+        if is_python(command.bot):
+            check_bot(command.bot, game)  # a wrong file is told first
         raise CommandError(f"{name} is not registered here yet: name its game with --game; `botdrome games` lists them")
     row, options = format_called(game), read_options(command.options)
     if command.players is not None:
@@ -81,7 +88,10 @@ def _wish(command: JoinCommand, rest: RestServer) -> JoinWish:
 
 
 def _with_token(wish: JoinWish, rest: RestServer) -> JoinWish:
-    token, new = token_for(rest, wish.game, wish.name)
+    try:
+        token, new = token_for(rest, wish.game, wish.name)
+    except ServerProblem as problem:
+        raise ServerProblem(name_problem(rest, wish.name, problem, "--name")) from None
     if new:
         Terminal(stderr=True).print(f"{wish.name} is registered on {rest.url} for {wish.game}", soft_wrap=True)
     return replace(wish, token=token)
@@ -93,14 +103,33 @@ def _enter_contest(wish: JoinWish, password: str, rest: RestServer) -> None:
     rest.get(f"contests/{segment(wish.game)}/{segment(wish.contest)}", wish.token, {"bot": wish.name, "password": password})
 
 
+def _check_opponent(wish: JoinWish, rest: RestServer) -> None:
+    """Say that a challenge may wait for long."""
+    if wish.opponent and not wish.opponent.startswith("house:"):
+        unknown = "" if rest.has_bot(wish.opponent) else f"no bot is registered as {wish.opponent} on {rest.url}; "
+        words = f"{unknown}the challenge waits until {wish.opponent} is there; Ctrl-C ends the wait"
+        Terminal(stderr=True).print(words, soft_wrap=True)
+
+
 def bot_name(entrant: str) -> str:
-    """Return a name for a bot that its user has not named: that of its file."""
+    """Return a name for a bot that its user has not named: that of its file, or of its project if the file has a usual name."""
     kind, _, rest = entrant.partition(":")
     if kind == "house":
         return f"my {rest}"
-    words = shlex.split(rest) if PROGRAM.match(entrant) else [entrant]
-    files = [word for word in words if not word.startswith("-")]
-    return Path(files[-1]).name[:LONGEST_NAME] if files else entrant
+    if PROGRAM.match(entrant):
+        files = [word for word in shlex.split(rest) if not word.startswith("-")]
+        return _file_name(files[-1])[:LONGEST_NAME] if files else entrant
+    prefix, place, function = parts_of(entrant)
+    return (prefix + ":".join(filter(None, (_file_name(place), function))))[:LONGEST_NAME]
+
+
+def _file_name(file: str) -> str:
+    """Return the name of a file, or of the folder of its project."""
+    path = Path(file)
+    if path.stem.lower() not in USUAL_FILES:
+        return path.name
+    folders = [folder.name for folder in path.absolute().parents if folder.name.lower() not in BUILD_FOLDERS]
+    return folders[0] or path.name
 
 
 def _play(command: JoinCommand, wish: JoinWish, rest: RestServer) -> int:

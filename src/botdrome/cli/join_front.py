@@ -14,7 +14,7 @@ Bot = Annotated[
 Game = Annotated[
     str, typer.Option(help="The game. \\[default: the game that the bot is registered for]", autocompletion=game_names)
 ]
-Name = Annotated[str, typer.Option(help="The bot's name on the server. \\[default: its file name]")]
+Name = Annotated[str, typer.Option(help="The bot's name on the server. \\[default: its file, or the folder of bot.py]")]
 Token = Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one, or a new bot]")]
 Version = Annotated[str | None, typer.Option(help="The bot's version. \\[default: the checksum of its file]")]
 Games = Annotated[int | None, typer.Option(min=1, help="Stop after this many matches.")]

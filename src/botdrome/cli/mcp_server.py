@@ -19,7 +19,7 @@ from botdrome.cli.server_bots import token_for
 from botdrome.cli.terminal import REFUSED, CommandError, complain, format_called
 from botdrome.client.join import JoinWish
 from botdrome.client.kept_tokens import UnusableTokens
-from botdrome.client.rest import RestServer, ServerProblem
+from botdrome.client.rest import CONFLICT, RestServer, ServerProblem
 from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
@@ -33,8 +33,6 @@ INSTRUCTIONS = (
     "Play games against bots on a Botdrome server. Call games for the rules, join to start a match, then repeat: observe until"
     " it is your turn, act with a move like those of legal_moves. The match is over when the status is `over`."
 )
-CONFLICT = 409
-"""The status of HTTP for a name that is taken."""
 UNLISTED = "the server does not list the legal moves here: the game cannot list them, or there are more than 1,000"
 
 GameName = Annotated[str, Field(description="The name of the game, as the tool games lists it.")]

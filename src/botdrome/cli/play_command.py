@@ -56,7 +56,7 @@ def play(
     """Play bots against each other on this machine, and show the standings with ratings and their 95 % intervals.
 
     Each bot runs in a process of its own; house bots do not. A bot that fails loses, and the matches go on.
-    Ends with status 0, or 1 if a bot could not be started, a match could not be played, or the cluster was lost.
+    Ends with status 0, or 1 if a bot could not be loaded or its constructor failed, or if a match could not be played.
     """
     from botdrome.cli.play import PlayOptions, run
 

@@ -19,7 +19,7 @@ from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
 from botdrome.client.rest import RestServer, ServerProblem, segment
-from botdrome.client.server_url import socket_url
+from botdrome.client.server_url import connection_problem, socket_url
 from botdrome.client.terminal_text import shown
 from botdrome.formats import restored
 from botdrome.match.events import AnyEvent, Began, Event, Played
@@ -71,7 +71,7 @@ async def _watch(match: str, server: str) -> int:
                     live.update(drawn(screen.game or "match", screen.see(message)) if screen.game or "game" in message else "")
                     live.refresh()
     except (OSError, InvalidHandshake, ConnectionClosed) as problem:
-        complain(f"{url}: {problem}")
+        complain(f"{url}: {connection_problem(problem)}")
         return 1
     return 0
 

@@ -1,16 +1,22 @@
 """`botdrome register` and `botdrome bots`, and the tokens of bots on servers."""
 
+import shlex
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from rich.text import Text
 
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
 from botdrome.client.kept_tokens import KeptBot, Servers, UnusableTokens, changing_tokens, kept_bots, tokens_file
-from botdrome.client.rest import RestServer, ServerProblem, segment
+from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
 from botdrome.formats import FORMATS
 
 MOST_LISTED = 1000
+ALIKE = "looks like it: "
+"""The server's words before the name that a new one looks like."""
+LONGEST_BASE = 58
+"""Letters of a taken name that begin the suggested one."""
 
 
 def token_for(server: RestServer, game: str, name: str, owner: str = "") -> tuple[str, bool]:
@@ -26,6 +32,17 @@ def token_for(server: RestServer, game: str, name: str, owner: str = "") -> tupl
         return bots[name].token, True
 
 
+def name_problem(server: RestServer, name: str, problem: ServerProblem, option: str) -> str:
+    """Return the words of a problem; if the name is taken, with one that is free, as the value of this option."""
+    if problem.status != CONFLICT:
+        return str(problem)
+    alike = str(problem).partition(ALIKE)[2]
+    others = (f"{(alike or name)[:LONGEST_BASE]}-{number}" for number in count(2))
+    free = next(other for other in others if not server.has_bot(other))
+    taken = f"the name {name} is taken on {server.url}" + (f": it looks like {alike}" if alike else "")
+    return f"{taken}; choose another one, for example: {option} {shlex.quote(free)}"
+
+
 def run_register(name: str, game: str, server: str, owner: str) -> int:
     try:
         format_called(game)
@@ -37,7 +54,10 @@ def run_register(name: str, game: str, server: str, owner: str) -> int:
         with changing_tokens() as servers:
             token = rest.register(game, name, owner)
             servers.setdefault(rest.url, {})[name] = KeptBot(game, token)
-    except (ServerProblem, UnusableTokens) as problem:
+    except ServerProblem as problem:
+        complain(name_problem(rest, name, problem, "register"))
+        return 1
+    except UnusableTokens as problem:
         complain(problem)
         return 1
     Terminal().print(token, soft_wrap=True)

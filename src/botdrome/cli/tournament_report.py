@@ -21,6 +21,7 @@ from botdrome.contest.circular import CircularResults, circular_counted
 from botdrome.contest.schedule import Fixture
 from botdrome.contest.standings import Standings, Tally
 from botdrome.contest.strength import MEAN, Ratings, rate_counted
+from botdrome.games.reading import plural
 from botdrome.runner.bot_version import bot_version
 from botdrome.runner.seats import Effort
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan
@@ -37,7 +38,11 @@ class TournamentReport:
         self.plan = plan
         self.standings = Standings(len(plan.entrants))
         self.efforts = [Effort() for _ in plan.entrants]
-        self.refused = [0 for _ in plan.entrants]
+        self.refused, self.late = [0 for _ in plan.entrants], [0 for _ in plan.entrants]
+        self.unstarted: set[int] = set()
+        """The entrants that failed in a match before they could make a move."""
+        self._seeds: tuple[int, int] | None = None
+        """The first and the last seed that was played."""
         self._spool = MatchSpool() if spooled else None
         self._blocks = BlockCounts(plan.names)
         self.unplayed: list[tuple[int, str]] = []
@@ -57,6 +62,10 @@ class TournamentReport:
             self.efforts[entrant].moves += outcome.efforts[seat].moves
             self.efforts[entrant].seconds += outcome.efforts[seat].seconds
             self.refused[entrant] += outcome.refused[seat]
+            self.late[entrant] += outcome.late[seat]
+        self.unstarted |= {outcome.fixture.entrants[seat] for seat in outcome.unstarted}
+        first, last = self._seeds or (outcome.fixture.seed, outcome.fixture.seed)
+        self._seeds = (min(first, outcome.fixture.seed), max(last, outcome.fixture.seed))
 
     def add_unplayed(self, fixture: Fixture, why: str) -> None:
         bots = ", ".join(self.plan.names[entrant] for entrant in fixture.entrants)
@@ -89,12 +98,16 @@ class TournamentReport:
         points, margin = strength.rating - MEAN, strength.margin
         return (points, None, None) if margin is None else (points, points - margin, points + margin)
 
+    @property
+    def title(self) -> str:
+        first, last = self._seeds or (self.plan.seed, self.plan.seed)
+        seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
+        return f"{self.plan.game}: {plural(self.standings.matches, 'match', 'es')}, {seeds}"
+
     def faults(self, tally: Tally) -> Counter[str]:
-        """Count the causes of a bot's losses by fault, and its refused moves."""
+        """Count the causes of a bot's losses by fault, and its refused and late moves."""
         counted = Counter({cause: count for cause, count in sorted(tally.causes.items()) if cause != "complete"})
-        if self.refused[tally.entrant]:
-            counted["refused moves"] = self.refused[tally.entrant]
-        return counted
+        return counted + Counter({"refused moves": self.refused[tally.entrant], "late moves": self.late[tally.entrant]})
 
     def mean_time(self, entrant: int) -> float:
         """Return the seconds per move."""
@@ -173,9 +186,7 @@ class TournamentReport:
 
 
 def score_table(report: TournamentReport, width: int) -> RenderableType:
-    plan, standings = report.plan, report.standings
-    title = f"{plan.game}: {standings.matches} matches, seeds {plan.seed} to {plan.last_seed}"
-    ranked = standings.ranked()
+    plan, title, ranked = report.plan, report.title, report.standings.ranked()
     rows = [[plan.names[tally.entrant], *_cells(report, tally)] for tally in ranked]
     table = _table(title, ("bot", *NUMBERS, "faults"), rows)
     below: list[Text] = []

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
-from botdrome.client.server_url import socket_url
+from botdrome.client.server_url import connection_problem, socket_url
 
 AT_ONCE = 32
 """Calls that the bot gets at the same time; further calls wait."""
@@ -56,7 +56,7 @@ class Tunnel:
             except (OSError, InvalidHandshake, ConnectionClosed) as problem:
                 pause = pauses[min(failures, len(pauses) - 1)] * random.uniform(0.8, 1.2)
                 failures += 1
-                self._say(f"not connected: {problem}; again in {pause:.1f} s")
+                self._say(f"not connected: {connection_problem(problem)}; again in {pause:.1f} s")
                 await asyncio.sleep(pause)
             except InvalidURI as problem:
                 raise Unwanted(str(problem)) from None

@@ -9,7 +9,7 @@ from msgspec import Struct
 from websockets.exceptions import InvalidHandshake, InvalidURI
 
 from botdrome.client.server_link import ConnectionLost, ServerLink, linked
-from botdrome.client.server_url import socket_url
+from botdrome.client.server_url import connection_problem, socket_url
 from botdrome.wire.battlebot.conversation import NOT_ASKED
 from botdrome.wire.battlebot.login import PLAY_PATH
 from botdrome.wire.battlebot.messages import game_type
@@ -140,7 +140,7 @@ class Join:
         except ConnectionLost as lost:
             await self._think_over(lost)
         except (OSError, InvalidHandshake) as problem:
-            await self._pause(f"not connected: {problem}")
+            await self._pause(f"not connected: {connection_problem(problem)}")
         except InvalidURI as problem:
             raise Unwelcome(str(problem)) from None
 
@@ -156,8 +156,8 @@ class Join:
     @property
     def _waiting(self) -> str:
         wish = self._wish
-        for_whom = wish.opponent or "an opponent"
-        return f"{wish.name} waits for {for_whom}" + (f" in the contest {wish.contest}" if wish.contest else "")
+        where = f" in the contest {wish.contest}" if wish.contest else ""
+        return f"{wish.name} waits for {wish.opponent or 'an opponent'}{where}"
 
     async def _play_on(self, link: ServerLink) -> None:
         while True:

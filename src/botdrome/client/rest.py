@@ -7,9 +7,11 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import quote
 
-from botdrome.client.server_url import http_url
+from botdrome.client.server_url import connection_problem, http_url
 
 TIMEOUT = 30
+CONFLICT = 409
+"""The status of a name that is taken."""
 
 
 class ServerProblem(Exception):
@@ -63,7 +65,7 @@ class RestServer:
             with problem:
                 raise ServerProblem(_words(problem), problem.code) from None
         except (OSError, HTTPException) as problem:
-            raise ServerProblem(f"{self.url}: {getattr(problem, 'reason', problem)}") from None
+            raise ServerProblem(f"{self.url}: {connection_problem(problem)}") from None
 
 
 def segment(name: str) -> str:

@@ -1,5 +1,6 @@
 """The address of a server, as users write it, and the URLs that follow from it."""
 
+from errno import ECONNREFUSED
 from urllib.parse import urlsplit
 
 SCHEMES = {"": "http", "http": "http", "https": "https", "ws": "http", "wss": "https"}
@@ -22,3 +23,10 @@ def http_url(server: str) -> str:
 def socket_url(server: str, path: str = "/") -> str:
     """Return the URL for WebSockets."""
     return http_url(server).replace("http", "ws", 1) + path
+
+
+def connection_problem(problem: Exception) -> str:
+    """Return why there is no connection, in words."""
+    cause = getattr(problem, "reason", problem)
+    refused = getattr(cause, "errno", None) == ECONNREFUSED or f"[Errno {ECONNREFUSED}]" in str(cause)
+    return "connection refused: is the server running?" if refused else str(cause)

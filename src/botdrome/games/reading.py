@@ -84,3 +84,8 @@ def whole_within(value: Any, what: str, low: int, high: int) -> int:
     if low <= number <= high:
         return number
     raise IllegalMove(f"{what} is from {low} to {high}, not {shown(number)}")
+
+
+def plural(count: int, noun: str, ending: str = "s") -> str:
+    """Return a number with its noun: 1 skip, 2 skips."""
+    return f"{count} {noun}{ending if count != 1 else ''}"

@@ -8,7 +8,7 @@ import msgspec
 
 from botdrome.bots.house import house_view
 from botdrome.bots.simulate import TRIES
-from botdrome.client.program import FAREWELL, Program, wait_for
+from botdrome.client.program import FAREWELL, wait_for
 from botdrome.games.options import options_in
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.course import News
@@ -17,43 +17,11 @@ from botdrome.match.headline import Headlines
 from botdrome.match.match import Match
 from botdrome.match.terms import Milliseconds
 from botdrome.runner.bot_process import START, BotFault
+from botdrome.runner.match_clock import MatchClock
 from botdrome.runner.scenes import Stage
 from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, ReplaySeat, Seat
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.vocabulary import standing
-
-
-class Clock:
-    """The clock of a match. It stands still within a step, so that the same seed gives the same match, whatever time it takes.
-
-    Only a limit that is exceeded moves it, and in a match with a time bank the thinking of the players.
-    """
-
-    def __init__(self, now: Milliseconds) -> None:
-        self.now, self._since = now, perf_counter()
-
-    def restart(self) -> None:
-        """A step opens."""
-        self._since = perf_counter()
-
-    def left(self, deadline: Milliseconds) -> float:
-        """Return the seconds that programs still have."""
-        return (deadline - self.now) / 1000 + self._since - perf_counter()
-
-    def leave_out(self, seconds: float) -> None:
-        """Subtract time in which programs could not be read."""
-        self._since += seconds
-
-    def spend(self, seconds: float | None = None) -> None:
-        """Move on by the time that a function took; None: that a program took."""
-        spent = int((perf_counter() - self._since if seconds is None else seconds) * 1000)
-        self.now += spent
-        self._since += spent / 1000 if seconds is None else 0.0
-
-    def advance(self, to: Milliseconds) -> None:
-        self.now = max(self.now, to)
-        self.restart()
-
 
 UNLIMITED = 60.0
 """Seconds for a function if the terms set no limit."""
@@ -73,19 +41,21 @@ class OfflineTable:
         self._functions = {player: seat for player, seat in enumerate(seats) if not isinstance(seat, ProgramSeat)}
         self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
         self._banked = bool(match.terms.pace.bank)
-        self._clock = Clock(match.inputs[-1][0] if match.inputs else 0)
+        self._clock = MatchClock(match.inputs[-1][0] if match.inputs else 0)
         self._in_vain = dict.fromkeys(self._programs, 0)
         self._refusals: dict[Player, str] = {}
         """Why the last move of each player in this step was refused."""
         self._late: set[Player] = set()
-        """The players whose moves in this step came after the limit. Such a move is dropped, however late it was."""
+        """The players whose moves in this step are late. Such a move is dropped, however late it was."""
         self._missed = [0] * match.players
         """The steps in a row that each player has missed."""
         self._headlines = Headlines()
         self.faults: dict[Player, str] = {}
         """Why each bot was disqualified, for its author."""
-        self.refused = [0] * match.players
-        """The number of refused moves of each player."""
+        self.unstarted: set[Player] = set()
+        """The bots that failed before they could make a move."""
+        self.refused, self.late = [0] * match.players, [0] * match.players
+        """The numbers of refused and of late moves of each player, without the one that put it out."""
 
     def headline(self, player: Player) -> str:
         return self._headlines.of(player)
@@ -124,10 +94,13 @@ class OfflineTable:
     def _note(self, event: Event) -> None:
         self._headlines.add(event)
         if isinstance(event, Played | Began):
+            for player in self._late:
+                self.late[player] += 1
             self._refusals.clear()
             self._late.clear()
             self._clock.restart()
         elif isinstance(event, Out):
+            self._late.discard(event.player)
             self.faults.setdefault(event.player, f"{event.cause}: {event.detail}" if event.detail else event.cause)
         elif isinstance(event, Refused):
             self.refused[event.player] += 1
@@ -150,6 +123,7 @@ class OfflineTable:
             except BotFault as fault:
                 faults.append((player, fault))
         for player, found in faults:
+            self.unstarted.add(player)
             self._expel(player, found.cause, found.detail)
             self.faults.setdefault(player, str(found))
         self._clock.restart()
@@ -188,9 +162,7 @@ class OfflineTable:
         finally:
             self._clock.leave_out(perf_counter() - began)
         if spent > seconds and due is not None:
-            self._late.add(player)
-            self.refused[player] += 1
-            return None
+            return self._late.add(player)
         if self._banked:
             self._clock.spend(spent)
         if not self._take(player, raw) and isinstance(seat, ReplaySeat) and player in self._refusals:
@@ -238,6 +210,8 @@ class OfflineTable:
             last = terms.late == "out" or (terms.patience and self._missed[player] >= terms.patience)
             if last and player in self._refusals:
                 self._expel(player, "illegal moves", self._refusals[player])
+            elif player in self._programs and player not in self._refusals and not self._banked:
+                self._late.add(player)
         if match.result is None and match.steps == step and match.deadline == deadline:
             self._clock.advance(deadline)
             self._tell(match.wake(deadline))
@@ -256,12 +230,14 @@ class OfflineTable:
                 if player in self._programs:
                     self._read(player, seat, line)
             if seat.program.ended and player in self._programs:
-                self._bury(player, seat.program)
+                self._bury(player, seat)
 
-    def _bury(self, player: Player, program: Program) -> None:
-        program.wait_for_end(FAREWELL)
-        program.hear_errors()
-        self._expel(player, "crash", program.last_words())
+    def _bury(self, player: Player, seat: ProgramSeat) -> None:
+        seat.program.wait_for_end(FAREWELL)
+        seat.program.hear_errors()
+        if not seat.heard:
+            self.unstarted.add(player)
+        self._expel(player, "crash", seat.program.last_words())
 
     def _read(self, player: Player, seat: ProgramSeat, line: bytes) -> None:
         first, seat.heard = not seat.heard, True

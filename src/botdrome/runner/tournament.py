@@ -14,6 +14,7 @@ from botdrome.contest.schedule import Fixture, fixtures
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.games.options import with_options
+from botdrome.games.reading import plural
 from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
@@ -72,11 +73,6 @@ class TournamentPlan(Struct, frozen=True):
         count = comb(len(self.entrants), self.seats) * self.matches
         return FixtureList(count, lambda: fixtures(len(self.entrants), self.seats, self.matches, self.seed))
 
-    @property
-    def last_seed(self) -> int:
-        groups = comb(len(self.entrants), self.seats)
-        return self.seed + (self.matches - 1) // self.seats * groups + groups - 1
-
     def terms(self) -> Terms:
         usual = FORMATS[self.game].terms
         terms = offline(usual if self.pace is None else replace(usual, pace=self.pace))
@@ -90,10 +86,14 @@ class MatchOutcome(Struct, frozen=True):
     result: Result
     efforts: tuple[Effort, ...]
     refused: tuple[int, ...]
+    late: tuple[int, ...]
+    """Moves that came after the limit, without those that put a bot out."""
     faults: dict[int, str]
     headlines: tuple[str, ...]
     logs: dict[int, str]
     """The last lines that bots at fault wrote, with their tracebacks."""
+    unstarted: frozenset[int] = frozenset()
+    """The bots that failed before they could make a move."""
     file: str = ""
     record: bytes = b""
     view: dict[str, Any] = field(default_factory=dict)
@@ -122,7 +122,14 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
     headlines = tuple(table.headline(player) for player in range(plan.seats))
     logs = {player: _last_lines(seats[player].log) for player in table.faults if seats[player].log}
     kept = (match_file(match, names), match.view(None)) if plan.records else (b"", {})
-    return MatchOutcome(fixture, match.result, efforts, tuple(table.refused), table.faults, headlines, logs, file, *kept)
+    refused, late, faults = tuple(table.refused), tuple(table.late), _late_faults(table.late, plan) | table.faults
+    unstarted = frozenset(table.unstarted)
+    return MatchOutcome(fixture, match.result, efforts, refused, late, faults, headlines, logs, unstarted, file, *kept)
+
+
+def _late_faults(counts: Sequence[int], plan: TournamentPlan) -> dict[int, str]:
+    limit = f"after the limit of {plan.terms().pace.limit} ms"
+    return {player: f"{plural(count, 'late move')}, {limit}" for player, count in enumerate(counts) if count}
 
 
 def _last_lines(log: str) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Iterator
+from errno import ECONNREFUSED
 
 from botdrome.cli.terminal import CommandError
 from botdrome.client.boats_client import JOINED, BoatsClient, Reconnection
@@ -30,7 +31,8 @@ def reason(problem: OSError) -> str:
     """Say why connecting failed."""
     if problem.errno is None:
         return "no answer"
-    return os.strerror(problem.errno) if problem.errno > 0 else str(problem.strerror)
+    words = os.strerror(problem.errno) if problem.errno > 0 else str(problem.strerror)
+    return f"{words}: is the server running?" if problem.errno == ECONNREFUSED else words
 
 
 def seat_is_gone(boats: TrackedGame) -> bool:

@@ -11,9 +11,8 @@ from rich.table import Table
 
 from botdrome.cli.contest.places import attempt, document_in
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
-from botdrome.client.rest import RestServer, ServerProblem, segment
+from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
 
-CONFLICT = 409
 COLUMNS = ("place", "bot", "score", "wins", "draws", "losses", "noShows", "crashes", "rating", "note")
 
 
