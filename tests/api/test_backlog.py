@@ -18,6 +18,16 @@ async def test_a_backlog_keeps_what_was_not_taken() -> None:
     assert [await backlog.take(), await backlog.take(), await backlog.take()] == [b"1", b"2", None]
 
 
+async def test_a_backlog_that_ends_without_a_message_can_be_used_again() -> None:
+    backlog = Backlog()
+    backlog.end()
+    assert not await backlog.begun()
+    backlog.show(b"1")
+    backlog.end()
+    assert await backlog.begun()
+    assert [await backlog.take(), await backlog.take()] == [b"1", None]
+
+
 @pytest.mark.parametrize(("size", "count"), [(1, BACKLOG_MESSAGES), (BACKLOG_BYTES // 4, 4)])
 async def test_a_backlog_has_an_end(size: int, count: int) -> None:
     backlog = Backlog()

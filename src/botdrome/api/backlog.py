@@ -36,6 +36,14 @@ class Backlog:
         self._over = True
         self._news.set()
 
+    async def begun(self) -> bool:
+        """Wait for the first message. False: there is none, and the backlog can be used again."""
+        while not self._messages and not self._over and not self.cut.is_set():
+            self._news.clear()
+            await self._news.wait()
+        self._over = self._over and bool(self._messages)
+        return bool(self._messages) or self.cut.is_set()
+
     async def take(self) -> bytes | None:
         """The next message; None when the match is over and all was taken."""
         while not self._messages:

@@ -31,8 +31,8 @@ PREFIX = "/watch/"
 REPLAY = "botdrome.api.replays:replay_job"
 LONGEST_MESSAGE = 64 << 10
 """Bytes of a message from a spectator."""
-CHANGEOVER, PAUSE = 1.5, 0.1
-"""Seconds within which a match that is over is stored, and other nodes know a new one; and between two looks for it."""
+CHANGEOVER, UNTOLD, PAUSE = 5.0, 1.0, 0.1
+"""Seconds within which a match that is over is stored, and other nodes know a new one; between two looks for it; and at least."""
 NOTHING_TO_SEE = 4404
 HEARTBEAT = 15.0
 """Seconds of silence after which a stream of events shows that it is still there."""
@@ -68,8 +68,7 @@ class Viewing:
 
     async def _found(self) -> bool:
         """False: the match is neither at a table nor stored, as between the two."""
-        self._live = self._arena.tables.watch(self._match_id, self._backlog)
-        if self._live:
+        if await self._watches():
             return True
         replay = await self._arena.workers.read(self._arena.store, REPLAY, self._match_id)
         self._replay = replay if replay.value else None  # an answer without pieces need not be dropped
@@ -78,8 +77,13 @@ class Viewing:
     async def _found_at_its_node(self) -> bool:
         """Nodes tell each other only some of their matches; the store has the node of each."""
         entry = await self._arena.store.match(self._match_id)
-        if entry is not None and entry.status == "running":
-            self._live = self._arena.tables.watch(self._match_id, self._backlog, entry.node)
+        return entry is not None and entry.status == "running" and await self._watches(entry.node)
+
+    async def _watches(self, node: str = "") -> bool:
+        """Wait for the present position. Another node may have listed the match, and then it was over there."""
+        self._live = self._arena.tables.watch(self._match_id, self._backlog, node)
+        if self._live and not await self._backlog.begun():
+            self._live = False
         return self._live
 
     async def _found_after_a_change(self) -> bool:
@@ -88,9 +92,8 @@ class Viewing:
         forget = self._arena.tables.on_change(changed.set)
         try:
             async with asyncio.timeout(CHANGEOVER):
-                while await changed.wait() and not await self._found():
-                    changed.clear()
-                    await asyncio.sleep(PAUSE)
+                while not await self._found():
+                    await _wait_for_change(changed)
                 return True
         except TimeoutError:
             return await self._found()
@@ -134,6 +137,15 @@ class Viewing:
             self._replay.drop()
         if self._live:
             self._arena.tables.unwatch(self._match_id, self._backlog)
+
+
+async def _wait_for_change(changed: asyncio.Event) -> None:
+    """Nodes do not list all their matches, so some changes are not told."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(UNTOLD):
+            await changed.wait()
+    changed.clear()
+    await asyncio.sleep(PAUSE)
 
 
 # WebSockets: every message is a text frame; closed when the match is over.

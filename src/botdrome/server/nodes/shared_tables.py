@@ -84,8 +84,14 @@ class SharedTables:
         if node not in self._lists:
             return False
         self._watched.setdefault(match_id, WatchedMatch(node)).arriving[spectator] = None
-        self._send(node, watching.Watch(match_id))
+        self._loop.call_soon(self._ask, match_id, spectator)
         return True
+
+    def _ask(self, match: str, spectator: Spectator) -> None:
+        """Ask for the present position, unless the spectator has left within the same turn of the loop."""
+        watched = self._watched.get(match)
+        if watched is not None and spectator in watched.arriving:
+            self._send(watched.node, watching.Watch(match))
 
     def unwatch(self, match_id: str, spectator: Spectator) -> None:
         self._own.unwatch(match_id, spectator)
@@ -182,7 +188,9 @@ class SharedTables:
             case watching.WatchThere():
                 self._watch_there(message.match, message.node)
             case watching.EndOfMatch():
-                self._end(message.match)
+                self._nodes.pop(message.match, None)
+                if (watched := self._watched.get(message.match)) is not None and watched.node == node:
+                    self._end(message.match)
 
     def _list(self, node: NodeId, tables: watching.LiveTables | None) -> None:
         before = self._lists.pop(node, None)
