@@ -227,7 +227,7 @@ async def run_all(games: list[Told]) -> list[bool]:
 
 async def test_a_log_has_every_line(tmp_path: Path) -> None:
     log = tmp_path / "client.log"
-    async with boat_server(tmp_path, house_fill=True, house_wait=0) as house:
+    async with boat_server(tmp_path, RoomPlan(house_wait=0), house_fill=True) as house:
         words = ("boats", "--headless", "--bot", "random", "-p", str(house.ports["xbs"]), "-l", "DEBUG", "-f", str(log))
         process = await asyncio.create_subprocess_exec(*BOTDROME, *words, stdout=asyncio.subprocess.DEVNULL)
         assert await asyncio.wait_for(process.wait(), PATIENCE) == 0

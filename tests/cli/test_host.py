@@ -57,6 +57,12 @@ class Typist:
         return self.process.returncode
 
 
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The statistics are written to `db` in the current folder, as the original does."""
+    monkeypatch.chdir(tmp_path)
+
+
 @asynccontextmanager
 async def console(*words: str) -> AsyncIterator[Typist]:
     pipe = asyncio.subprocess.PIPE
@@ -91,8 +97,6 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
         str(tmp_path / "small.ini"),
         "--title",
         "Tea",
-        "--db-dir",
-        str(tmp_path / "db"),
     )
     async with console(*words) as typist:
         port = int((await typist.until(r"players join at 127\.0\.0\.1:(\d+)"))[1])
@@ -102,7 +106,7 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
         for expected in (r"boot \[#GAME\] PLAYER", "Tea: 2 to 9 players", "said to all", "said to bob", "started: "):
             await typist.until(expected)
         told = await bob.until("S|")
-        assert [line for line in told if line.startswith("M|")] == ["M||good luck", "M||you too"]
+        assert [line for line in told if line.startswith("M|")] == ["M||good luck|All", "M||you too"]
         first, second = told[-1].split("|")[1:]
         ships = {"ann": ann, "bob": bob}
         ships[first].send(f"S|{second}|6|3")

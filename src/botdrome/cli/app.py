@@ -147,7 +147,9 @@ def host(
     width: Annotated[int | None, typer.Option(help="Columns of the boards. \\[default: 10]")] = None,
     height: Annotated[int | None, typer.Option(help="Rows of the boards. \\[default: 10]")] = None,
     config: Annotated[Path | None, typer.Option("-c", "--config", help="A configuration file of Xterm Boat Sinker.")] = None,
-    db_dir: Annotated[Path | None, typer.Option("-d", "--db-dir", help="A folder for the statistics as ini files.")] = None,
+    db_dir: Annotated[
+        Path, typer.Option("-d", "--db-dir", envvar="BOTDROME_BOATS_DIR", help="A folder for the statistics as ini files.")
+    ] = Path("db"),
     bind_address: Annotated[str, typer.Option("-b", "--bind-address", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("-p", "--port", help="The port for players; -1: any free port.")] = 7948,
     http_port: Annotated[int, typer.Option(help="The HTTP port, for spectators; 0: any free port.")] = 0,
@@ -164,7 +166,7 @@ def host(
 
     rules = {"title": title, "min": least, "max": most, "width": width, "height": height}
     manner = {"auto_start": auto_start, "repeat": repeat, "tables": tables, "turn_limit": turn_limit}
-    flags = {"host": bind_address, "port": http_port, "boats.port": port, "db": db, "boats.dir": db_dir and str(db_dir)}
+    flags = {"host": bind_address, "port": http_port, "boats.port": port, "db": db, "boats.dir": str(db_dir)}
     raise typer.Exit(run_host(server, token, room, rules | manner, config, flags | {"log.level": log_level}, log_file))
 
 

@@ -86,8 +86,8 @@ async def test_a_host_speaks_to_all_or_to_one(tmp_path: Path) -> None:
     ):
         assert await order(one, do="message", text="hello | all\nof you") == {"done": "said to all"}
         assert await order(one, do="message", to="BO", text="just you") == {"done": "said to bob"}
-        await ann.expect("J|bob", "M||hello / all of you")
-        await bob.expect("J|ann", "M||hello / all of you", "M||just you")
+        await ann.expect("J|bob", "M||hello / all of you|All")
+        await bob.expect("J|ann", "M||hello / all of you|All", "M||just you")
         assert await order(one, do="message", text=" ") == {"error": "there is no text"}
         assert await order(one, do="message", to="carl", text="x") == {"error": "there is no player 'carl'"}
 
@@ -217,8 +217,8 @@ async def test_a_game_keeps_its_number_and_the_next_one_has_it_before_it_starts(
         assert await order(one, do="message", game=3, text="soon") == {"done": "said to all in that game"}
         assert await order(one, do="message", game=2, text="go on") == {"done": "said to all in that game"}
         assert await order(one, do="message", game=1, text="hello?") == {"error": "which game? #2, #3"}
-        await ed.expect("M||soon")
-        await dora.expect("M||go on")
+        await ed.expect("M||soon|All")
+        await dora.expect("M||go on|All")
         await one.send({"do": "show"})
         while not (shown := await one.receive()).get("asked"):
             pass

@@ -1,7 +1,8 @@
 """Bots on lines and bots on WebSockets at one table, with a spectator."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,24 @@ from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import Wanted
 from tests.server.boats.clients import BOARD, FLEET, Line, boat_server, line, sailor, the_room
-from tests.server.clients import PATIENCE, Client, bot, client, registered
+from tests.server.clients import PATIENCE, Client, bot, client, leap, registered
 
 pytestmark = pytest.mark.anyio
 
 SHOTS = [*FLEET, *((x, y) for y in range(1, 11) for x in range(1, 11) if (x, y) not in FLEET)]
+
+
+HOUR = 3600.0
+
+
+@asynccontextmanager
+async def waiting_bot(house: RunningServer, login: dict[str, Any]) -> AsyncIterator[Client]:
+    """A native bot that waits at the desk."""
+    waits = asyncio.Event()
+    house.desk.on_wait(lambda _: waits.set())
+    async with bot(house, login) as native:
+        await asyncio.wait_for(waits.wait(), PATIENCE)
+        yield native
 
 
 async def play_on_lines(one: Line, name: str) -> list[str]:
@@ -123,7 +137,7 @@ async def test_a_native_bot_that_goes_and_comes_back(tmp_path: Path) -> None:
         assert (await ann.receive()).startswith("B|robot|disconnected|")
         (live,) = house.desk.tables.live()
         async with bot(house, login | {"match": live.id}):
-            await ann.expect(f"B|robot||{'.' * 100}|0|0", "M||robot reconnected")
+            await ann.expect(f"B|robot||{'.' * 100}|0|0", "M||robot reconnected|All")
             ann.send("M|robot|hello", "M||all", "P|done")
             await ann.expect("P|done")
 
@@ -147,8 +161,8 @@ async def test_who_leaves_while_the_others_place_their_fleets_is_absent_at_the_s
                 await again.expect("J|bob")
                 others = {await again.receive(), await again.receive()}
                 assert others == {"J|ann", "J|robot"}
-                await again.expect("M||bob reconnected")
-                await ann.expect("M||bob reconnected")
+                await again.expect("M||bob reconnected|All")
+                await ann.expect("M||bob reconnected|All")
             while not the_room(house).games[0].absent:
                 await asyncio.sleep(0)
             await native.send({"board": BOARD})
@@ -173,8 +187,8 @@ async def test_a_bot_does_not_meet_itself_and_a_host_of_its_own_recruits_nobody(
 
 
 async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path) -> None:
-    plan = RoomPlan(max=3, width=8, height=8, boats="A3 B2")
-    async with boat_server(tmp_path, plan, house_fill=True, house_wait=0.0) as house, line(house) as one:
+    plan = RoomPlan(max=3, width=8, height=8, boats="A3 B2", house_wait=0)
+    async with boat_server(tmp_path, plan, house_fill=True) as house, line(house) as one:
         await one.receive()
         one.send("J|ann|" + "AAA.....BB" + "." * 54)
         target, shots = "", 0
@@ -194,13 +208,15 @@ async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path
 @pytest.mark.parametrize("first", ["line", "native"])
 async def test_those_who_wait_meet_before_the_house_steps_in(tmp_path: Path, first: str) -> None:
     """A table for three: one on lines, one on a WebSocket, and the house takes the last seat."""
-    async with boat_server(tmp_path, RoomPlan(max=3), house_fill=True, house_wait=0.2) as house, AsyncExitStack() as stack:
+    plan = RoomPlan(max=3, house_wait=HOUR)
+    async with boat_server(tmp_path, plan, house_fill=True, house_wait=HOUR) as house, AsyncExitStack() as stack:
         login = await registered(house, "native", "battleship") | {"players": 3}
         if first == "native":
-            native = await stack.enter_async_context(bot(house, login))
+            native = await stack.enter_async_context(waiting_bot(house, login))
         boat = await stack.enter_async_context(sailor(house, "line"))
         if first == "line":
-            native = await stack.enter_async_context(bot(house, login))
+            native = await stack.enter_async_context(waiting_bot(house, login))
+        leap(HOUR)
         playing = asyncio.create_task(play_on_lines(boat, "line"))
         state = (await native.receive())["state"]
         assert sorted(state["bots"]) == ["house:hunter", "line", "native"]
@@ -210,6 +226,57 @@ async def test_those_who_wait_meet_before_the_house_steps_in(tmp_path: Path, fir
             ending = await playing
         assert state["result"] is not None
         assert ending[0].startswith("F|finished|")
+
+
+async def nothing_started(one: Line, *told: str) -> None:
+    """All timers that are due have run."""
+    one.send("P|still waiting")
+    await one.expect(*told, "P|still waiting")
+
+
+async def test_each_player_that_joins_lets_the_others_wait_for_the_next_again(tmp_path: Path) -> None:
+    plan = RoomPlan(max=4, house_wait=HOUR)
+    async with boat_server(tmp_path, plan, house_fill=True) as house, AsyncExitStack() as stack:
+        lines = []
+        for number in range(3):
+            lines.append(await stack.enter_async_context(sailor(house, f"line{number}")))
+            leap(0.7 * HOUR)
+            await nothing_started(lines[0], *[f"J|line{number}"] * (number > 0))
+        leap(HOUR)
+        order = (await lines[0].until("S|"))[-1].split("|")[1:]
+        assert sorted(order) == ["hunter", "line0", "line1", "line2"]
+        assert len(house.desk.tables.live()) == 1
+
+
+async def test_clients_that_join_and_leave_do_not_prolong_the_wait_without_end(tmp_path: Path) -> None:
+    plan = RoomPlan(max=3, house_wait=HOUR)
+    async with boat_server(tmp_path, plan, house_fill=True) as house, sailor(house, "ann") as ann:
+        for _ in range(2):
+            leap(0.9 * HOUR)
+            async with sailor(house, "bob"):
+                pass
+            await ann.expect("J|bob", "L|bob|")
+            await nothing_started(ann)
+        leap(0.3 * HOUR)
+        assert sorted((await ann.until("S|"))[-1].split("|")[1:]) == ["ann", "hunter", "hunter2"]
+
+
+@pytest.mark.parametrize("stays", [True, False])
+async def test_a_native_bot_waits_as_long_as_the_players_of_the_room(tmp_path: Path, stays: bool) -> None:
+    plan = RoomPlan(max=3, house_wait=HOUR)
+    async with boat_server(tmp_path, plan, house_fill=True, house_wait=0.5 * HOUR) as house:
+        login = await registered(house, "native", "battleship") | {"players": 3}
+        async with sailor(house, "ann") as ann, waiting_bot(house, login) as native:
+            leap(0.7 * HOUR)
+            await nothing_started(ann)
+            if not stays:
+                gone = asyncio.Event()
+                the_room(house).on_change.add(gone.set)
+                await ann.close()
+                await asyncio.wait_for(gone.wait(), PATIENCE)
+            leap(HOUR)
+            bots = (await native.receive())["state"]["bots"]
+            assert sorted(bots) == ["ann", "house:hunter", "native"] if stays else "ann" not in bots
 
 
 async def test_the_house_lets_two_meet_who_wait_at_the_same_time(tmp_path: Path) -> None:

@@ -150,8 +150,8 @@ async def test_whoever_is_absent_is_waited_for_a_little_and_may_come_back(tmp_pa
             again.send("J|bob")
             await again.expect("J|bob", f"Y|{BOARD}", "J|ann", f"B|ann||{EMPTY}|1|0", "J|carl", f"B|carl||{EMPTY}|0|0")
             back = f"B|bob||{squares([(6, 3)])}|0|1"
-            await again.expect("S|ann|bob|carl", "N|carl", back, "M||bob reconnected")
-            await ann.expect(back, "M||bob reconnected")
+            await again.expect("S|ann|bob|carl", "N|carl", back, "M||bob reconnected|All")
+            await ann.expect(back, "M||bob reconnected|All")
             carl.send("K")
             await again.expect("K|carl|", "N|ann")
 

@@ -1,4 +1,4 @@
-"""Players without a secret that lost their connection, in a room where the next game can be joined meanwhile."""
+"""Players without a secret that lost their connection, and clients that come to a started game."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -80,3 +80,30 @@ async def test_nobody_takes_a_seat_from_another_address(tmp_path: Path) -> None:
         await thief.expect(NEXT.format(0))
         thief.send("J|bob", f"J|bob|{BOARD}", "G")
         await thief.expect("E|name in use", "J|bob", NEXT.format(1))
+
+
+async def test_a_newcomer_to_a_started_game_hears_so_when_it_joins(tmp_path: Path) -> None:
+    """Whether it connected before the start or after, and whether all players are there or not."""
+    async with boat_server(tmp_path, RoomPlan(tables=1)) as house, line(house) as early, sailors(house, "ann", "bob") as ships:
+        await early.expect(NEXT.format(0))
+        early.send("J|some name")
+        assert await early.rest() == ["game is already started"]
+        async with line(house) as late, line(house) as later:
+            await late.expect(STARTED)
+            late.send("J|ann", f"J|late|{BOARD}")
+            assert await late.rest() == ["E|name in use", "game is already started"]
+            await ships[1].close()
+            await ships[0].until("B|bob|disconnected|")
+            await later.expect(STARTED)
+            later.send("J|some name")
+            assert await later.rest() == ["game is already started"]
+
+
+async def test_a_connection_that_came_before_a_player_was_lost_may_return_it(tmp_path: Path) -> None:
+    plan = RoomPlan(tables=1, absence=100)
+    async with boat_server(tmp_path, plan) as house, sailors(house, "ann", "bob") as ships, line(house) as spare:
+        await spare.expect(STARTED)
+        await ships[1].close()
+        await ships[0].until("B|bob|disconnected|")
+        spare.send("J|bob")
+        await spare.expect("J|bob", f"Y|{BOARD}")

@@ -7,7 +7,7 @@ import pytest
 from botdrome.server.boats.ini import file_name, read_folder, write_files, written
 from botdrome.server.boats.plan import RoomPlan, plan_values
 from botdrome.server.boats.statistics import GAMES, PLAYERS, game_page
-from tests.server.boats.clients import boat_server, sailors, the_room
+from tests.server.boats.clients import BOARD, boat_server, sailors, the_room
 
 pytestmark = pytest.mark.anyio
 
@@ -38,10 +38,13 @@ width=10
 """
 
 
-async def play(house_folder: Path, plan: RoomPlan, **changes: str) -> tuple[dict[str, object], dict[str, object]]:
+async def play(
+    house_folder: Path, plan: RoomPlan, fleet: str = "", **changes: str
+) -> tuple[dict[str, object], dict[str, object]]:
     """Ann hits once and bob skips, in a game for one hit. Return the statistics of the title and of ann."""
-    async with boat_server(house_folder, plan, **changes) as house, sailors(house, "ann", "bob") as (ann, bob):
-        ann.send("S|bob|6|3")
+    board = fleet.ljust(100, ".") if fleet else BOARD
+    async with boat_server(house_folder, plan, **changes) as house, sailors(house, "ann", "bob", board=board) as (ann, bob):
+        ann.send("S|bob|1|1" if fleet else "S|bob|6|3")
         await bob.until("N|bob")
         bob.send("K")
         await ann.rest()
@@ -127,6 +130,39 @@ async def test_what_the_original_counted_goes_on(tmp_path: Path) -> None:
     game, ann = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
     assert (game["gameCount"], ann["gamesPlayed"]) == (5, 9), "and it is taken over once"
     assert read_folder(folder)[1]["ann"]["gamesPlayed"] == 9
+
+
+NEWER_GAME = (
+    ORIGINAL_GAME.replace("boat=", "ship=").replace("a.b", "ann")
+    + """\
+averageTime=00:01:07
+last.time=00:00:58
+last.timeMS=58123
+player.ann.last.timeMS=0007
+player.ann.note=new
+total.time=0d 00:03:21
+total.timeMS=201456
+unknown=1
+unknown=2
+"""
+)
+
+
+async def test_what_only_a_newer_version_of_the_original_writes_stays_as_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "db"
+    folder.mkdir()
+    (folder / "game.Tea.ini").write_text(NEWER_GAME)
+    (folder / "player.ann.ini").write_text("averageTime=9 s\nplayerName=ann\nlast.time=1:02\ntotal.timeMS=62000\n")
+    for games in (4, 5):
+        await play(tmp_path, RoomPlan(title="Tea", boats="A5 B4", goal=1), fleet="AAAAA.BBBB", boats_dir=str(folder))
+        written = (folder / "game.Tea.ini").read_text().splitlines()
+        for line in NEWER_GAME.splitlines():
+            if "ime" in line or line.startswith(("unknown", "ship", "player.ann.note")):
+                assert line in written
+        assert f"gameCount={games}" in written and "player.ann.total.turns=120" not in written
+        assert not any(line.startswith("boat=") for line in written)
+        ann = (folder / "player.ann.ini").read_text().splitlines()
+        assert {"averageTime=9 s", "last.time=1:02", "total.timeMS=62000", f"gamesPlayed={games - 3}"} < set(ann)
 
 
 async def test_an_imported_player_has_as_many_games_as_it_played_itself(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_who_comes_back_is_told_everything() -> None:
     told(told.match.submit(1, shot(2, 4, 4), 0))
     news = told(told.match.rejoin(2, 0))
     board = f"B|carl||X{WATER[1:-1]}0|0|0"
-    again = [board, "M||carl reconnected"]
+    again = [board, "M||carl reconnected|All"]
     assert news[0] == news[1] == again
     company = ["J|ann", f"B|ann||{WATER}|1|0", "J|bob", f"B|bob||{WATER}|0|0"]
     assert news[2] == ["J|carl", "Y|AAA..BB............" + ".....0", *company, "S|ann|bob|carl", "N|carl", *again]
@@ -136,15 +136,15 @@ def test_one_who_comes_back_another_way_is_announced_to_the_others() -> None:
     told = Told(players=(0, 1))
     told(told.match.leave(2, 0))
     news = told(told.match.rejoin(2, 0))
-    assert news[0] == news[1] == [f"B|carl||{WATER}|0|0", "M||carl reconnected"]
+    assert news[0] == news[1] == [f"B|carl||{WATER}|0|0", "M||carl reconnected|All"]
 
 
 def test_before_all_fleets_are_placed_coming_and_going_is_told_without_boards() -> None:
     told = Told(placed=False)
     assert told(told.match.leave(1, 0)) == {}
     news = told(told.match.rejoin(1, 0))
-    assert news[1] == ["J|bob", "J|ann", "J|carl", "M||bob reconnected"]
-    assert news[0] == ["M||bob reconnected"]
+    assert news[1] == ["J|bob", "J|ann", "J|carl", "M||bob reconnected|All"]
+    assert news[0] == ["M||bob reconnected|All"]
 
 
 def test_an_aborted_game_has_results_as_well() -> None:

@@ -929,6 +929,7 @@ export interface RoomPlan {
   tables: number;
   turn_limit: number;
   absence: number;
+  house_wait: number;
 }
 
 export interface Round {

@@ -12,6 +12,12 @@ from botdrome.server.tables.ledger import Look
 
 LAST_STATUS = "disconnected"
 """Status of every player: the original closes all connections before it counts."""
+COUNTED = (
+    "aborted", "turnCount", "playerCount", "hits", "ties", "firstPlace", "lastPlace", "lasPlace", "score", "skips", "turns",
+    "games", "opponents", "hitCount", "missCount",
+)  # fmt: skip
+COUNTS = frozenset(f"{span}.{key}" for span in ("total", "last") for key in COUNTED) | {"gameCount", "gamesPlayed"}
+"""The keys whose values are counts or facts."""
 Value = dict[str, Any]
 Pages = dict[str, Value]
 
@@ -100,12 +106,19 @@ def _counted(before: Value, games: str | None, counts: dict[str, int], facts: di
 
 
 def title_pages(game: CountedGame, look: Look[str, Value]) -> Pages:
-    title = game.title
-    pages = {title: game.plan | _game_lines(look(title) or {}, game.tally, game.aborted)}
+    """The lines of a title. Keys that only a newer version of the original knows stay as they are."""
+    title, before = game.title, look(game.title) or {}
+    pages = {title: before | _in_words_of(before, game.plan) | _game_lines(before, game.tally, game.aborted)}
     for player in game.players:
         here = f"{title}|{player.name}"
-        pages[here] = _line_in_game(pages.get(here) or look(here) or {}, game.tally, player.player)
+        line = pages.get(here) or look(here) or {}
+        pages[here] = line | _line_in_game(line, game.tally, player.player)
     return pages
+
+
+def _in_words_of(before: Value, plan: Value) -> Value:
+    """The newer version of the original says `ship` for `boat`."""
+    return {"ship" if key == "boat" and "ship" in before else key: value for key, value in plan.items()}
 
 
 def player_pages(game: CountedGame, look: Look[str, Value]) -> Pages:
@@ -113,7 +126,8 @@ def player_pages(game: CountedGame, look: Look[str, Value]) -> Pages:
     for player in game.players:
         name = player.name
         who = {"playerName": name, "lastAddress": player.address, "lastStatus": LAST_STATUS}
-        pages[name] = who | _player_lines(pages.get(name) or look(name) or {}, game.tally, player.player)
+        before = pages.get(name) or look(name) or {}
+        pages[name] = before | who | _player_lines(before, game.tally, player.player)
     return pages
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from botdrome.server.boats.counted_game import COUNTS
 from botdrome.server.boats.plan import BadPlan, pairs_in
 from botdrome.wire.boats.lines import text_of
 
@@ -82,11 +83,12 @@ def _take_game(title: str, lines: dict[str, Any], games: dict[str, dict[str, Any
 
 
 def _value(key: str, words: list[str]) -> Any:
+    """Read counts and facts as such. All other values stay texts, so that they are written as they were read."""
     if key in ("boat", "ship"):
         return words
-    word = words[-1]
-    if key.startswith(("total.", "last.", "player.")) or key in ("gameCount", "gamesPlayed"):
+    word, player_key = words[-1], PLAYER_KEY.fullmatch(key)
+    if (player_key[2] if player_key else key) in COUNTS:
         if word in ("true", "false"):
             return word == "true"
         return int(word) if re.fullmatch(r"\d{1,18}", word) else 0
-    return word
+    return words if len(words) > 1 and key not in ("name", "playerName") else word

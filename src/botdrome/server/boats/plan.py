@@ -51,6 +51,8 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Seconds before a turn is skipped; 0: never."""
     absence: Annotated[float, Meta(ge=0)] = 5.0
     """Seconds before the first turn of an absent player is skipped; its next turns are skipped at once."""
+    house_wait: Annotated[float, Meta(ge=0)] = 5.0
+    """Seconds after the last player joined before house bots take the free seats, with `house.fill`."""
 
     def __post_init__(self) -> None:
         """Raise ValueError if the settings do not fit together."""

@@ -96,7 +96,7 @@ class PlayerGroup:
     def announce(self, text: bytes, to: RoomPlayer | None = None) -> None:
         """Tell all players, or one, a message of the server or the host."""
         for player in self.players if to is None else [to]:
-            player.tell([said(b"", text)])
+            player.tell([said(b"", text, to_all=to is None)])
 
     def depart(self, player: RoomPlayer, reason: bytes) -> None:
         """A player on lines leaves; the other players get the reason."""

@@ -98,7 +98,7 @@ class BoatPort:
             return session.answer(Kicked(b""))
         line = other.greeting(address, asyncio.get_running_loop().time()) if comes else other.info()
         session.answer(RoomShown(line, other.plan.width))
-        if comes and not other.has_seat:
+        if comes and other.is_full:
             session.answer(Kicked(FULL))
         return None
 

@@ -1,6 +1,5 @@
 """BoatRoom: boat games with the same settings; one waits for players, any number run."""
 
-import asyncio
 import secrets
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -9,12 +8,12 @@ from botdrome.contest.lobby import Seeker
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.server.boats.contest_games import ContestGames
 from botdrome.server.boats.game import BoatGame
+from botdrome.server.boats.house_wait import HouseWait
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.players import ContestWait, NameInUse, PlayerGroup, RoomPlayer, WaitingGame
 from botdrome.server.boats.statistics import BoatStatistics, GameStatistics
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table
-from botdrome.server.lobby.put_off import RETRY
 from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
@@ -46,6 +45,7 @@ class BoatRoom:
         self.contest_games = ContestGames(self, desk)
         self._gathering, self._filler = Gathering(desk, lambda: self.plan.wish, self._recruit), self._fill
         desk.fillers.append(self._filler)
+        self._house_wait = HouseWait(self._call_the_house)
 
     def change(self, plan: RoomPlan) -> bool:
         """Change the settings for the next games. Return False if players have joined under the old ones."""
@@ -81,11 +81,12 @@ class BoatRoom:
         return self.info()
 
     @property
-    def has_seat(self) -> bool:
+    def is_full(self) -> bool:
+        """No client can join or return. A game that has started is not full: its players may return."""
         gathering = self.gathering
-        if gathering is not None and len(gathering.players) < self.plan.max:
-            return True
-        return any(game.absent for game in self.games)
+        if gathering is None:
+            return self.over
+        return len(gathering.players) >= self.plan.max and not any(game.absent for game in self.games)
 
     @property
     def refusal(self) -> str:
@@ -101,7 +102,7 @@ class BoatRoom:
 
     def join(self, session: Session, player: RoomPlayer) -> PlayerGroup:
         """Join the next game, or return to a seat. Raises CannotJoin or NameInUse; the checks have the original's order."""
-        if not self.has_seat:
+        if self.is_full:
             raise CannotJoin(FULL.decode())
         if game := self._rejoined(session, player):
             return game
@@ -120,7 +121,7 @@ class BoatRoom:
             return wait
         gathering.join(player)
         if self._desk.settings.house.fill and self.plan.auto_start:
-            self._call_the_house_in(self._desk.settings.house.wait, gathering)
+            self._house_wait.restart(self.plan.house_wait, len(gathering.players), self.plan.max)
         return gathering
 
     def _rejoined(self, session: Session, player: RoomPlayer) -> BoatGame | None:
@@ -192,23 +193,23 @@ class BoatRoom:
             player = self._add(game, name, name)
             player.native, player.owner = client, client.owner
 
-    def _fill(self, seeker: Seeker) -> bool:
-        """Seat a native bot that has waited long enough for house bots, if that makes a game here."""
+    def _fill(self, seeker: Seeker, ask_again: Callable[[], None]) -> bool:
+        """Seat a native bot that has waited long enough for house bots, if that makes a game; or let it wait with the players."""
         game = self.gathering
         if not self.plan.auto_start or game is None or seeker not in self._gathering.waiting(game.texts):
             return False
-        self._call_the_house(game)
+        if game.players and self._house_wait.share(ask_again):
+            return True
+        self._call_the_house()
         return game is not self.gathering
 
-    def _call_the_house_in(self, seconds: float, game: WaitingGame) -> None:
-        asyncio.get_running_loop().call_later(seconds, self._call_the_house, game)
-
-    def _call_the_house(self, game: WaitingGame) -> None:
+    def _call_the_house(self) -> None:
         """Give the free seats to native bots that wait, and the rest to house bots."""
-        if game is not self.gathering or not game.players:
+        game = self.gathering
+        if game is None or not game.players:
             return
         if self._desk.refusal:
-            self._call_the_house_in(RETRY, game)
+            self._house_wait.retry()
             return
         self._seat_native(game)
         house_bots = self._gathering.house_bots(self.plan.max - len(game.players))

@@ -59,8 +59,8 @@ class Desk:
         self._matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
         self._clients: dict[int, WaitingClient] = {}
         self._watchers: set[Callable[[Seeker], None]] = set()
-        self.fillers: list[Callable[[Seeker], bool]] = []
-        """Rooms that may seat a waiting bot at a table of theirs, with house bots; they return whether they did."""
+        self.fillers: list[Callable[[Seeker, Callable[[], None]], bool]] = []
+        """Rooms that may seat a waiting bot with house bots, now or when they call back; they return whether they do."""
         self._loop = asyncio.get_running_loop()
         metrics.WAITING.set_function(lambda: len(self._clients) - len(self.shared or ()))
 
@@ -175,14 +175,14 @@ class Desk:
         """Prefer a table at which players wait to one with house bots alone."""
         if self._clients.get(seeker.ticket) is not client:
             return
+        again = partial(self._call_the_house, seeker, client)
         if self.refusal:
-            self._loop.call_later(RETRY, self._call_the_house, seeker, client)
-        elif not any(fill(seeker) for fill in self.fillers) and not (self.shared and self.shared.play_house(client, "house")):
+            self._loop.call_later(RETRY, again)
+        elif not (any(fill(seeker, again) for fill in self.fillers) or (self.shared and self.shared.play_house(client, "house"))):
             self.against_the_house(seeker, client, "house")
 
     def against_the_house(self, seeker: Seeker, client: WaitingClient, opponent: str) -> None:
-        bot = house_bot(seeker.wish.game, opponent)
-        if bot is None:
+        if (bot := house_bot(seeker.wish.game, opponent)) is None:
             return client.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
         self._matchmaker.seated(seeker)
         self.give_up(client)

@@ -246,7 +246,7 @@ class BoatWriter:
         out.to_one(back, *self._welcome_back(back, position))
         if roster.started:
             out.lines.append(self.board(back, position))
-        out.lines.append(said(b"", self._names[back] + b" reconnected"))
+        out.lines.append(said(b"", self._names[back] + b" reconnected", to_all=True))
 
     def _welcome_back(self, player: Player, position: Battleship) -> list[bytes]:
         """All that a player that rejoins needs: its board with its boats, and the boards of the others."""
