@@ -52,6 +52,21 @@ async def test_a_session_is_a_cookie_that_scripts_cannot_read_and_other_sites_ca
         assert (await one.client.get("/clients", headers=evil)).status_code == 403
 
 
+@pytest.mark.parametrize(
+    "origin", ["http://localhost:5173", "http://127.0.0.1:8000", "http://[::1]:80", "https://pages.example.org", "null"]
+)
+async def test_pages_of_other_origins_cannot_use_a_session_without_sec_fetch_site(tmp_path: Path, origin: str) -> None:
+    """Browsers leave that header out where the host is not trusted; other pages may be listed, or on this machine."""
+    settings = {"network_origins": "https://pages.example.org", "network_public_url": "https://arena.example.org"}
+    async with server(tmp_path, operator_token=TOKEN, **settings) as house, office(house, "") as one:
+        await signed_in(one.client, TOKEN)
+        for method, path in (("GET", "/clients"), ("POST", "/bans"), ("DELETE", "/session")):
+            answer = await one.client.request(method, path, json={}, headers={"Origin": origin})
+            assert answer.status_code == 403, answer.text
+        for own in (house.url, "https://arena.example.org"):
+            assert (await one.client.get("/clients", headers={"Origin": own})).status_code == 200
+
+
 async def test_a_page_that_came_by_tls_has_a_cookie_for_tls_alone(tmp_path: Path) -> None:
     async with (
         server(tmp_path, operator_token=TOKEN, network_public_url="https://arena.example.org") as house,

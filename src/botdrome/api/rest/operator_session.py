@@ -11,6 +11,7 @@ from starlette.responses import Response
 from botdrome.api.bodies import bearer
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import RestRequest
+from botdrome.server.network.origins import plain_origin
 from botdrome.server.operator.keys import SESSION, NotOperator
 from botdrome.server.operator.operator import Operator
 
@@ -52,16 +53,29 @@ async def seconds_left(operator: Operator, request: RestRequest) -> float | None
             return None
         if not secret:
             raise NotOperator("sign in with the operator's token, or send Authorization: Bearer TOKEN")
-        _check_page(request)
+        _check_page(operator, request)
         return await operator.keys.check_session(secret)
     except NotOperator as problem:
         raise Problem(str(problem), 401, {"www-authenticate": "Bearer"}) from None
 
 
-def _check_page(request: RestRequest) -> None:
-    """Problem for pages of other origins, even for reads, since they could read the answer."""
-    if request.http.headers.get("sec-fetch-site", "none") not in OURS:
+def _check_page(operator: Operator, request: RestRequest) -> None:
+    """Problem for pages of other origins, even for reads, since they could read the answer.
+
+    Browsers name the origin in one of two headers. They send `Sec-Fetch-Site` only to hosts that they trust.
+    """
+    headers = request.http.headers
+    origin = headers.get("origin")
+    ours = origin is None or _is_own(operator, plain_origin(origin), headers.get("host", ""))
+    if not ours or headers.get("sec-fetch-site", "none") not in OURS:
         raise Problem("only pages of this server may do this with the operator's session", 403)
+
+
+def _is_own(operator: Operator, origin: str, host: str) -> bool:
+    """Whether a page came from this server: by the name in the request, or by that behind a proxy."""
+    scheme, _, place = origin.partition("://")
+    at_host = place == host.lower() and (scheme == "https" or not operator.secure)
+    return at_host or origin in operator.public_origins
 
 
 async def json_body(request: RestRequest, kind: Any) -> Any:
@@ -87,7 +101,7 @@ async def signin(operator: Operator, request: RestRequest) -> Response:
 async def signout(operator: Operator, request: RestRequest) -> Response:
     secret = request.http.cookies.get(COOKIE)
     if secret:
-        _check_page(request)
+        _check_page(operator, request)
         if await operator.keys.sign_out(secret):
             await operator.audit.note("sign out")
     response = Response(msgspec.json.encode(SignedIn(False)), media_type="application/json")

@@ -47,7 +47,7 @@ class Refusal(Struct, frozen=True):
 class Origins:
     def __init__(self, settings: Settings) -> None:
         """Raise BadSetting if `public_url` or `origins` is invalid."""
-        own = tuple(_urls(settings.network.public_url))
+        own = tuple(public_origins(settings.network.public_url))
         self._listed = {*own, *_origins(settings.network.origins)}
         self._names = {"localhost", settings.host.lower(), *machine_names(), *(host_in(url.partition("://")[2]) for url in own)}
         self._knows = lru_cache(REMEMBERED)(self._find_host)
@@ -150,7 +150,8 @@ def _words(text: str) -> list[str]:
     return [word for word in re.split(r"[\s,]+", text) if word]
 
 
-def _urls(text: str) -> Iterator[str]:
+def public_origins(text: str) -> Iterator[str]:
+    """Return the origins in the setting `network.public_url`, or raise BadSetting."""
     for word in _words(text):
         try:
             url = urlsplit(word)

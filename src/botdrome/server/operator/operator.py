@@ -14,6 +14,7 @@ from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.lobby.bans import Ban, Kind
 from botdrome.server.lobby.desk import Desk
+from botdrome.server.network.origins import public_origins
 from botdrome.server.nodes.node import NodeId
 from botdrome.server.operator.audit import Audit
 from botdrome.server.operator.client_list import FindClients, FoundClients, RemoveClients, find_clients, merged
@@ -44,6 +45,7 @@ class Operator:
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
         """Whether the HTTP port uses TLS."""
+        self.public_origins = frozenset(public_origins(desk.settings.network.public_url))
         self._desk, self._asking = desk, desk.asking
         self.set_draining: Callable[[str, bool], Awaitable[bool]] = nobody_drains
         self.bans, self._clients = desk.registry.bans, desk.registry.clients
