@@ -9,10 +9,12 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.lobby import guesses as module
-from botdrome.server.lobby.guesses import Guesses, TooMany
+from botdrome.server.lobby.guesses import Guesses, PasswordGuesses, TooMany
 from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.nodes.asking import TOLD
 from tests.server.boats.clients import BOARD, TOKEN, boat_server, line
 from tests.server.clients import NOTICES, client, registered, server
+from tests.server.contests.entrants import open_contest
 from tests.server.duel.clients import connected
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +25,10 @@ FEW = 3
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BURST", FEW)
-    monkeypatch.setattr(module, "RATE", 0.001)
+    for rate in ("RATE", "PASSWORD_RATE", "CONTEST_RATE"):
+        monkeypatch.setattr(module, rate, 0.001)
+    monkeypatch.setattr(module, "PASSWORD_BURST", FEW)
+    monkeypatch.setattr(module, "CONTEST_BURST", 2 * FEW)
 
 
 def guess(guesses: Guesses, address: str, name: str = "ada", right: bool = False) -> bool:
@@ -133,3 +138,71 @@ async def test_the_same_goes_for_the_other_protocols(tmp_path: Path, attempt: Tr
         for _ in range(FEW):
             assert "too many wrong" not in await attempt(house, "wrong")
         assert "too many wrong tokens came from your address" in await attempt(house, token)
+
+
+# Passwords of contests.
+
+
+def guess_password(guesses: PasswordGuesses, address: str, contest: str = "cup") -> None:
+    CLIENT_SOURCE.set(address)
+    guesses.check(contest)
+    guesses.note_wrong(contest)
+
+
+async def test_an_address_has_few_guesses_of_passwords_for_all_contests() -> None:
+    guesses = PasswordGuesses()
+    for contest in ("cup", "league", "cup"):
+        guess_password(guesses, "1.2.3.4", contest)
+    with pytest.raises(TooMany, match="too many wrong passwords came from your address: try again in"):
+        guess_password(guesses, "1.2.3.4", "ladder")
+    guess_password(guesses, "5.6.7.8")
+
+
+async def test_many_addresses_together_have_few_guesses_and_lock_nobody_out() -> None:
+    guesses = PasswordGuesses()
+    for number in range(2 * FEW):
+        guess_password(guesses, f"1.2.3.{number}")
+    with pytest.raises(TooMany, match="too many wrong passwords came for the contest 'cup': try again in"):
+        guess_password(guesses, "1.2.3.0")
+    guess_password(guesses, "1.2.3.0", "league")
+    CLIENT_SOURCE.set("5.6.7.8")
+    guesses.check("cup")
+
+
+async def test_addresses_that_were_wrong_are_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REMEMBERED", 5)
+    guesses = PasswordGuesses()
+    for number in range(20):
+        guess_password(guesses, f"1.2.3.{number}", f"contest {number}")
+    assert len(guesses._wrong) == 5
+
+
+async def enter_over_rest(http: httpx.AsyncClient, password: str) -> tuple[int, str]:
+    answer = await http.post("/api/v1/contests/noughts-and-crosses/cup", json={"bot": "ada", "password": password})
+    return answer.status_code, answer.text
+
+
+async def enter_over_graphql(http: httpx.AsyncClient, password: str) -> tuple[int, str]:
+    query = f'mutation {{ enterContest(contest: "cup", bot: "ada", password: "{password}") {{ name }} }}'
+    return 429, (await http.post("/graphql", json={"query": query})).text
+
+
+@pytest.mark.parametrize("enter", [enter_over_rest, enter_over_graphql])
+async def test_after_too_many_wrong_passwords_the_right_one_is_not_looked_at(
+    tmp_path: Path, enter: Callable[[httpx.AsyncClient, str], Coroutine[Any, Any, tuple[int, str]]]
+) -> None:
+    async with server(tmp_path) as house:
+        await open_contest(house, entry={"kind": "password", "password": "sesame"})
+        headers = {"authorization": f"Bearer {(await registered(house, 'ada'))['password']}"}
+        async with httpx.AsyncClient(base_url=house.url, headers=headers, trust_env=False) as here:
+            for given in ["guess"] * FEW + [""]:
+                assert "needs its password" in (await enter(here, given))[1]
+            status, text = await enter(here, "sesame")
+            assert status == 429 and "too many wrong passwords came from your address" in text
+        elsewhere = httpx.AsyncHTTPTransport(local_address="127.0.0.2")
+        async with httpx.AsyncClient(base_url=house.url, headers=headers, transport=elsewhere) as there:
+            assert "error" not in (await enter(there, "sesame"))[1], "another address is not locked out"
+
+
+def test_another_node_is_told_in_words() -> None:
+    assert TOLD["TooMany"] is TooMany

@@ -18,6 +18,7 @@ from botdrome.server.contests.no_shows import RETRY
 from botdrome.server.contests.pending_changes import Start
 from botdrome.server.contests.running_contest import MOVED, RULES, RunningContest
 from botdrome.server.failures import log_failure
+from botdrome.server.lobby.guesses import PasswordGuesses
 from botdrome.server.workers.pool import Workers
 from botdrome.store.contest_journal import (
     ALL_PLAYED,
@@ -45,16 +46,15 @@ class Contests:
         self, store: Store, workers: Workers, start: Start, refusal: Callable[[str], str], house: Callable[[str], ContestPlayer]
     ) -> None:
         self.journal, self._planner = ContestJournal(store), ContestPlanner(store, workers)
-        self._start, self._refusal, self._house = start, refusal, house
+        self._start, self._refusal, self._house, self._guesses = start, refusal, house, PasswordGuesses()
         self._stored: dict[str, EnteredContest] = {}
         self._running: dict[str, RunningContest] = {}
         self.moments = ContestMoments(start, self._entry_here, partial(self.act, author=RULES), self._let_wait)
-        self._left: set[str] = set()
+        self._left = set[str]()
         """Games whose contests another node attends to."""
-        self._loop = asyncio.get_running_loop()
         self.on_change: list[Callable[[], None]] = []
         """Called when a contest has started or is over, or a bot has left one."""
-        self._entries = asyncio.Lock()
+        self._loop, self._entries = asyncio.get_running_loop(), asyncio.Lock()
         """Bots enter one after the other, so that no limit of the contest is passed."""
 
     async def open(self, game: str) -> None:
@@ -188,7 +188,7 @@ class Contests:
                 return
             if number is not None and stored.entry.state in ("running", "paused"):
                 raise ContestRefusal(f"{bot.name} has left the contest {name!r}, and cannot come back after the start")
-            if problem := entry_problem(stored, bot, password):
+            if problem := entry_problem(stored, bot, password, self._guesses):
                 raise ContestRefusal(problem)
             if number is None:
                 await self._enter_new(name, Entrant(bot.name, bot.owner, version or ""), author)

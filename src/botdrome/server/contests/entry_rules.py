@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from botdrome.bots.house import house_bots
 from botdrome.contest.formats.format import EntrantNumber
+from botdrome.server.lobby.guesses import PasswordGuesses
 from botdrome.store.contest_journal import BEFORE, ContestRefusal, EnteredContest, version_refusal
 from botdrome.store.store import BotEntry
 
@@ -35,8 +36,8 @@ def numbers_of(stored: EnteredContest, bots: Sequence[str], failed: bool) -> lis
     return numbers
 
 
-def entry_problem(stored: EnteredContest, bot: BotEntry, password: str) -> str:
-    """Return the rule that keeps a bot out of a contest; empty: it may enter."""
+def entry_problem(stored: EnteredContest, bot: BotEntry, password: str, guesses: PasswordGuesses) -> str:
+    """Return the rule that keeps a bot out of a contest; empty: it may enter. Raise TooMany after too many wrong passwords."""
     document, rules = stored.entry.document, stored.entry.document.entry
     if bot.game != document.game:
         return f"{bot.name} plays {bot.game}, and the contest is one of {document.game}"
@@ -48,9 +49,19 @@ def entry_problem(stored: EnteredContest, bot: BotEntry, password: str) -> str:
         return f"the contest {document.name!r} has started, and takes no more bots"
     if rules.kind == "list" and bot.name not in rules.bots:
         return f"{bot.name} is not on the list of the contest {document.name!r}"
-    if rules.kind == "password" and not hmac.compare_digest(rules.password.encode(), password.encode()):
+    if rules.kind == "password" and not _is_password(document.name, rules.password, password, guesses):
         return f"the contest {document.name!r} needs its password"
     return _capacity_problem(stored, bot)
+
+
+def _is_password(contest: str, password: str, given: str, guesses: PasswordGuesses) -> bool:
+    if not given:
+        return False  # a login without a password is no guess
+    guesses.check(contest)
+    right = hmac.compare_digest(password.encode(), given.encode(errors="surrogatepass"))
+    if not right:
+        guesses.note_wrong(contest)
+    return right
 
 
 def check_version(stored: EnteredContest, bot: str, version: str) -> None:

@@ -1,4 +1,4 @@
-"""Guesses: a limit for wrong tokens from one address."""
+"""Guesses: limits for wrong tokens, and for wrong passwords of contests."""
 
 from collections import OrderedDict
 from math import ceil
@@ -9,6 +9,10 @@ from botdrome.server.network.rate_limit import Buckets
 
 RATE, BURST = 1.0, 100
 """Wrong tokens from one address a second in the long run, and at once."""
+PASSWORD_RATE, PASSWORD_BURST = 1 / 30, 20
+"""Wrong passwords of contests from one address a second in the long run, and at once."""
+CONTEST_RATE, CONTEST_BURST = 1 / 3, 200
+"""Wrong passwords of one contest from all addresses. One address alone cannot reach it."""
 REMEMBERED = 10_000
 
 
@@ -53,3 +57,36 @@ class Guesses:
         address = CLIENT_SOURCE.get()
         known = f"{address} {name}"
         return known if known in self._proven else address
+
+
+class PasswordGuesses:
+    """Count wrong passwords of contests.
+
+    While a contest has no guess left, an address that was wrong there has none either. An address that was not may still enter,
+    so that strangers who guess at many addresses lock nobody out.
+    """
+
+    def __init__(self) -> None:
+        self._of_address = Buckets(PASSWORD_RATE, PASSWORD_BURST)
+        self._of_contest = Buckets(CONTEST_RATE, CONTEST_BURST)
+        self._wrong: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Addresses that were wrong, with the contest."""
+
+    def check(self, contest: str) -> None:
+        """Raise TooMany if the client's address has no guess left for the contest."""
+        address = CLIENT_SOURCE.get()
+        seconds, whence = self._of_address.dry_for(address), "came from your address"
+        if not seconds and (address, contest) in self._wrong:
+            seconds, whence = self._of_contest.dry_for(contest), f"came for the contest {contest!r}"
+        if seconds:
+            metrics.REFUSED.labels("guesses").inc()
+            raise TooMany(f"too many wrong passwords {whence}: try again in {ceil(seconds)} s")
+
+    def note_wrong(self, contest: str) -> None:
+        address = CLIENT_SOURCE.get()
+        self._of_address.too_fast(address)
+        self._of_contest.too_fast(contest)
+        self._wrong[address, contest] = None
+        self._wrong.move_to_end((address, contest))
+        if len(self._wrong) > REMEMBERED:
+            self._wrong.popitem(last=False)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from botdrome.server.calling.answer import CallFailed, TooLate
 from botdrome.server.failures import log_failure
+from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.nodes.node import Links, Members, NodeId
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
@@ -41,7 +42,8 @@ class HomeMoves(NoAnswer):
     """What is asked for is moving to another node."""
 
 
-TOLD = {one.__name__: one for one in (CallFailed, TooLate, ContestRefusal, UnknownContest, StoreUnavailable, NoAnswer, HomeMoves)}
+ERRORS = CallFailed, TooLate, ContestRefusal, UnknownContest, StoreUnavailable, NoAnswer, HomeMoves, TooMany
+TOLD = {one.__name__: one for one in ERRORS}
 """Errors whose words travel to the node that asked."""
 
 
