@@ -7,6 +7,8 @@ import pytest
 
 from botdrome.cli.duel import DuelReport
 from botdrome.contest.sequential import SequentialTest
+from botdrome.formats import restored
+from botdrome.match.record import verify
 from botdrome.runner.duel import DuelPlan, play_blocks
 from tests.cli.commands import run
 
@@ -104,3 +106,71 @@ def test_one_copy_goes_round_the_table() -> None:
     assert len(tables) == 6 and sorted(tables[:3]) == [(0, 4, 5), (3, 1, 5), (3, 4, 2)]
     report = DuelReport(plan, ("new", "old"), SequentialTest())
     assert report.as_data()["elo"] == [0.0, None, None] and report.decision is None
+
+
+TWO_RANDOM = ("house:random", "house:random")
+FIRST_FREE = """
+def bot(view):
+    free = [(row, column) for row in range(3) for column in range(3) if not view["board"][row][column]]
+    return {"mark": view["marks"][view["you"]], "space": list(free[PLACE])}
+"""
+
+
+@pytest.fixture
+def alike(tmp_path: Path) -> tuple[str, str]:
+    """Two bots that always answer alike."""
+    for name, place in (("first", "0"), ("last", "-1")):
+        (tmp_path / f"{name}.py").write_text(FIRST_FREE.replace("PLACE", place))
+    return str(tmp_path / "first.py"), str(tmp_path / "last.py")
+
+
+def test_repeated_games_are_counted_once(alike: tuple[str, str]) -> None:
+    words = (*NOUGHTS, "--in-process", "--openings", "none", "--max-blocks", "100")
+    result = run("duel", *alike, *words)
+    assert result.exit_code == 2
+    assert "2 distinct games in 200: the interval counts 1 of 100 blocks." in result.stdout
+    data = json.loads(run("duel", *alike, *words, "--json").stdout)
+    assert (data["distinctGames"], data["distinctBlocks"], data["openings"]) == (2, 1, "none")
+
+
+def test_a_duel_that_only_repeats_itself_ends(alike: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botdrome.cli.duel.REPEATED", 50)
+    result = run("duel", *alike, *NOUGHTS, "--in-process", "--openings", "none")
+    assert result.exit_code == 2
+    assert "The last 50 blocks brought no new game, so more of them would decide nothing." in result.stdout
+
+
+def test_games_without_chance_have_random_openings(alike: tuple[str, str]) -> None:
+    data = json.loads(run("duel", *alike, *NOUGHTS, "--in-process", "--max-blocks", "40", "--json").stdout)
+    assert data["openings"] == "random" and 25 < data["distinctBlocks"] <= 40
+    seeded = run("duel", *TWO_RANDOM, "--game", "bumblebots", "--max-blocks", "16", "-o", "ticks=5", "--json")
+    assert json.loads(seeded.stdout)["openings"] == "none"
+
+
+def test_openings_from_a_file_are_played_once_per_seating(tmp_path: Path) -> None:
+    file = tmp_path / "openings.txt"
+    file.write_text("0,0, 1,1\n2,2, 3,3\n")
+    words = ("--game", "gomoku", "--max-blocks", "16", "--json", "-o", "size=9")
+    data = json.loads(run("duel", *TWO_RANDOM, *words, "--openings", str(file)).stdout)
+    assert data["openings"] == 2
+    assert json.loads(run("duel", *TWO_RANDOM, *words, "-o", "opening=[[4,4]]").stdout)["openings"] == "none"
+
+
+def test_random_openings_are_refused_where_seeds_make_games_differ() -> None:
+    result = run("duel", *TWO_RANDOM, "--game", "battleship", "--openings", "random")
+    assert result.exit_code == 3
+    assert "--openings random is for games without chance; seeds make the matches of battleship differ" in result.output
+
+
+def test_both_seatings_have_the_same_opening_and_every_match_replays(tmp_path: Path) -> None:
+    bots = ("house:random",) * 4
+    plan = DuelPlan("gomoku", bots, tuple("abcd"), 2, 3, seed=5, options={"size": 9}, save=str(tmp_path), random_openings=True)
+    blocks = list(play_blocks(plan, 1))
+    openings = []
+    for outcome in (outcome for block in blocks for outcome in block.outcomes):
+        record, game = restored(Path(outcome.file).read_bytes())
+        verify(record, game)
+        assert len(outcome.result.boards) == 1
+        openings.append([line.say for line in record.lines[:4]])
+        assert [line.t for line in record.lines[:4]] == [0] * 4
+    assert openings[::2] == openings[1::2] and openings[0] != openings[2] != openings[4]

@@ -65,7 +65,7 @@ def test_a_bad_opening_is_named_with_its_line_and_an_example(tmp_path: Path, tex
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["battleship", *TWO, "--openings", "x"], "--openings is for gomoku, not for battleship"),
+        (["battleship", *TWO, "--openings", "x"], "--openings FILE is for gomoku, not for battleship"),
         (
             ["gomoku", *TWO, "--openings", "x", "-o", "opening=[[7,7]]"],
             "--openings cannot be combined with --option opening=...",

@@ -46,7 +46,7 @@ def test_chance_makes_no_circle() -> None:
 
 
 def test_level_results_and_larger_tables() -> None:
-    table = head_to_head([([{"a": 1, "b": 1, "c": 3}, {"a": 1, "b": 2, "c": 2}], 1)])
+    table = head_to_head([([{"a": 1, "b": 1, "c": 3}, {"a": 1, "b": 2, "c": 2}], 1, 1.0)])
     assert (table["a", "b"].share, table["b", "a"].share, table["c", "b"].share, table["a", "c"].blocks) == (0.75, 0.25, 0.25, 1)
     assert nash_average({}, ["a", "b"]) == {"a": 0.5, "b": 0.5}
 

@@ -1,6 +1,6 @@
 """Results of matches, and the ratings that follow from them."""
 
-from botdrome.contest.contest_ratings import contest_ratings
+from botdrome.contest.contest_ratings import contest_blocks, contest_ratings
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.formats.format import Entrant, FixtureResult
@@ -23,3 +23,15 @@ def test_played_matches_are_rated_and_forfeits_are_not() -> None:
     strengths = contest_ratings(progress).strengths
     assert set(strengths) == {"ada", "bob"} and strengths["ada"].rating > strengths["bob"].rating
     assert strengths["ada"].games == 2
+
+
+def test_bots_that_repeat_one_game_have_no_interval() -> None:
+    document = ContestDocument(name="cup", game="gomoku", games=40)
+    progress = ContestProgress(document, [Entrant("ada"), Entrant("bob")], {})
+    varied = ContestProgress(document, [Entrant("ada"), Entrant("bob")], {})
+    for number, (key, fixture) in enumerate(list(progress.open.items()), 1):
+        progress.add(key, FixtureResult((1, 2), fingerprint=1 + fixture.entrants[0]))
+        varied.add(key, FixtureResult((1, 2), fingerprint=number))
+    assert contest_blocks(progress).repetition().words() == "2 distinct games in 40: the interval counts 1 of 20 blocks."
+    assert contest_ratings(progress).strengths["ada"].margin is None
+    assert contest_ratings(varied).strengths["ada"].margin is not None

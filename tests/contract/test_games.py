@@ -185,3 +185,28 @@ def test_the_same_seed_gives_the_same_games_in_another_process() -> None:
     other = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, env=environment)
     told = msgspec.json.decode(other.stdout, type=list[bytes])
     assert dict(zip(NAMES, told, strict=True)) == {name: story(setup) for name, setup in zip(NAMES, SETUPS, strict=True)}
+
+
+class NoChance(Chance):
+    def bits(self) -> int:
+        raise LookupError("a draw")
+
+
+@every_setup
+def test_random_openings_are_for_games_without_chance_in_which_one_seat_moves_openly(setup: Setup) -> None:
+    game, players = setup
+    bots = [seated(house_bots(game.name)["random"], seat) for seat in range(players)]
+
+    def fits() -> bool:
+        try:
+            position = game.start(players, NoChance(1))
+            while not position.over:
+                if len(position.to_move) != 1 or position.secret or not position.lists_all_moves:
+                    return False
+                moves = {seat: position.parse(seat, raw) for seat, raw in moves_at(position, bots).items()}
+                position = position.play(moves, NoChance(1))
+        except LookupError:
+            return False
+        return True
+
+    assert fits() == (game.opening_moves > 0)

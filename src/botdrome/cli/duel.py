@@ -13,9 +13,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from botdrome.cli.duel_command import UNUSABLE
 from botdrome.cli.isolation import IsolationFlags
+from botdrome.cli.openings import openings_called, usual_openings
 from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.terminal import CommandError, Terminal, complain, format_called, read_options
 from botdrome.client.program import CannotStart
+from botdrome.contest.block_counts import Repetition
 from botdrome.contest.sequential import BlockScores, Decision, SequentialTest
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
@@ -24,6 +26,8 @@ from botdrome.runner.duel import DuelPlan, PlayedBlock, play_blocks
 from botdrome.runner.names import distinct_names
 
 STATUS: dict[Decision | None, int] = {"better": 0, "not better": 1, None: 2}
+REPEATED = 500
+"""Blocks without a new game after which the test ends undecided."""
 EVERY = 100
 """Blocks between two lines of progress where there is no terminal."""
 
@@ -40,6 +44,7 @@ class DuelOptions(Struct, frozen=True, kw_only=True):
     copies: int | None = None
     jobs: int = 1
     seed: int = 1
+    openings: str = ""
     options: list[str] = []
     limit: int | None = None
     isolation: IsolationFlags = IsolationFlags()
@@ -53,11 +58,20 @@ class DuelReport:
     def __init__(self, plan: DuelPlan, names: tuple[str, ...], test: SequentialTest) -> None:
         self.plan, self.names, self.test = plan, names, test
         self.scores, self.games = BlockScores(), 0
+        self._blocks: set[tuple[int, ...]] = set()
+        self._distinct: set[int] = set()
+        self._newest = 0
+        """The last block with games that were new."""
         self.faults: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         """The causes of losses by fault, of the new bot and of the old one."""
 
     def add(self, block: PlayedBlock) -> None:
-        self.scores.add(block.score)
+        new = block.games not in self._blocks
+        self.scores.add(block.score, new)
+        if new:
+            self._blocks.add(block.games)
+            self._distinct.update(block.games)
+            self._newest = self.scores.blocks
         self.games += len(block.outcomes)
         for outcome in block.outcomes:
             for entrant, cause in zip(outcome.fixture.entrants, outcome.result.causes, strict=True):
@@ -67,6 +81,15 @@ class DuelReport:
     @property
     def decision(self) -> Decision | None:
         return self.scores.decision(self.test)
+
+    @property
+    def repetition(self) -> Repetition:
+        return Repetition(len(self._distinct), self.games, self.scores.distinct, self.scores.blocks)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the bots only repeat their games, so that more of them would decide nothing."""
+        return self.scores.blocks - self._newest >= REPEATED
 
     def progress(self) -> str:
         test, scores = self.test, self.scores
@@ -89,6 +112,9 @@ class DuelReport:
             "beta": test.beta,
             "blocks": scores.blocks,
             "games": self.games,
+            "distinctGames": self.repetition.games,
+            "distinctBlocks": scores.distinct,
+            "openings": "random" if plan.random_openings else len(plan.openings) or "none",
             "score": scores.mean,
             "elo": [None if isinf(value) else round(value, 1) for value in scores.elo()],
             "llr": scores.llr(test),
@@ -110,6 +136,10 @@ class DuelReport:
             f"{self.games} games of {self.plan.game} with {self.plan.seats} players: {self.progress()}",
             f"Elo difference {elo:+.0f} (95 % interval {low:+.0f} .. {high:+.0f})",
         ]
+        if repeated := self.repetition.words():
+            lines.append(repeated)
+        if self.exhausted:
+            lines.append(f"The last {REPEATED} blocks brought no new game, so more of them would decide nothing.")
         if self.decision is not None:
             far, looks = ("high", "good") if self.decision == "better" else ("low", "bad")
             lines.append(f"On average this estimate is too {far}, since the test stops when results look {looks}.")
@@ -166,11 +196,14 @@ def _plan(new: str, old: str, given: DuelOptions) -> DuelPlan:
     if given.copies is not None and given.copies >= seats:
         raise CommandError(f"--copies is a number from 1 to {seats - 1} at a table of {seats}, not {given.copies}")
     options = read_options(given.options)
-    with_options(row.game, options).start(seats, Chance(given.seed))
+    game = with_options(row.game, options)
+    game.start(seats, Chance(given.seed))
+    openings = openings_called(given.openings, game, seats) if given.openings else usual_openings(game)
     entrants = (new,) * seats + (old,) * seats
     return DuelPlan(
         given.game, entrants, distinct_names(entrants), seats, given.max_blocks, given.seed, options,
-        isolation=given.isolation.isolation(), limit=given.limit, copies=given.copies,
+        isolation=given.isolation.isolation(), limit=given.limit, openings=openings.listed,
+        random_openings=openings.random, copies=given.copies,
     )  # fmt: skip
 
 
@@ -195,7 +228,7 @@ def _played(report: DuelReport, jobs: int) -> int:
                     bar.update(task, description=report.progress())
                     if not console.is_terminal and report.scores.blocks % EVERY == 0:
                         console.print(report.progress(), soft_wrap=True)
-                    if report.decision is not None:
+                    if report.decision is not None or report.exhausted:
                         break
         except KeyboardInterrupt:
             return INTERRUPTED

@@ -16,6 +16,14 @@ Copies = Annotated[
     int | None,
     typer.Option(min=1, help="Copies of NEW at a table; the seats rotate. \\[default: in half of the seats, then in the others]"),
 ]
+Openings = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE|random|none",
+        help="Openings, each played once per seating: a file as in Gomocup, or random ones. "
+        "\\[default: random in games without chance]",
+    ),
+]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]")]
 Summary = Annotated[
     Path | None, typer.Option(envvar="GITHUB_STEP_SUMMARY", help="Append a summary in Markdown to this file, for CI.")
@@ -48,6 +56,7 @@ def duel(
     copies: Copies = None,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
     seed: Annotated[int, typer.Option(help="The seed of the first block; each block has its own.")] = 1,
+    openings: Openings = "",
     option: Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")] = None,
     limit: Limit = None,
     in_process: InProcess = False,
@@ -66,6 +75,7 @@ def duel(
 
     given = DuelOptions(
         game=game, players=players, sprt=sprt, alpha=alpha, beta=beta, max_blocks=max_blocks, copies=copies, jobs=jobs, seed=seed,
-        options=option or [], limit=limit, isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, summary=summary,
+        openings=openings, options=option or [], limit=limit, isolation=IsolationFlags(in_process, sandbox, memory), as_json=json,
+        summary=summary,
     )  # fmt: skip
     raise typer.Exit(run(new, old, given))

@@ -7,21 +7,21 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from rich.text import Text
 
 from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.live_standings import LiveStandings
+from botdrome.cli.openings import NONE, openings_called
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
 from botdrome.cli.tournament_report import TournamentReport, live_table, score_table
 from botdrome.client.program import CannotStart
 from botdrome.contest.schedule import Fixture
 from botdrome.formats import Format
 from botdrome.games.chance import Chance
-from botdrome.games.game import BadOption, Game
-from botdrome.games.gomoku import Gomoku
+from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.match.terms import Pace
 from botdrome.match.time_control import BadTimeControl, read_time_control
@@ -29,7 +29,6 @@ from botdrome.runner.batches import PoolTrouble
 from botdrome.runner.names import distinct_names
 from botdrome.runner.scenes import SceneQueue
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
-from botdrome.wire.gomocup import EXAMPLE, BadOpening, read_openings
 
 if TYPE_CHECKING:
     from botdrome.runner.match_worker import UnplayedMatch
@@ -47,7 +46,7 @@ class PlayOptions(Struct, frozen=True, kw_only=True):
     seed: int = 1
     players: int | None = None
     options: list[str] = []
-    openings: Path | None = None
+    openings: str = NONE
     save: Path | None = None
     limit: int | None = None
     clock: str = ""
@@ -73,11 +72,12 @@ def _plan(game: str, bots: list[str], given: PlayOptions) -> TournamentPlan:
     options = read_options(given.options)
     set_up = with_options(row.game, options)
     set_up.start(seats, Chance(given.seed))
-    openings = _openings(given.openings, set_up, seats) if given.openings else ()
-    matches = given.matches or (len(openings) * seats if openings else MATCHES)
+    openings = openings_called(given.openings, set_up, seats)
+    matches = given.matches or len(openings.listed) * seats or MATCHES
     return TournamentPlan(
         game, tuple(bots), distinct_names(bots), seats, matches, given.seed, options, str(given.save or ""),
-        given.isolation.isolation(), given.limit, openings=openings, pace=_pace(given.clock),
+        given.isolation.isolation(), given.limit, openings=openings.listed, pace=_pace(given.clock),
+        random_openings=openings.random,
     )  # fmt: skip
 
 
@@ -86,28 +86,6 @@ def _pace(clock: str) -> Pace | None:
         return read_time_control(clock) if clock else None
     except BadTimeControl as problem:
         raise CommandError(f"--clock: {problem}") from None
-
-
-def _openings(file: Path, game: Game[Any], seats: int) -> tuple[Any, ...]:
-    """Read a file of openings, and check that each of them can be played."""
-    if not isinstance(game, Gomoku):
-        raise CommandError(f"--openings is for gomoku, not for {game.name}")
-    if game.opening is not None:
-        raise CommandError("--openings cannot be combined with --option opening=...")
-    try:
-        openings = read_openings(file.read_text(), game.size)
-    except OSError as error:
-        raise CommandError(f"{file} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise CommandError(f"{file} is no text file") from None
-    except BadOpening as problem:
-        raise CommandError(f"{file}: {problem}") from None
-    for number, opening in openings.items():
-        try:
-            with_options(game, {"opening": opening}).check(seats)
-        except BadOption as problem:
-            raise CommandError(f"{file}: line {number}: {str(problem).removeprefix('opening: ')}; {EXAMPLE}") from None
-    return tuple(openings.values())
 
 
 def _shown(plan: TournamentPlan, given: PlayOptions) -> int:

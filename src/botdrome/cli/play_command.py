@@ -20,6 +20,13 @@ Limit = Annotated[int | None, typer.Option(min=1, metavar="MS", help="The time l
 Dask = Annotated[
     str, typer.Option(metavar="ADDRESS", help="Play on a Dask cluster instead: its scheduler, such as tcp://10.0.0.5:8786.")
 ]
+Openings = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE|random|none",
+        help="Openings for gomoku, as in Gomocup, or random ones in games without chance. Each is played once per seating.",
+    ),
+]
 TimeControl = Annotated[
     str, typer.Option(metavar="CONTROL", help="A chess clock in seconds, such as 40/60+0.6, or a bank, such as 5/move+60.")
 ]
@@ -39,9 +46,7 @@ def play(
         int | None, typer.Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]")
     ] = None,
     option: Annotated[list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")] = None,
-    openings: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Openings for gomoku, as in Gomocup. Each is played once per seating.")
-    ] = None,
+    openings: Openings = "none",
     limit: Limit = None,
     clock: TimeControl = "",
     save: Annotated[

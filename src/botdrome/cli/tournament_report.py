@@ -16,7 +16,7 @@ from rich.text import Text
 from botdrome.cli.live_standings import MOST_LIVE
 from botdrome.cli.match_spool import MatchSpool
 from botdrome.cli.terminal import Terminal
-from botdrome.contest.block_counts import BlockCounts
+from botdrome.contest.block_counts import BlockCounts, Repetition
 from botdrome.contest.circular import CircularResults, circular_counted
 from botdrome.contest.schedule import Fixture
 from botdrome.contest.standings import Standings, Tally
@@ -57,7 +57,7 @@ class TournamentReport:
         if outcome.faults:
             self._add_examples(outcome)
         self.standings.add(outcome.fixture.entrants, outcome.result)
-        self._blocks.add(outcome.fixture.seed, outcome.fixture.entrants, outcome.result.places)
+        self._blocks.add(outcome.fixture.seed, outcome.fixture.entrants, outcome.result.places, outcome.fingerprint)
         for seat, entrant in enumerate(outcome.fixture.entrants):
             self.efforts[entrant].moves += outcome.efforts[seat].moves
             self.efforts[entrant].seconds += outcome.efforts[seat].seconds
@@ -75,6 +75,10 @@ class TournamentReport:
     def ratings(self) -> Ratings:
         """The ratings of the bots, once all outcomes are added. A meeting on one seed is a block."""
         return rate_counted(self._blocks.counted())
+
+    @cached_property
+    def repetition(self) -> Repetition:
+        return self._blocks.repetition()
 
     @cached_property
     def circular(self) -> CircularResults | None:
@@ -150,6 +154,7 @@ class TournamentReport:
     def as_data(self) -> dict[str, Any]:
         return ({"unplayed": [words for _, words in self.unplayed]} if self.unplayed else {}) | {
             "standings": [self._standing(tally) for tally in self.standings.ranked()],
+            "distinctGames": self.repetition.games,
             "notComparable": self.ratings.groups() if len(self.ratings.groups()) > 1 else [],
             "circular": None if self.circular is None else {"triads": self.circular.triads, "nashAverage": self.circular.nash},
         }
@@ -207,11 +212,13 @@ def live_table(report: TournamentReport) -> Table:
 
 
 def _remarks(report: TournamentReport) -> list[str]:
-    """What the table cannot say: bots that never met, and circular results."""
+    """What the table cannot say: repeated games, bots that never met, and circular results."""
     groups, circular = report.ratings.groups(), report.circular
     remarks = [f"Not played: {words}" for _, words in report.unplayed[:MOST_EXAMPLES]]
     if (more_unplayed := len(report.unplayed) - len(remarks)) > 0:
         remarks.append(f"... and {more_unplayed} more that were not played; --json lists them all")
+    if repeated := report.repetition.words():
+        remarks.append(repeated)
     if len(groups) > 1:
         remarks.append(f"Not comparable, since they have never met: {' | '.join(', '.join(group) for group in groups)}")
     if circular is not None:

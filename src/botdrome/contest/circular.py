@@ -11,7 +11,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from botdrome.contest.rating import wilson
-from botdrome.contest.strength import Block
+from botdrome.contest.strength import Block, CountedBlock
 
 ROUNDS = 2000
 MOST_PLAYERS = 60
@@ -23,7 +23,7 @@ class HeadToHead(Struct):
 
     points: float = 0.0
     games: int = 0
-    blocks: int = 0
+    blocks: float = 0.0
 
     @property
     def share(self) -> float:
@@ -49,11 +49,10 @@ class CircularResults(Struct, frozen=True):
 
 def circular_results(blocks: Iterable[Block]) -> CircularResults | None:
     """Return None if no results are circular beyond chance."""
-    return circular_counted((block, 1) for block in blocks)
+    return circular_counted((block, 1, 1.0) for block in blocks)
 
 
-def circular_counted(blocks: Iterable[tuple[Block, int]]) -> CircularResults | None:
-    """Return the circular results of blocks that are given with the number of times each occurred."""
+def circular_counted(blocks: Iterable[CountedBlock]) -> CircularResults | None:
     table = head_to_head(blocks)
     names = sorted({name for pair in table for name in pair})
     triads = _triads(table, names) if len(names) <= MOST_PLAYERS else []
@@ -63,9 +62,9 @@ def circular_counted(blocks: Iterable[tuple[Block, int]]) -> CircularResults | N
     return CircularResults(triads, shares, nash_average(table, names))
 
 
-def head_to_head(blocks: Iterable[tuple[Block, int]]) -> Table:
+def head_to_head(blocks: Iterable[CountedBlock]) -> Table:
     table: defaultdict[tuple[str, str], HeadToHead] = defaultdict(HeadToHead)
-    for block, times in blocks:
+    for block, times, share in blocks:
         met = set[tuple[str, str]]()
         for places in block:
             for one, two in combinations(places, 2):
@@ -75,7 +74,7 @@ def head_to_head(blocks: Iterable[tuple[Block, int]]) -> Table:
                     table[pair].games += times
                     met.add(pair)
         for pair in met:
-            table[pair].blocks += times
+            table[pair].blocks += times * share
     return table
 
 

@@ -6,10 +6,14 @@ from botdrome.contest.progress import ContestProgress
 from botdrome.contest.strength import Ratings, rate_counted
 
 
-def contest_ratings(progress: ContestProgress) -> Ratings:
-    """Rate the entrants by the matches that were played; forfeits do not count."""
+def contest_blocks(progress: ContestProgress) -> BlockCounts:
+    """Return the matches that were played; forfeits do not count."""
     blocks = BlockCounts([entrant.name for entrant in progress.entrants])
     for fixture, result in played_in(progress.rounds, progress.results):
         if result.places and not result.absent:
-            blocks.add((fixture.meeting, fixture.seed), fixture.entrants, result.places)
-    return rate_counted(blocks.counted())
+            blocks.add((fixture.meeting, fixture.seed), fixture.entrants, result.places, result.fingerprint)
+    return blocks
+
+
+def contest_ratings(progress: ContestProgress) -> Ratings:
+    return rate_counted(contest_blocks(progress).counted())

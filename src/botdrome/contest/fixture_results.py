@@ -7,7 +7,7 @@ CRASHES = {"crash", "disconnect", "flood", "unreadable"}
 """Causes that count as a crash of the bot."""
 
 
-def fixture_result(result: Result, match: str) -> FixtureResult:
+def fixture_result(result: Result, match: str, fingerprint: int = 0) -> FixtureResult:
     """Return the result of a fixture that was played in this match."""
     crashed = tuple([seat for seat, cause in enumerate(result.causes) if cause in CRASHES])
-    return FixtureResult(result.places, (), crashed, match)
+    return FixtureResult(result.places, (), crashed, match, fingerprint)

@@ -14,7 +14,7 @@ def elo_points(share: float) -> float:
     return inf if share > 1 - CERTAIN else 400 * log10(share / (1 - share))
 
 
-def wilson(share: float, games: int) -> tuple[float, float]:
+def wilson(share: float, games: float) -> tuple[float, float]:
     """Return the 95 % interval of a share of the points. It holds after one game, and at 0 and 1."""
     shrink = 1 + Z95**2 / games
     middle = (share + Z95**2 / (2 * games)) / shrink

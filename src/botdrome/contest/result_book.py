@@ -1,8 +1,10 @@
-"""Results of a contest in two bytes each, so that contests of any length fit in memory."""
+"""Results of a contest in ten bytes each, so that contests of any length fit in memory."""
 
 from array import array
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from botdrome.contest.formats.format import FixtureResult
 
@@ -25,6 +27,7 @@ class ResultBook(MutableMapping[str, FixtureResult]):
         self._numbers: dict[FixtureResult, int] = {}
         """One more than the index of each kind."""
         self._rounds: dict[int, Cells] = {}
+        self._fingerprints: dict[int, Cells] = {}
         self._others: dict[str, FixtureResult] = {}
         """The results that have no cell: further matches of a series, and whatever is rare."""
         self._in_cells = 0
@@ -47,7 +50,8 @@ class ResultBook(MutableMapping[str, FixtureResult]):
         cells = self._rounds.get(round_, ())
         if index >= len(cells) or not cells[index]:
             raise KeyError(key)
-        return self._kinds[cells[index] - 1]
+        kind, fingerprint = self._kinds[cells[index] - 1], self._fingerprints[round_][index]
+        return replace(kind, fingerprint=fingerprint) if fingerprint else kind
 
     def __setitem__(self, key: str, result: FixtureResult) -> None:
         self.pop(key, None)
@@ -57,9 +61,11 @@ class ResultBook(MutableMapping[str, FixtureResult]):
             self._others[key] = result
             return
         cells = self._rounds.setdefault(round_, array("H"))
-        if index >= len(cells):
-            cells.extend(array("H", bytes(2 * (index + 1 - len(cells)))))
-        cells[index] = number
+        fingerprints = self._fingerprints.setdefault(round_, array("Q"))
+        if (more := index + 1 - len(cells)) > 0:
+            cells.extend(array("H", bytes(2 * more)))
+            fingerprints.extend(array("Q", bytes(8 * more)))
+        cells[index], fingerprints[index] = number, result.fingerprint
         self._in_cells += 1
 
     def __delitem__(self, key: str) -> None:
@@ -81,6 +87,7 @@ class ResultBook(MutableMapping[str, FixtureResult]):
 
     def _number(self, result: FixtureResult) -> int:
         """Return the number of a kind of results; 0: there are too many kinds."""
+        result = replace(result, fingerprint=0)
         number = self._numbers.get(result, 0)
         if not number and len(self._kinds) < MOST_KINDS:
             self._kinds.append(result)

@@ -48,11 +48,15 @@ class BlockScores(Struct):
     """The scores of the blocks so far."""
 
     blocks: int = 0
+    distinct: int = 0
+    """Blocks whose games are no repetition. Only so many count, since a repeated block tells nothing new."""
     total: float = 0.0
     squares: float = 0.0
 
-    def add(self, score: float) -> None:
+    def add(self, score: float, new: bool = True) -> None:
+        """`new`: no earlier block has the same games."""
         self.blocks += 1
+        self.distinct += new
         self.total += score
         self.squares += score * score
 
@@ -62,18 +66,19 @@ class BlockScores(Struct):
 
     def with_prior(self) -> tuple[float, float]:
         """Return the mean and the variance of the blocks together with those of the prior."""
-        blocks = self.blocks + PRIOR_BLOCKS
-        mean = (self.total + PRIOR_BLOCKS / 2) / blocks
-        return mean, (self.squares + PRIOR_BLOCKS / 2) / blocks - mean * mean
+        share = self.distinct / self.blocks if self.blocks else 0.0
+        blocks = self.distinct + PRIOR_BLOCKS
+        mean = (share * self.total + PRIOR_BLOCKS / 2) / blocks
+        return mean, (share * self.squares + PRIOR_BLOCKS / 2) / blocks - mean * mean
 
     def llr(self, test: SequentialTest) -> float:
         """Return the logarithm of the likelihood ratio."""
         mean, variance = self.with_prior()
         far0, far1 = mean - expected(test.elo0, 0), mean - expected(test.elo1, 0)
-        return self.blocks / 2 * log((variance + far0 * far0) / (variance + far1 * far1))
+        return self.distinct / 2 * log((variance + far0 * far0) / (variance + far1 * far1))
 
     def decision(self, test: SequentialTest) -> Decision | None:
-        if self.blocks < LEAST_BLOCKS:
+        if self.distinct < LEAST_BLOCKS:
             return None
         llr = self.llr(test)
         return "better" if llr >= test.upper else "not better" if llr <= test.lower else None
@@ -81,7 +86,7 @@ class BlockScores(Struct):
     def elo(self) -> tuple[float, float, float]:
         """Return the Elo difference, and the ends of an ordinary 95 % interval, which holds less often after a decision."""
         _, variance = self.with_prior()
-        reach = Z95 * sqrt(variance / self.blocks) if self.blocks else 1.0
+        reach = Z95 * sqrt(variance / self.distinct) if self.distinct else 1.0
         low, high = max(0.0, self.mean - reach), min(1.0, self.mean + reach)
         return elo_points(self.mean), elo_points(low), elo_points(high)
 

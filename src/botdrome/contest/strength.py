@@ -25,6 +25,8 @@ VERSION = (POINTS / 200) ** 2
 Places = Mapping[str, int]
 """The places of the players of one match; 1 is the best, and players that are level share a place."""
 Block = Sequence[Places]
+CountedBlock = tuple[Block, int, float]
+"""A block, the number of times it occurred, and the share of these times that count: repeated games tell nothing new."""
 SingleMatch = tuple[tuple[str, int], ...]
 """The places of one match that is a block of its own. Sort them, so that equal results are counted together."""
 
@@ -77,14 +79,13 @@ class Ratings:
 
 def rate(blocks: Iterable[Block], parents: Mapping[str, str] | None = None) -> Ratings:
     """Rate players. `parents` names the earlier version of a player, from whose rating it starts."""
-    return rate_counted(((block, 1) for block in blocks), parents)
+    return rate_counted(((block, 1, 1.0) for block in blocks), parents)
 
 
-def rate_counted(blocks: Iterable[tuple[Block, int]], parents: Mapping[str, str] | None = None) -> Ratings:
-    """Rate players by blocks that are given with the number of times each occurred."""
+def rate_counted(blocks: Iterable[CountedBlock], parents: Mapping[str, str] | None = None) -> Ratings:
     pool = _Pool(parents or {})
-    for block, times in blocks:
-        pool.add([tuple(places.items()) for places in block], times)
+    for block, times, share in blocks:
+        pool.add([tuple(places.items()) for places in block], times, share)
     return Ratings(pool)
 
 
@@ -102,9 +103,10 @@ class _Pool:
     def __init__(self, parents: Mapping[str, str]) -> None:
         self.names: list[str] = []
         self._places: dict[str, int] = {}
-        self.games, self.draws, self.blocks_of = list[int](), list[int](), list[int]()
-        self.blocks: list[tuple[int, list[_PairResult]]] = []
-        """Each with the number of times it occurred."""
+        self.games, self.draws = list[int](), list[int]()
+        self.blocks_of: list[float] = []
+        self.blocks: list[tuple[float, list[_PairResult]]] = []
+        """Each with the number of times it counts."""
         self._met: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0])
         self.parents = [(self._place(child), self._place(parent)) for child, parent in parents.items()]
         _check_ancestry(parents)
@@ -113,11 +115,12 @@ class _Pool:
         place = self._places.setdefault(name, len(self.names))
         if place == len(self.names):
             self.names.append(name)
-            for counts in (self.games, self.draws, self.blocks_of):
-                counts.append(0)
+            self.games.append(0)
+            self.draws.append(0)
+            self.blocks_of.append(0.0)
         return place
 
-    def add(self, matches: Sequence[SingleMatch], times: int) -> None:
+    def add(self, matches: Sequence[SingleMatch], times: int, share: float = 1.0) -> None:
         pairs: dict[tuple[int, int], tuple[float, int]] = {}
         players = set[int]()
         for match in matches:
@@ -130,14 +133,15 @@ class _Pool:
             for (one, first), (two, second) in combinations(seats, 2):
                 points, met = pairs.get((one, two), (0.0, 0))
                 pairs[one, two] = points + (1.0 if first < second else 0.5 if first == second else 0.0), met + 1
+        weight = times * share
         for player in players:
-            self.blocks_of[player] += times
+            self.blocks_of[player] += weight
         for pair, (points, met) in pairs.items():
             total = self._met[pair]
-            total[0] += times * points
-            total[1] += times * met
+            total[0] += weight * points
+            total[1] += weight * met
         if pairs:
-            self.blocks.append((times, [(one, two, points, met) for (one, two), (points, met) in pairs.items()]))
+            self.blocks.append((weight, [(one, two, points, met) for (one, two), (points, met) in pairs.items()]))
 
     def springs(self, values: Sequence[float]) -> tuple[Springs, list[float]]:
         """Return the second derivative, and the gradient."""
@@ -177,15 +181,15 @@ class _Pool:
         pairs = (*self._met, *self.parents)
         members = _connected(len(self.names), pairs)
         members.sort(key=lambda group: (-len(group), min(self.names[player] for player in group)))
-        groups = [Variances(group, [self.blocks_of[member] for member in group]) for group in members]
+        groups = [Variances(group, [round(self.blocks_of[member]) for member in group]) for group in members]
         local = {member: (group, place) for group in groups for place, member in enumerate(group.members)}
         springs, _ = self.springs(values)
         for (one, two), weight in zip(pairs, springs.weights, strict=True):
             group, place = local[one]
             group.springs.append((place, local[two][1], weight))
-        for times, block in self.blocks:
+        for weight, block in self.blocks:
             group, _ = local[block[0][0]]
-            group.add_block(times, [(local[one][1], local[two][1], surplus) for one, two, surplus in _surplus(block, values)])
+            group.add_block(weight, [(local[one][1], local[two][1], surplus) for one, two, surplus in _surplus(block, values)])
         for member, prior in enumerate(springs.own):
             group, place = local[member]
             group.names[self.names[member]] = place

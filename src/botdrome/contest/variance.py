@@ -27,7 +27,7 @@ class Variances:
         self._spread: defaultdict[tuple[int, int], float] = defaultdict(float)
         """The sum over blocks of the products of their players' surplus points."""
 
-    def add_block(self, times: int, surplus: Iterable[tuple[int, int, float]]) -> None:
+    def add_block(self, times: float, surplus: Iterable[tuple[int, int, float]]) -> None:
         extra: dict[int, float] = {}
         for one, two, points in surplus:
             extra[one] = extra.get(one, 0.0) + points

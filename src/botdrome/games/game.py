@@ -35,6 +35,8 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
     """The version of the rules. It rises when the same moves may lead to another position."""
     counts_departures: ClassVar[bool] = False
     """True: the scores account for seats that are out. False: such seats rank below all that stayed."""
+    opening_moves: ClassVar[int] = 0
+    """The moves of a random opening, for games without chance or secrets in which one seat moves at a time. 0: none is needed."""
 
     def by_rules(self, version: int) -> "Game[Any]":
         """Return the set-up under an earlier version of the rules, for replays. Raise BadOption if that version is unknown."""

@@ -49,6 +49,7 @@ def _stretches_through(x: int, y: int, size: int, win_length: int) -> Iterator[s
 class Gomoku(Game[Point], frozen=True):
     name: ClassVar[str] = "gomoku"
     players: ClassVar[range] = range(2, 3)
+    opening_moves: ClassVar[int] = 4
 
     size: Annotated[int, Meta(description="rows and columns of the board", ge=5, le=25)] = 15
     win_length: Annotated[int, Meta(description="how many stones in a row win; more do too", ge=3, le=25)] = 5

@@ -23,6 +23,7 @@ TURNS = ((0,), (1,))
 class NoughtsAndCrosses(Game[Space], frozen=True):
     name: ClassVar[str] = "noughts-and-crosses"
     players: ClassVar[range] = range(2, 3)
+    opening_moves: ClassVar[int] = 2
 
     board: Rows = EMPTY
     taken: tuple[int, int] = (0, 0)

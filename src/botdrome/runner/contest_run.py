@@ -149,7 +149,7 @@ class ContestRun:
 
     def _result(self, played: PlayedFixture) -> FixtureResult:
         if played.outcome is not None:
-            return fixture_result(played.outcome.result, os.urandom(8).hex())
+            return fixture_result(played.outcome.result, os.urandom(8).hex(), played.outcome.fingerprint)
         if self.document.penalties.no_show == "wait":
             raise ContestWaits("; ".join(filter(None, played.absent.values())))
         return unplayed(self.progress.document, played.fixture, played.absent)

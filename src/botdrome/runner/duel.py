@@ -45,6 +45,8 @@ class PlayedBlock(Struct, frozen=True):
     outcomes: list[MatchOutcome]
     score: float
     """The share of the points of the new bot against the old one."""
+    games: tuple[int, ...]
+    """The same number for the same game in the same seats."""
 
 
 def play_blocks(plan: DuelPlan, jobs: int) -> Generator[PlayedBlock, None, None]:
@@ -62,7 +64,10 @@ def _in_order(plan: DuelPlan, outcomes: Generator[MatchOutcome, None, None], siz
             waiting.setdefault(outcome.fixture.seed, []).append(outcome)
             while len(waiting.get(seed, ())) == size:
                 block = waiting.pop(seed)
-                yield PlayedBlock(block, block_score((_seating(plan, one), one.result.places) for one in block))
+                seats = [_seating(plan, one) for one in block]
+                score = block_score((seating, one.result.places) for seating, one in zip(seats, block, strict=True))
+                games = [hash((seating, one.fingerprint)) for seating, one in zip(seats, block, strict=True)]
+                yield PlayedBlock(block, score, tuple(sorted(games)))
                 seed += 1
 
 

@@ -13,9 +13,11 @@ from msgspec.structs import replace
 from botdrome.contest.schedule import Fixture, fixtures
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
+from botdrome.games.openings import random_opening
 from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.match.events import Player, Result
+from botdrome.match.fingerprint import fingerprint
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
 from botdrome.match.terms import Milliseconds, Pace, Terms, offline
@@ -25,6 +27,8 @@ from botdrome.runner.scenes import SceneQueue, Show, Stage
 from botdrome.runner.seats import Effort, ProgramSeat, Seat, check_bot, make_seat
 from botdrome.runner.table import OfflineTable
 
+OPENING_STEP = -2_000_000
+"""The step of the chance that draws openings. No match and no bot uses it."""
 LAST_LINES = 20
 """Lines of its log that are told with a bot's fault."""
 
@@ -63,6 +67,8 @@ class TournamentPlan(Struct, frozen=True):
     """Values of the option `opening`: each is played with one seed."""
     pace: Pace | None = None
     """The time control; None: that of the game."""
+    random_openings: bool = False
+    """Whether each seed has random first moves of its own. Then a match is one board."""
 
     def game_options(self, fixture: Fixture) -> dict[str, Any]:
         """Return the options of one match."""
@@ -76,6 +82,7 @@ class TournamentPlan(Struct, frozen=True):
     def terms(self) -> Terms:
         usual = FORMATS[self.game].terms
         terms = offline(usual if self.pace is None else replace(usual, pace=self.pace))
+        terms = replace(terms, boards=1) if self.random_openings else terms
         return terms if self.limit is None else replace(terms, pace=replace(terms.pace, limit=self.limit, first=None))
 
 
@@ -98,10 +105,13 @@ class MatchOutcome(Struct, frozen=True):
     record: bytes = b""
     view: dict[str, Any] = field(default_factory=dict)
     """The public view of the last position."""
+    fingerprint: int = 0
 
 
 def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = None) -> MatchOutcome:
     match = Match(with_options(FORMATS[plan.game].game, plan.game_options(fixture)), plan.seats, plan.terms(), fixture.seed)
+    if plan.random_openings:
+        _open(match)
     names = tuple(plan.names[entrant] for entrant in fixture.entrants)
     stage = Stage(match_name(plan, fixture), match, names, show) if show else None
     seats: list[Seat] = []
@@ -123,13 +133,21 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
     logs = {player: _last_lines(seats[player].log) for player in table.faults if seats[player].log}
     kept = (match_file(match, names), match.view(None)) if plan.records else (b"", {})
     refused, late, faults = tuple(table.refused), tuple(table.late), _late_faults(table.late, plan) | table.faults
-    unstarted = frozenset(table.unstarted)
-    return MatchOutcome(fixture, match.result, efforts, refused, late, faults, headlines, logs, unstarted, file, *kept)
+    unstarted, game = frozenset(table.unstarted), fingerprint(match)
+    return MatchOutcome(fixture, match.result, efforts, refused, late, faults, headlines, logs, unstarted, file, *kept, game)
 
 
 def _late_faults(counts: Sequence[int], plan: TournamentPlan) -> dict[int, str]:
     limit = f"after the limit of {plan.terms().pace.limit} ms"
     return {player: f"{plural(count, 'late move')}, {limit}" for player, count in enumerate(counts) if count}
+
+
+def _open(match: Match) -> None:
+    """Play the opening of the match's seed. Its moves are inputs like others, so the match replays from its record."""
+    match.start()
+    for raw in random_opening(match.game, match.players, Chance(match.seed, OPENING_STEP)):
+        (player,) = match.awaited
+        match.submit(player, raw, 0)
 
 
 def _last_lines(log: str) -> str:

@@ -485,6 +485,7 @@ export interface FixtureResult {
   absent: number[];
   crashed: number[];
   match: string;
+  fingerprint: number;
 }
 
 export interface FoundContest {

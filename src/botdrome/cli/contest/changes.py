@@ -32,6 +32,8 @@ def print_report(report: ContestReport, lines: int | None = 0) -> None:
     if entry.why:
         terminal.print(Text(f"It waits for its organiser: {entry.why}", "yellow"), soft_wrap=True)
     terminal.print(standings_table(report.progress, report.ratings), soft_wrap=True)
+    if repeated := report.repetition.words():
+        terminal.print(repeated, soft_wrap=True)
     groups = report.ratings.groups()
     if len(groups) > 1:
         apart = " | ".join(", ".join(group) for group in groups)

@@ -8,10 +8,11 @@ from msgspec import Struct
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from botdrome.contest.contest_ratings import contest_ratings
+from botdrome.contest.block_counts import Repetition
+from botdrome.contest.contest_ratings import contest_blocks
 from botdrome.contest.formats.format import Standing
 from botdrome.contest.progress import ContestProgress
-from botdrome.contest.strength import MEAN, Ratings
+from botdrome.contest.strength import MEAN, Ratings, rate_counted
 from botdrome.store.contest_journal import LogLine, StoredContest
 
 SHOWN_LINES = 10
@@ -24,6 +25,7 @@ class ContestReport(Struct, frozen=True):
     contest: StoredContest
     progress: ContestProgress
     ratings: Ratings
+    repetition: Repetition
 
     def headline(self) -> str:
         document, state = self.contest.entry.document, self.contest.entry.state
@@ -42,6 +44,7 @@ class ContestReport(Struct, frozen=True):
             "why": entry.why,
             "matches": {"played": len(self.progress.results), "expected": self.progress.expected},
             "standings": [self._standing(standing) for standing in self.progress.standings()],
+            "distinctGames": self.repetition.games,
             "notComparable": self.ratings.groups() if len(self.ratings.groups()) > 1 else [],
             "rounds": [
                 {
@@ -67,7 +70,8 @@ class ContestReport(Struct, frozen=True):
 
 def report_of(contest: StoredContest) -> ContestReport:
     progress = ContestProgress(contest.entry.document, contest.entrants, contest.results)
-    return ContestReport(contest, progress, contest_ratings(progress))
+    blocks = contest_blocks(progress)
+    return ContestReport(contest, progress, rate_counted(blocks.counted()), blocks.repetition())
 
 
 def standings_table(progress: ContestProgress, ratings: Ratings | None = None, most: int | None = None) -> Table:

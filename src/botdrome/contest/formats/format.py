@@ -63,6 +63,8 @@ class FixtureResult(Struct, frozen=True, omit_defaults=True):
     """The seats that were put out by a fault."""
     match: str = ""
     """The id of the match; empty if none was played."""
+    fingerprint: int = 0
+    """The same number for the same game, move by move; 0: unknown."""
 
 
 Results = Mapping[str, FixtureResult]

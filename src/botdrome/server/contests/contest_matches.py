@@ -7,6 +7,7 @@ from botdrome.contest.document import ContestDocument
 from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.fixture_seeds import match_seed
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
+from botdrome.match.fingerprint import fingerprint
 from botdrome.server.contests.contest_player import contest_table
 from botdrome.server.contests.present_players import PresentPlayers
 from botdrome.server.tables.subscriber import Subscriber
@@ -61,7 +62,7 @@ class ContestMatches:
 
 def _result(table: Table) -> FixtureResult | None:
     result = table.match.result
-    return None if result is None or result.aborted else fixture_result(result, table.entry.id)
+    return None if result is None or result.aborted else fixture_result(result, table.entry.id, fingerprint(table.match))
 
 
 def _notes(fixture: ContestFixture, table: Table) -> tuple[Note, ...]:
