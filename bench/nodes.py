@@ -77,7 +77,7 @@ class PlannedMembers:
 
 async def serve(plan: NodePlan) -> None:
     settings = load_settings(
-        {"port": 0, "db": plan.store, "match_start_delay": 0.0, "duel_port": 0, "boats_port": 0, "bomber_port": 0}
+        {"port": 0, "db": plan.store, "match_start_delay": 0.0, "duel_port": 0, "boats_port": 0, "bomber_port": 0, "cube_port": 0}
     )
     server, members = await open_server(settings), PlannedMembers(plan)
     links = NatsLinks(plan.nats, members, "bench")

@@ -70,7 +70,7 @@ def _cpu(processes: list[psutil.Process]) -> float:
 def running_nodes(count: int, db: str, nats: NatsEngine, postgres: object) -> Iterator[RunningNodes]:
     command = [sys.executable, "-c", "from botdrome.cli.app import main; main()", "serve", "--workers", str(count)]
     command += ["--db", db, "--set", "match.start_delay=0", "--port", "0", "--processes", "1"]
-    command += ["--duel-port", "-1", "--boats-port", "-1", "--bomber-port", "-1"]
+    command += ["--duel-port", "-1", "--boats-port", "-1", "--bomber-port", "-1", "--cube-port", "-1"]
     process = psutil.Popen(
         ["taskset", "-c", "0", *command], stderr=subprocess.PIPE, text=True, env=os.environ | {"BOTDROME_NATS": nats.url}
     )

@@ -20,7 +20,7 @@ from botdrome.store import sqlite
 # A process started by a test runs the same Botdrome as the test: the sources, or the compiled modules.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
 # A server started as a process listens on ports chosen by the system, not on the default ports.
-os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMBER_PORT="0")
+os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMBER_PORT="0", BOTDROME_CUBE_PORT="0")
 
 # Tests do not cut the power, so SQLite need not flush to disk: it would do so 16 times in a test with a server.
 assert sqlite.SETTINGS[0] == "synchronous = FULL"

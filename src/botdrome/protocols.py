@@ -19,7 +19,7 @@ from botdrome.server.settings_sources import Note, read_settings
 
 PROTOCOLS = (
     Protocol("bomber", open_bomber, BomberSection, "Bomberman API", "Bomberman over HTTP", "/bomber/rest"),
-    Protocol("cube", open_cube, CubeSection, "socket.io alone", "Battlecube (socket.io)", "/socket.io/"),
+    Protocol("cube", open_cube, CubeSection, "Battlecube's own port", "Battlecube (socket.io)", "/socket.io/"),
     Protocol("duel", open_duel, DuelSection, "duel arena (TCP)"),
     Protocol("boats", open_boats, BoatsSection, "boat games (TCP)", port_name="xbs"),
     Protocol("battlebot", open_battlebot),  # the last, as it takes the WebSockets of all other targets

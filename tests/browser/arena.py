@@ -18,7 +18,7 @@ from tests.patience import PATIENCE
 OPERATOR = "the operator of the tests"
 SETTINGS = {
     "house_fill": "true", "house_wait": "0", "match_start_delay": "0", "duel_port": "-1", "boats_port": "-1", "bomber_port": "-1",
-    "operator_token": OPERATOR, "drain": "0",
+    "cube_port": "-1",     "operator_token": OPERATOR, "drain": "0",
 }  # fmt: skip
 
 

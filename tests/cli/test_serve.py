@@ -31,6 +31,14 @@ async def test_rooms_that_share_a_port_are_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
+async def test_the_port_of_battlecubes_original_page_is_shown(tmp_path: Path) -> None:
+    console = Terminal(file=io.StringIO(), record=True)
+    async with server(tmp_path, cube_port=-1) as house:
+        show(house, console)
+        assert f"  Battlecube's own port   127.0.0.1:{house.ports['cube']}" in console.export_text().splitlines()
+
+
+@pytest.mark.anyio
 async def test_the_screen_says_where_to_watch_and_what_stopping_means(tmp_path: Path) -> None:
     console = Terminal(file=io.StringIO(), record=True)
     async with server(tmp_path, drain=25.0) as house, httpx.AsyncClient() as http:

@@ -47,7 +47,7 @@ def output(process: "subprocess.Popen[str]") -> str:
 @contextmanager
 def server(folder: Path) -> Iterator[str]:
     """The page's command, on ports of the system's choice."""
-    ports = {f"BOTDROME_{name}": "0" for name in ("PORT", "DUEL_PORT", "BOATS_PORT", "BOMBER_PORT", "CONTEST_WAIT")}
+    ports = {f"BOTDROME_{name}": "0" for name in ("PORT", "DUEL_PORT", "BOATS_PORT", "BOMBER_PORT", "CUBE_PORT", "CONTEST_WAIT")}
     process = start(folder, COMMANDS[SERVE], **ports)
     assert process.stderr is not None
     try:

@@ -32,6 +32,7 @@ def settings(db: str, folder: Path, **changes: Any) -> Settings:
         "duel_port": -1,
         "boats_port": -1,
         "bomber_port": 0,
+        "cube_port": 0,
         "match_start_delay": 0.0,
         "drain": 0.0,
     }

@@ -22,7 +22,7 @@ from tests.patience import PATIENCE as PATIENCE
 @asynccontextmanager
 async def server(folder: Path, **changes: Any) -> AsyncIterator[RunningServer]:
     """A server on a port of the system's choice."""
-    quick: dict[str, Any] = dict.fromkeys(("port", "duel_port", "boats_port", "bomber_port"), 0)
+    quick: dict[str, Any] = dict.fromkeys(("port", "duel_port", "boats_port", "bomber_port", "cube_port"), 0)
     quick |= {"match_start_delay": 0.0, "drain": 0.0, "cube_limit": 60.0}
     quick["db"] = f"sqlite:///{folder / 'test.db'}"
     house = await open_server(load_settings(quick | changes))

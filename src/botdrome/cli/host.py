@@ -21,7 +21,7 @@ from botdrome.cli.serve import show_operator_token
 from botdrome.cli.terminal import REFUSED, Terminal, complain
 from botdrome.client.server_url import connection_problem
 from botdrome.client.terminal_text import shown
-from botdrome.protocols import load_settings
+from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
 from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.network.steady_loop import run
@@ -65,7 +65,7 @@ def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, A
     usual = {"title": "Botdrome", "max": 9, "auto_start": False, "repeat": False}
     plan = make_plan(usual | (_read(config) if config else {}) | given)
     own = {"boats.host_token": secrets.token_hex(16), "boats.rooms": (plan,)}
-    settings = load_settings({"duel.port": 0, "bomber.port": 0} | flags | own, os.environ)
+    settings = load_settings({f"{name}.port": 0 for name in protocol_sections()} | flags | own, os.environ)
     if not settings.of(BoatsSection).port:
         raise BadSetting("port: a game needs one")
     return settings

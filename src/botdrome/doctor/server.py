@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from botdrome.app import RunningServer, open_server
 from botdrome.bots.house import house_bots
@@ -11,7 +12,7 @@ from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
 from botdrome.doctor.ailments import PATIENT, ProtocolName
 from botdrome.formats import FORMATS
 from botdrome.match.events import Player
-from botdrome.protocols import load_settings
+from botdrome.protocols import load_settings, protocol_sections
 from botdrome.runner.remote_player import remote_player
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.operator.cube_runs import CubeRun
@@ -99,7 +100,8 @@ class DoctorServer:
 @asynccontextmanager
 async def doctor_server(protocol: ProtocolName, game: str) -> AsyncIterator[DoctorServer]:
     with TemporaryDirectory(prefix="botdrome-") as folder:
-        flags = {"db": f"sqlite:///{folder}/doctor.db", "port": 0, "duel.port": 0, "boats.port": 0, "bomber.port": 0}
+        flags: dict[str, Any] = {f"{name}.port": 0 for name in protocol_sections()}
+        flags |= {"db": f"sqlite:///{folder}/doctor.db", "port": 0}
         flags |= {f"{protocol}.port": -1} if protocol in ("duel", "boats") else {}
         flags |= {"drain": 0.0, "log.level": "error", "bomber.rooms": BOMBER_ROOM, "match.start_delay": 0.0}
         flags |= {"boats.rooms": ({"turn_limit": TURN, "absence": TURN},)} if protocol == "boats" else {}

@@ -34,6 +34,7 @@ class ServerProcess:
         self._log = folder / "server.log"
         self._command = [
             sys.executable, "-m", "botdrome", "serve", "--port", str(port), "--duel-port", str(duel), "--boats-port", str(boats),
+            "--cube-port", "0",
             "--db", f"sqlite:///{folder / 'rehearsal.db'}", "--operator-token", self.token, "--log-level", "warning", *flags,
         ]  # fmt: skip
         self._process: subprocess.Popen[bytes] | None = None

@@ -5,7 +5,7 @@ import json
 import socket
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import pytest
@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from botdrome.protocols import load_settings
+from botdrome.protocols import PROTOCOLS, load_settings, protocol_sections
 from botdrome.server.network import listening
 from botdrome.server.network.listening import listen, secured
 from botdrome.server.settings import BadSetting, Settings
@@ -125,6 +125,35 @@ async def test_a_host_that_cannot_be_is_named_as_such(tmp_path: Path, host: str,
         async with server(tmp_path, host=host, port=port):
             pass
     assert str(refused.value).startswith(words)
+
+
+ORIGINALS = {"bomber": 9800, "cube": 9999, "duel": 5232, "boats": 7948}
+
+
+def test_the_ports_of_the_originals_are_the_defaults() -> None:
+    assert {name: section().port for name, section in protocol_sections().items()} == ORIGINALS
+
+
+@pytest.mark.parametrize("name", ["bomber", "cube", "duel"])
+async def test_a_default_port_that_another_program_uses_is_done_without(name: str, tmp_path: Path) -> None:
+    """A port that was asked for is not."""
+    (row,) = [one for one in PROTOCOLS if one.name == name]
+
+    class Taken:
+        asked: ClassVar[list[int]] = []
+
+        async def open(self, name: str, key: str, port: int, *_: Any, **__: Any) -> None:
+            self.asked.append(port)
+            raise BadSetting(f"{key}: cannot listen on 127.0.0.1:{port}: address in use")
+
+    ports: Any = Taken()
+    async with server(tmp_path) as house:
+        (served,) = [served for one, served in house.served if one.name == name]
+        with capture_logs() as logs:
+            await row.listen(load_settings({}), served, nobody, ports)
+        assert (ports.asked, logs[0]["log_level"]) == ([ORIGINALS[name]], "warning")
+        with pytest.raises(BadSetting):
+            await row.listen(load_settings({f"{name}.port": 1}), served, nobody, ports)
 
 
 def nobody() -> Any:

@@ -11,8 +11,8 @@ class CubeSection(ProtocolSection, frozen=True):
     """Battlecube (socket.io)"""
 
     port: Annotated[
-        int, Meta(description="socket.io alone, 9999 in the original; 0: off, -1: any free port", ge=-1, le=65535)
-    ] = 0
+        int, Meta(description="socket.io alone, at the original's port; 0: off, -1: any free port", ge=-1, le=65535)
+    ] = 9999
     limit: Annotated[float, Meta(description="seconds that a bot has for a whole answer", ge=0.001)] = 5.0
     games: Annotated[int, Meta(description="games that one organiser may run, or watch, at once", ge=1)] = 100
     keep: Annotated[float, Meta(description="seconds that a game goes on after its organiser has left", ge=0)] = 300.0
