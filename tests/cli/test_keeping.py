@@ -63,6 +63,11 @@ def test_there_is_no_copy_of_a_store_that_is_not_there(command: str, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
+def test_only_its_owner_reads_an_export(db: str, tmp_path: Path) -> None:
+    assert run("export", f"{tmp_path}/copy.jsonl", "--db", db).exit_code == 0
+    assert oct((tmp_path / "copy.jsonl").stat().st_mode & 0o777) == "0o600"
+
+
 def test_a_backup_is_a_store(db: str, tmp_path: Path) -> None:
     assert run("backup", f"{tmp_path}/copy.db", "--db", db).exit_code == 0
     assert names(run("export", "--db", f"sqlite:///{tmp_path}/copy.db").stdout_bytes) == ["ada"]

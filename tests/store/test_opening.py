@@ -1,6 +1,7 @@
 """Opening: URLs, folders, versions; and backups."""
 
 import asyncio
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -15,9 +16,11 @@ from sqlalchemy import create_engine
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import CreateIndex, CreateTable
+from structlog.testing import capture_logs
 
 from botdrome.store import schema
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
+from botdrome.store.private_files import make_private
 from botdrome.store.store import Wanted
 from botdrome.store.tables import metadata
 from tests.store.entries import a_bot, a_match, play
@@ -211,3 +214,45 @@ def test_there_is_no_backup_of_what_is_not_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(BadStoreUrl, match="sqlite:///FILE"):
         backup_sqlite("postgresql://host/db", tmp_path / "copy.db")
+
+
+def modes(folder: Path) -> dict[str, str]:
+    return {file.name: oct(file.stat().st_mode & 0o777) for file in folder.iterdir()}
+
+
+async def test_only_the_owner_reads_a_store_and_its_backups(tmp_path: Path) -> None:
+    """It has the seeds of running matches."""
+    before = os.umask(0)
+    try:
+        store = await open_store(f"sqlite:///{tmp_path}/new/store.db")
+        await store.claim()
+        await store.register(a_bot("ada"))
+        await asyncio.to_thread(backup_sqlite, f"sqlite:///{tmp_path}/new/store.db", tmp_path / "new" / "copy.db")
+        names = {"store.db", "store.db-wal", "store.db-shm", "store.db-server", "copy.db"}
+        assert modes(tmp_path / "new") == dict.fromkeys(names, "0o600")
+        await store.close()
+    finally:
+        os.umask(before)
+
+
+async def test_a_store_that_others_could_read_is_made_private(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/store.db"
+    first = await open_store(url)
+    await first.register(a_bot("ada"))
+    for file in tmp_path.iterdir():
+        file.chmod(0o644)
+    second = await open_store(url)
+    assert modes(tmp_path) == dict.fromkeys(("store.db", "store.db-wal", "store.db-shm"), "0o600")
+    await first.close()
+    await second.close()
+
+
+async def test_a_store_of_another_user_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def not_ours(*_: Any) -> None:
+        raise PermissionError("Operation not permitted")
+
+    (tmp_path / "store.db").touch(0o644)
+    monkeypatch.setattr(Path, "chmod", not_ours)
+    with capture_logs() as logs:
+        make_private(tmp_path / "store.db")
+    assert [line["event"] for line in logs] == ["other users of this machine can read the store"]

@@ -14,6 +14,7 @@ from botdrome.server.settings import Settings
 from botdrome.store.battlebot import translated
 from botdrome.store.mongoexport import documents
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
+from botdrome.store.private_files import open_private
 from botdrome.store.store import BadExport
 
 SQLITE = "sqlite:///"
@@ -74,7 +75,7 @@ def _attempt(work: Callable[[], bool | None]) -> int:
 
 async def _export(url: str, file: Path | None) -> None:
     store = await open_store(url)
-    target = file.open("wb") if file else sys.stdout.buffer
+    target = open(file, "wb", opener=open_private) if file else sys.stdout.buffer  # noqa: SIM115
     try:
         async for line in store.export():
             target.write(line)

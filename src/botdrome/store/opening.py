@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError
 
 from botdrome.store.changes import Change, FillLikeness, Outcome
 from botdrome.store.postgres import Postgres
+from botdrome.store.private_files import open_private
 from botdrome.store.sql_store import Database, SqlStore
 from botdrome.store.sqlite import Sqlite, connected, explained, found
 from botdrome.store.store import BadStoreUrl, Source, Store, StoreUnavailable
@@ -44,8 +45,10 @@ def backup_sqlite(url: str, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
-    with explained(_shown(url)), closing(connected(source, must_exist=True)) as store, closing(sqlite3.connect(part)) as copy:
-        store.backup(copy)
+    with explained(_shown(url)), closing(connected(source, must_exist=True)) as store:
+        os.close(open_private(part, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+        with closing(sqlite3.connect(part)) as copy:
+            store.backup(copy)
     _to_disk(part)
     part.rename(target)
 

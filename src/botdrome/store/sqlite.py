@@ -19,6 +19,7 @@ from sqlalchemy.dialects import sqlite
 
 from botdrome.store import queries, schema
 from botdrome.store.changes import Change, Outcome, carried_out
+from botdrome.store.private_files import make_private, open_private
 from botdrome.store.rows import Row, as_json
 from botdrome.store.steps import Alter, Find, Lock, Put, Run, Step, TakeNumbers, followed, preparer
 from botdrome.store.store import Source, StoreUnavailable, Unstorable
@@ -161,6 +162,7 @@ class Sqlite:
 
     def _open_writer(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(self._path)
         self._writer = self._connected()
         with _transaction(self._writer):
             for statement in schema.statements("sqlite", _version(self._writer)):
@@ -169,7 +171,7 @@ class Sqlite:
     def _claim(self) -> bool:
         if sys.platform == "win32":
             return True
-        self._claimed = os.open(self._path.with_name(self._path.name + "-server"), os.O_RDWR | os.O_CREAT, 0o644)
+        self._claimed = open_private(self._path.with_name(self._path.name + "-server"), os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._claimed, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
