@@ -134,10 +134,11 @@ $(DOCS)/.ready: tools/docs.lock
 	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tools/docs.lock
 	touch $@
 
-lock: $(READY) ## update requirements.lock and tools/docs.lock from pyproject.toml
+lock: $(READY) ## update requirements.lock, tools/docs.lock and deploy/requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --generate-hashes --extra dev --upgrade --no-header --quiet -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --universal --generate-hashes --group docs --constraint requirements.lock --upgrade --no-header --quiet -o tools/docs.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --constraint requirements.lock --upgrade --no-header --quiet -o deploy/requirements.lock pyproject.toml
 
 clean: ## remove the environment and what the tools left behind
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist site .cache
