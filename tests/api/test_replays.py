@@ -47,10 +47,10 @@ async def test_the_turns_of_a_record(lines: list[bytes]) -> None:
 
 async def test_headlines_of_a_record(lines: list[bytes]) -> None:
     record = b"".join(lines)
-    assert headlines_of_match(record) == ("won at step 5", "lost at step 5")
-    assert headlines_of_match(record, seconds=-1) == ()
-    assert headlines_of_match(changed(lines, 0, game="chess")) == ()
-    assert headlines_of_match(changed(lines, 2, say="nonsense")) == ()  # without that move the match has no end
+    assert headlines_of_match(record) == (("won at step 5", "lost at step 5"), "Ann has three in a row: [0, 0], [1, 0], [2, 0]")
+    assert headlines_of_match(record, seconds=-1) == ((), "")
+    assert headlines_of_match(changed(lines, 0, game="chess")) == ((), "")
+    assert headlines_of_match(changed(lines, 2, say="nonsense")) == ((), "")  # without that move the match has no end
 
 
 async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:

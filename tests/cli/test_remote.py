@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.store.store import Wanted
-from tests.cli.commands import run_beside
+from tests.cli.commands import run, run_beside
 from tests.match.telling import mark
 from tests.server.clients import bot, pair, play_noughts, registered, server
 
@@ -103,3 +103,36 @@ async def test_an_address_that_makes_no_sense_is_refused(command: str) -> None:
     result = await run_beside(command, "m1", "--server", "ftp://x")
     assert result.exit_code == 2
     assert "ftp://x is not the address of a server" in result.stderr
+
+
+async def test_why_tells_what_decided_a_match_on_a_server(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        logins = [await registered(house, name) for name in ("ada", "bob")]
+        async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
+            await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
+        (match,) = await house.arena.store.matches(Wanted())
+        result = await run_beside("why", match.id, "--token", logins[1]["password"], "--server", house.url)
+        headline, verdict, hint, *_ = result.stdout.splitlines()
+        assert headline == "bob lost at step 7"
+        assert verdict == "What decided it: ada has three in a row: [0, 2], [1, 1], [2, 0]."
+        assert hint == f"The last step at which it could still be saved: botdrome blunders {match.id} --server {house.url}"
+
+
+def test_why_of_a_match_file(tmp_path: Path) -> None:
+    folder = str(tmp_path / "my matches")
+    run("play", "noughts-and-crosses", "house:perfect", "house:random", "-n", "1", "--save", folder)
+    file = f"{folder}/noughts-and-crosses-1-00001.jsonl"
+    result = run("why", file)
+    one, two, verdict, hint = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert one.startswith("house:perfect won at step ") and two.startswith("house:random lost at step ")
+    assert verdict.startswith("What decided it: house:perfect has three in a row: [")
+    assert hint == f"The last step at which it could still be saved: botdrome blunders '{file}'"
+    assert run("why", file, "--seat", "0").stdout.splitlines() == [one, verdict]
+    wrong = run("why", file, "--seat", "2")
+    problem = "botdrome: the players are 0 house:perfect, 1 house:random; there is no player 2\n"
+    assert (wrong.exit_code, wrong.stderr) == (2, problem)
+    missing = run("why", "nothing.jsonl")
+    assert missing.exit_code == 1 and "nothing.jsonl: " in missing.stderr
+    Path(file).write_text("no match\n")
+    assert run("why", file).exit_code == 1

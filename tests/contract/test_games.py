@@ -60,6 +60,8 @@ def test_a_game_of_random_bots_ends(setup: Setup, seed: int) -> None:
     assert last.over
     assert not last.to_move
     assert len(last.scores) == setup[1]
+    names = [f"player {seat}" for seat in range(setup[1])]
+    assert last.verdict(names)
 
 
 @every_setup

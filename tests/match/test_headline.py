@@ -24,8 +24,8 @@ class Course:
         self.take(self.match.start())
 
     def take(self, news: Any) -> None:
-        for event, _ in news:
-            self.headlines.add(event)
+        for event, position in news:
+            self.headlines.add(event, position)
 
     def submit(self, player: int, raw: Any, now: int = 0) -> None:
         self.take(self.match.submit(player, raw, now))
@@ -151,3 +151,29 @@ def test_refusals_without_penalty_are_counted() -> None:
         headlines.add(Refused(0, "there is a crate", "MOVE_UP", 0))
     headlines.add(Event())
     assert headlines.of(0) == "still playing at step 0"
+
+
+def test_the_verdict_of_a_match_that_ended_by_the_rules() -> None:
+    course = Course()
+    assert (course.headlines.verdict(("ann", "bob")), course.headlines.losers) == ("", frozenset()), "it is still played"
+    for player, space in enumerate(([0, 0], [1, 0], [0, 1], [1, 1], [0, 2])):
+        course.submit(player % 2, {"mark": "XO"[player % 2], "space": space})
+    words = "ann has three in a row: [0, 0], [0, 1], [0, 2]"
+    assert (course.headlines.verdict(("ann", "bob")), course.headlines.losers) == (words, frozenset({1}))
+
+
+def test_other_ends_have_headlines_alone() -> None:
+    course = Course()
+    course.expel(1, "crash")
+    assert (course.headlines.verdict(("ann", "bob")), course.headlines.losers) == ("", frozenset({1}))
+    aborted = Course()
+    aborted.expel(0, "aborted")
+    assert aborted.headlines.verdict(("ann", "bob")) == ""
+
+
+def test_the_verdict_of_several_boards_counts_them() -> None:
+    course = Course(terms=Terms(Pace(5000), boards=2))
+    for board in range(2):
+        for turn, space in enumerate(([0, 0], [1, 0], [0, 1], [1, 1], [0, 2])):
+            course.submit((turn + board) % 2, {"mark": "XO"[turn % 2], "space": space})
+    assert course.headlines.verdict(("ann", "bob")) == "boards won: ann 1, bob 1"

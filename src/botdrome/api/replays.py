@@ -104,20 +104,23 @@ HEADLINE_SECONDS = 2.0
 """Of processor time. Matches of house bots take less than 10 ms."""
 
 
-def headlines_of_match(data: bytes, seconds: float = HEADLINE_SECONDS) -> tuple[str, ...]:
-    """The outcome for each player in one line; empty if the record has no end, or cannot be played again in this time."""
+def headlines_of_match(data: bytes, seconds: float = HEADLINE_SECONDS) -> tuple[tuple[str, ...], str]:
+    """The outcome for each player in one line, and what decided the match.
+
+    Both are empty if the record has no end, or cannot be played again in this time.
+    """
     until, headlines, ended = process_time() + seconds, Headlines(), False
     try:
         record, game = restored(data)
         for _, news in replay(record, game):
             if process_time() > until:
-                return ()
-            for event, _ in news:
-                headlines.add(event)
+                return (), ""
+            for event, position in news:
+                headlines.add(event, position)
                 ended = ended or isinstance(event, Ended)
     except BadRecord:
-        return ()
-    return headlines.all(len(record.setup.names)) if ended else ()
+        return (), ""
+    return (headlines.all(len(record.setup.names)), headlines.verdict(record.setup.names)) if ended else ((), "")
 
 
 ELSEWHERE = "`botdrome replay FILE --html film.html` makes it on your machine, without a limit"

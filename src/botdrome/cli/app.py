@@ -194,12 +194,15 @@ def watch(match: Annotated[str, typer.Argument(help="The id of a match.")], serv
 
 @app.command()
 def why(
-    match: Annotated[str, typer.Argument(help="The id of a match.")],
+    match: Annotated[str, typer.Argument(help="The id of a match on a server, or a match file.")],
     token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one]")] = "",
     seat: Annotated[int | None, typer.Option(help="The seat, from 0. \\[default: the seat of the token's bot]")] = None,
     server: Server = "http://127.0.0.1:3000",
 ) -> None:
-    """Show why a bot lost: its messages in both directions, the server's verdicts, and the times."""
+    """Say what decided a match. On a server, also show the bot's messages, the server's verdicts, and the times.
+
+    Ends with status 0, 1 if the match cannot be read, or 2 for a wrong command.
+    """
     from botdrome.cli.remote import why as explain
 
     raise typer.Exit(explain(match, token, seat, server))

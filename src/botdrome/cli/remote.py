@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import shlex
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +16,7 @@ from rich.text import Text
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from botdrome.cli.analysis.sources import players_text
 from botdrome.cli.frames import Frame, drawn, told
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.connect import Tunnel, Unwanted
@@ -23,7 +26,7 @@ from botdrome.client.server_url import connection_problem, socket_url
 from botdrome.client.terminal_text import shown
 from botdrome.formats import restored
 from botdrome.match.events import AnyEvent, Began, Event, Played
-from botdrome.match.headline import headlines_of
+from botdrome.match.headline import Headlines, replayed_headlines
 from botdrome.match.record import BadRecord
 
 
@@ -77,29 +80,65 @@ async def _watch(match: str, server: str) -> int:
 
 
 def why(match: str, token: str, seat: int | None, server: str) -> int:
-    """Print the headline and the flight record of the seat to which the token belongs."""
+    """Print what decided a match, and of one on a server the flight record of the seat to which the token belongs."""
+    if Path(match).is_file() or match.endswith(".jsonl"):
+        return _why_of_file(match, seat)
     try:
         rest = RestServer(server)
         players = rest.get(f"matches/{segment(match)}")["players"]
         number, lines = _flight(rest, match, _tokens(rest, token, players), range(len(players)) if seat is None else [seat])
-        headline = _headline(rest, match, number)
+        story = _story_on_server(rest, match, players[number], number)
     except ValueError as problem:
         complain(problem)
         return REFUSED
     except (ServerProblem, UnusableTokens, CommandError) as problem:
         complain(problem)
         return 1
-    Terminal().print(Text(shown(f"{players[number]} {headline}"), "bold"), soft_wrap=True)
+    _print_story(story)
     _print_flight(lines)
     return 0
 
 
-def _headline(rest: RestServer, match: str, player: int) -> str:
-    """Return the outcome of a match that is over; a match that the server did not end by itself may have no file."""
+def _why_of_file(file: str, seat: int | None) -> int:
     try:
-        return headlines_of(*restored(rest.match_file(match)))[player]
+        record, game = restored(Path(file).read_bytes())
+        names = record.setup.names
+        if seat is not None and not 0 <= seat < len(names):
+            raise CommandError(f"{players_text(names)}; there is no player {seat}")
+        _print_story(
+            _story(replayed_headlines(record, game), names, range(len(names)) if seat is None else [seat], shlex.quote(file))
+        )
+    except CommandError as problem:
+        complain(problem)
+        return REFUSED
+    except (BadRecord, OSError) as problem:
+        complain(f"{file}: {problem}")
+        return 1
+    return 0
+
+
+def _story_on_server(rest: RestServer, match: str, name: str, player: int) -> list[str]:
+    """Return the story of a match that is over; a match that the server did not end by itself may have no file."""
+    try:
+        record, game = restored(rest.match_file(match))
+        return _story(replayed_headlines(record, game), record.setup.names, [player], f"{match} --server {rest.url}")
     except (ServerProblem, BadRecord) as problem:
-        return f"has no replay: {problem}"
+        return [f"{name} has no replay: {problem}"]
+
+
+def _story(words: Headlines, names: Sequence[str], players: Sequence[int], match: str) -> list[str]:
+    """Return the headlines of these players, what decided the match, and the command that looks for blunders."""
+    story = [f"{names[player]} {words.of(player)}" for player in players]
+    if verdict := words.verdict(names):
+        story.append(f"What decided it: {verdict}.")
+    if words.losers.intersection(players):
+        story.append(f"The last step at which it could still be saved: botdrome blunders {match}")
+    return story
+
+
+def _print_story(lines: list[str]) -> None:
+    for number, line in enumerate(lines):
+        Terminal().print(Text(shown(line), "" if number else "bold"), soft_wrap=True)
 
 
 def _tokens(rest: RestServer, token: str, players: list[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Battlecube: bots in a cube of cells step and drop bombs; the last bot standing wins."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Annotated, Any, ClassVar
 
@@ -23,6 +23,9 @@ Loss = tuple[Seat, int, str | None]
 OUTSIDE = "Player moved out of bounds"
 BOMBED = "Player stepped on a BOMB"
 CRASHED = "Player crashed to other player"
+FALLS: dict[str | None, str] = {
+    OUTSIDE: "moved out of the cube", BOMBED: "stepped on a bomb", CRASHED: "crashed into another bot",
+}  # fmt: skip
 TOO_MANY = "Too many players for the selected game area size"
 NO_STARTS = "There are no player start positions for all players in the game"
 
@@ -194,6 +197,12 @@ class Battlecube(Game[Plan], frozen=True):
         """Return the number of ticks that each seat survived."""
         lost = {seat: tick for seat, tick, _ in self.lost}
         return tuple(lost.get(seat, self.tick) for seat in range(len(self.seats) + len(lost)))
+
+    def verdict(self, names: Sequence[str]) -> str:
+        ends = [f"{names[seat]} {FALLS.get(reason, 'left')} in tick {tick}" for seat, tick, reason in self.lost]
+        if self.seats:
+            ends.append(f"{' and '.join(names[seat] for seat in self.seats)} survived")
+        return "; ".join(ends)
 
     def view(self, seat: Seat | None) -> View:
         return {

@@ -1,6 +1,6 @@
 """Battleship: find the other fleets by shooting at their boards. Each hit is a point; all seats have the same number of turns."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
@@ -19,7 +19,7 @@ from botdrome.games.fleet import (
     squares_from,
 )
 from botdrome.games.game import BadOption, Game, Raw, Seat, View
-from botdrome.games.reading import an_object, entry, shown
+from botdrome.games.reading import an_object, entry, plural, shown
 from botdrome.games.shots import TURNS, fired, next_seat, raised, read_shot
 
 EXAMPLES = 8
@@ -120,6 +120,19 @@ class Battleship(Game[Act], frozen=True):
         """Return the number of turns that each seat has had."""
         rounds, ahead = divmod(self.turn, len(self.boards))
         return (rounds + 1,) * ahead + (rounds,) * (len(self.boards) - ahead)
+
+    def verdict(self, names: Sequence[str]) -> str:
+        sunk = [seat for seat, fleet in enumerate(self.fleets) if fleet == fleet.lower()]
+        hits = ", ".join(f"{name} {plural(score, 'hit')}" for name, score in zip(names, self.scores, strict=True))
+        if sunk and len(names) == 2:
+            end = ", and ".join(f"{names[1 - seat]} sank the last boat of {names[seat]}" for seat in sunk)
+        elif sunk:
+            end = f"all boats of {' and '.join(names[seat] for seat in sunk)} are sunk"
+        elif self.goal and max(self.scores) >= self.goal:
+            end = f"the goal of {plural(self.goal, 'hit')} is reached"
+        else:
+            end = f"the game ended after {plural(self.turns[-1], 'round')}"
+        return f"{end}; {hits}"
 
     def view(self, seat: Seat | None) -> View:
         boats, fleets, turns, over = boats_in(self.boats), self.fleets, self.turns, not self.to_move

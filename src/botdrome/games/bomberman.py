@@ -1,6 +1,6 @@
 """Bomberman: users on a map of pillars and crates try to outlive each other with bombs; all move at once."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated, ClassVar
 
@@ -224,6 +224,14 @@ class Bomberman(Game[Move], frozen=True):
     def without(self, seat: Seat) -> "Bomberman":
         """Kill the user in the current round, without credit to any other user."""
         return self._without_users({seat: Death(self.round, "left")})._turned_to(self.round) if seat in self.to_move else self
+
+    def verdict(self, names: Sequence[str]) -> str:
+        fallen = sorted((death.round, seat, death) for seat, death in enumerate(self.deaths) if death is not None)
+        ends = [death.told(seat, names) for _, seat, death in fallen]
+        left = [name for name, place in zip(names, self.at, strict=True) if place is not None]
+        if left:
+            ends.append(f"{' and '.join(left)} survived" + (f" all {self.rounds} rounds" if self.round == self.rounds else ""))
+        return "; ".join(ends)
 
     def view(self, seat: Seat | None) -> View:
         now = self.round

@@ -1,5 +1,6 @@
 """The objects on the map of Bomberman: users, bombs and upgrades."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -27,6 +28,15 @@ class Death(Struct, frozen=True):
     fate: Fate
     bombs: tuple[Bomb, ...] = ()
     """The bombs whose flames reached the user."""
+
+    def told(self, seat: Seat, names: Sequence[str]) -> str:
+        """Say who died, when and how. `names` are those of the seats."""
+        if self.fate != "bombs":
+            how = "was crushed by the walls" if self.fate == "walls" else "left"
+            return f"{names[seat]} {how} in round {self.round}"
+        owners = sorted({bomb.seat for bomb in self.bombs})
+        bombs = " and ".join("its own bomb" if owner == seat else f"a bomb of {names[owner]}" for owner in owners)
+        return f"{names[seat]} was killed by {bombs} in round {self.round}"
 
 
 class User(Struct, frozen=True):

@@ -90,6 +90,10 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
         """One score per seat; more is better, equal is a tie."""
         raise NotImplementedError
 
+    def verdict(self, names: Sequence[str]) -> str:
+        """Say in words what decided this game, which is over. `names` are those of the seats. By default: the scores."""
+        return "score: " + ", ".join(f"{name} {score:g}" for name, score in zip(names, self.scores, strict=True))
+
     def view(self, seat: Seat | None) -> View:
         """Return everything that this seat (None: the public) may know, ready for JSON."""
         raise NotImplementedError

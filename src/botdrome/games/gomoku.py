@@ -1,6 +1,6 @@
 """Gomoku: five or more in a row, on a board of any size, without forbidden moves. An opening may be given."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, ClassVar
 
@@ -122,6 +122,12 @@ class Gomoku(Game[Point], frozen=True):
                 return Gomoku(size, win_length, cells, history, (), WINS[seat], line, self.opening)
         turn = TURNS[1 - seat] if FREE in cells else ()
         return Gomoku(size, win_length, cells, history, turn, DRAW, None, self.opening)
+
+    def verdict(self, names: Sequence[str]) -> str:
+        if self.line is None:
+            return f"the board is full, and nobody has {self.win_length} in a row"
+        winner = names[self.scores.index(1.0)]
+        return f"{winner} has {len(self.line)} in a row: " + ", ".join(str([*point]) for point in self.line)
 
     def view(self, seat: Seat | None) -> View:
         return {

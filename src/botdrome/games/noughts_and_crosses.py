@@ -1,6 +1,6 @@
 """Noughts and crosses: three in a row on a board of three by three."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import ClassVar
 
@@ -54,6 +54,14 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
             crosses, noughts = self.taken
             return _marked(crosses, noughts | 1 << space, 1) if seat else _marked(crosses | 1 << space, noughts, 0)
         return NoughtsAndCrosses(self.board, self.taken, TURNS[1 - self.to_move[0]])
+
+    def verdict(self, names: Sequence[str]) -> str:
+        for name, taken in zip(names, self.taken, strict=True):
+            for line in LINES:
+                if taken & line == line:
+                    spaces = (divmod(space, 3) for space in range(9) if line >> space & 1)
+                    return f"{name} has three in a row: " + ", ".join(str([*space]) for space in spaces)
+        return "the board is full, and nobody has three in a row"
 
     def view(self, seat: Seat | None) -> View:
         return {"you": seat, "toMove": self.to_move, "marks": MARKS, "board": self.board}

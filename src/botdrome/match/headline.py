@@ -1,6 +1,7 @@
 """Headlines: the outcome of a match for each player in one line, such as "lost at step 7: space [2, 2] is taken, third illegal
 move". The step is the number of steps played by then, as `botdrome replay --turn` counts them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from botdrome.games.game import Game
@@ -11,13 +12,18 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
-def headlines_of(record: Record, game: Game[Any]) -> tuple[str, ...]:
-    """Return the headline of each player of a match file."""
+def replayed_headlines(record: Record, game: Game[Any]) -> "Headlines":
+    """Return the headlines of a match file, with what decided the match."""
     headlines = Headlines()
     for _, news in replay(record, game):
-        for event, _ in news:
-            headlines.add(event)
-    return headlines.all(len(record.setup.names))
+        for event, position in news:
+            headlines.add(event, position)
+    return headlines
+
+
+def headlines_of(record: Record, game: Game[Any]) -> tuple[str, ...]:
+    """Return the headline of each player of a match file."""
+    return replayed_headlines(record, game).all(len(record.setup.names))
 
 
 class Headlines:
@@ -27,6 +33,8 @@ class Headlines:
         self._steps = 0
         self._boards = 0
         self._result: Result | None = None
+        self._order: tuple[Player, ...] = ()
+        self._last: Game[Any] | None = None
         self._refused: dict[Player, int] = {}
         """The refused moves of each player on this board."""
         self._why: dict[Player, str] = {}
@@ -34,7 +42,8 @@ class Headlines:
         self._out: dict[Player, tuple[str, str]] = {}
         """The place in the match where each player went out, and the reason."""
 
-    def add(self, event: Event) -> None:
+    def add(self, event: Event, position: Game[Any] | None = None) -> None:
+        """`position` is the one after the event, if it is known: `verdict` needs the last one."""
         if isinstance(event, Played):
             self._steps += 1
             self._why.clear()
@@ -47,11 +56,11 @@ class Headlines:
             if event.detail or event.player not in self._out:  # later boards repeat it without the detail
                 self._out[event.player] = (self._place, self._reason(event))
         elif isinstance(event, Began):
-            self._boards = event.board + 1
+            self._boards, self._order = event.board + 1, event.order
             self._refused.clear()
             self._why.clear()
         elif isinstance(event, Ended):
-            self._result = event.result
+            self._result, self._last = event.result, position
 
     def of(self, player: Player) -> str:
         outcome = self._outcome(player)
@@ -64,6 +73,21 @@ class Headlines:
 
     def all(self, players: int) -> tuple[str, ...]:
         return tuple(self.of(player) for player in range(players))
+
+    @property
+    def losers(self) -> frozenset[Player]:
+        """The players that did not come first in a match that ended."""
+        if self._result is None or self._result.aborted:
+            return frozenset()
+        return frozenset(player for player, place in enumerate(self._result.places) if place > 1)
+
+    def verdict(self, names: Sequence[str]) -> str:
+        """Say in words what decided the match; empty: it did not end by the rules, and the headlines say how."""
+        if self._result is None or self._last is None or not self._last.over or self._result.aborted:
+            return ""
+        if len(self._result.boards) > 1:
+            return "boards won: " + ", ".join(f"{name} {won:g}" for name, won in zip(names, self._result.scores, strict=True))
+        return self._last.verdict([names[player] for player in self._order])
 
     @property
     def _place(self) -> str:

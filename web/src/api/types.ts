@@ -667,6 +667,8 @@ export interface MatchInFull {
   reason: string | null;
   /** The public view of the present or last position. */
   view: Record<string, unknown> | null;
+  /** What decided a match that ended by the rules, in words, if it can be replayed. */
+  verdict: string | null;
 }
 
 export interface MatchPlayer {

@@ -81,10 +81,11 @@ function lineAt(flight: Flight, step: string | null): number {
 
 function Verdict({ match, seat, flight, faults }: { match: MatchInFull; seat: number; flight: Flight; faults: number }) {
   const place = match.seats[seat]?.place;
-  const how = flight.cause === 'complete' || flight.cause === null ? 'The match ended by the rules of the game.' : `The match ended for this bot by: ${flight.cause}.`;
+  const headline = match.seats[seat]?.headline;
+  const ended = flight.cause === 'complete' || flight.cause === null ? 'The match ended by the rules of the game.' : `The match ended for this bot by: ${flight.cause}.`;
   return (
     <p>
-      <strong>{how}</strong> {flight.reason && `${flight.reason}. `}{place !== null && place !== undefined && `It came in ${place === 1 ? 'first' : `at place ${place}`}. `}
+      <strong>{headline ? <><bdi>{match.players[seat]}</bdi> {headline}.</> : ended}</strong> {match.verdict && `What decided it: ${match.verdict}. `}{flight.reason && `${flight.reason}. `}{place !== null && place !== undefined && `It came in ${place === 1 ? 'first' : `at place ${place}`}. `}
       {faults === 0 ? 'The server took every answer.' : `The server took exception to ${faults} of its answers.`}
     </p>
   );

@@ -56,6 +56,9 @@ class MatchInFull(RestMatch):
     options: dict[str, Any]
     reason: Annotated[str | None, Meta(description="Why it was aborted.")]
     view: Annotated[dict[str, Any] | None, Meta(description="The public view of the present or last position.")]
+    verdict: Annotated[
+        str | None, Meta(description="What decided a match that ended by the rules, in words, if it can be replayed.")
+    ] = None
 
 
 class Matches(ListPage):
@@ -121,8 +124,10 @@ async def match(context: ReadContext, request: RestRequest) -> MatchInFull:
     view = entry.view if entry.status != "running" else await context.present_view(entry.id)
     found = MatchInFull(**_common(entry), options=entry.options, reason=entry.reason or None, view=view)
     record = None if entry.status == "running" else await context.store.record(entry.id)
-    for seat, headline in zip(found.seats, headlines_of_match(record) if record else (), strict=False):
+    headlines, verdict = headlines_of_match(record) if record else ((), "")
+    for seat, headline in zip(found.seats, headlines, strict=False):
         seat.headline = headline
+    found.verdict = verdict or None
     return found
 
 

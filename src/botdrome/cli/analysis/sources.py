@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from botdrome.analysis.position_file import BadPosition, PositionFile, is_position_file, read_position
 from botdrome.cli.terminal import CommandError
+from botdrome.client.server_url import connection_problem
 from botdrome.formats import restored
 from botdrome.games.game import Game
 from botdrome.match.events import Player
@@ -64,7 +65,7 @@ def _from_server(match: str, server: str) -> bytes:
     except urllib.error.HTTPError as problem:
         raise CommandError(f"{match}: {_reason(problem)}") from None
     except OSError as problem:
-        raise CommandError(f"{server}: {problem}") from None
+        raise CommandError(f"{server}: {connection_problem(problem)}") from None
 
 
 def _reason(problem: urllib.error.HTTPError) -> str:
