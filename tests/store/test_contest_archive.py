@@ -9,6 +9,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import msgspec
 import pytest
 
+from botdrome.contest.document import EntryRules
 from botdrome.store.contest_archive import write_archive
 from botdrome.store.contest_check import ArchiveDifference, check_archive
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal
@@ -145,3 +146,14 @@ async def test_a_secret_is_published_only_when_the_contest_is_over(tmp_path: Pat
 
     with pytest.raises(ContestRefusal, match="until it is over, its archive would reveal hidden draws"):
         await in_store(tmp_path, export)
+
+
+async def test_the_archive_of_a_contest_with_a_password_holds_and_does_not_have_it(tmp_path: Path) -> None:
+    document = a_document("house:perfect", "house:random", entry=EntryRules(kind="password", password="autumn leaves"))
+    assert await run(tmp_path, document) == ""
+    archive = tmp_path / "cup.zip"
+    await in_store(tmp_path, lambda store: write_archive(store, "cup", archive))
+    _, contest = check_archive(archive)
+    assert contest.document.entry == EntryRules(kind="password")
+    with ZipFile(archive) as members:
+        assert not any(b"autumn" in members.read(name) for name in members.namelist())
